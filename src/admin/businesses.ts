@@ -1,0 +1,49 @@
+// Businesses, as the operator makes and changes them.
+import { eq } from 'drizzle-orm';
+import { newSecret } from '../core/credential.ts';
+import { timestampOf } from '../core/time.ts';
+import type { Database } from '../db/queries.ts';
+import { businesses } from '../db/schema.ts';
+
+export type Business = typeof businesses.$inferSelect;
+type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
+
+/** Makes an active business, with a new token unless one is given. Fails where another business has that token. */
+export async function createBusiness(db: Database, fields: Fields & { token?: string | undefined }, now: Date) {
+  const stamp = timestampOf(now);
+  const token = fields.token ?? newSecret('bua_pk_');
+  const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
+  const [created] = await db.insert(businesses).values(row).returning();
+  return created as Business;
+}
+
+/** All businesses, or those of one user, by id. */
+export const listBusinesses = (db: Database, userId?: number) =>
+  db
+    .select()
+    .from(businesses)
+    .where(userId === undefined ? undefined : eq(businesses.user_id, userId))
+    .orderBy(businesses.id);
+
+/** The business, or undefined. */
+export const findBusiness = (db: Database, id: number): Promise<Business | undefined> =>
+  db.select().from(businesses).where(eq(businesses.id, id)).get();
+
+/** Changes the fields given; the business as it is then, or undefined where there is none of that id. */
+export async function updateBusiness(
+  db: Database,
+  id: number,
+  fields: Partial<Fields & Pick<Business, 'status'>>,
+  now: Date,
+): Promise<Business | undefined> {
+  const changed = { ...fields, updated_at: timestampOf(now) };
+  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  return updated;
+}
+
+/** Gives the business a new token; the old one is refused from the next request on. */
+export async function rotateToken(db: Database, id: number, now: Date): Promise<Business | undefined> {
+  const changed = { token: newSecret('bua_pk_'), updated_at: timestampOf(now) };
+  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  return updated;
+}

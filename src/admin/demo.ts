@@ -1,0 +1,56 @@
+// The two businesses of local development: one with three months of use and no site, whose token works everywhere, and one
+// on which domains are tried out.
+import { and, eq, isNull } from 'drizzle-orm';
+import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import type { Database } from '../db/queries.ts';
+import { apiKeys, businesses, dailyUsage } from '../db/schema.ts';
+import { type Business, createBusiness } from './businesses.ts';
+import { createKey } from './keys.ts';
+
+const USER = 1;
+const KEY_NAME = 'demo';
+const DAYS = 92;
+
+/** Makes what is missing of the demo, and a new key in place of the one before: only its hash was kept. */
+export async function prepareDemo(db: Database, now: Date) {
+  const charts = await ensureBusiness(db, 'Demo Charts', 'charts.example', now);
+  const shop = await ensureBusiness(db, 'Demo Shop', 'shop.example', now);
+  const counted = await db.$count(dailyUsage, eq(dailyUsage.business_id, charts.id));
+  if (counted === 0) {
+    const today = dayOf(now);
+    const rows = Array.from({ length: DAYS }, (_, index) => {
+      const day = addDays(today, index - DAYS);
+      return { business_id: charts.id, day, count: believableCount(day, index) };
+    }).filter((row) => row.count > 0);
+    for (let start = 0; start < rows.length; start += 30)
+      await db.insert(dailyUsage).values(rows.slice(start, start + 30));
+  }
+  const old = and(eq(apiKeys.user_id, USER), eq(apiKeys.name, KEY_NAME), isNull(apiKeys.revoked_at));
+  await db
+    .update(apiKeys)
+    .set({ revoked_at: timestampOf(now) })
+    .where(old);
+  const { api_key } = await createKey(db, { user_id: USER, name: KEY_NAME, expires_on: null }, now);
+  return { charts, shop, api_key };
+}
+
+async function ensureBusiness(db: Database, name: string, main_domain: string, now: Date): Promise<Business> {
+  const known = and(eq(businesses.user_id, USER), eq(businesses.name, name));
+  const row = {
+    user_id: USER,
+    name,
+    main_domain,
+    site: `https://${main_domain}`,
+    country_id: 1,
+    business_size: 'small',
+  };
+  return (await db.select().from(businesses).where(known).get()) ?? (await createBusiness(db, row, now));
+}
+
+/** Slow growth, quiet weekends, some noise, now and then a day without any use. */
+function believableCount(day: string, index: number): number {
+  const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
+  const weekend = [0, 6].includes(new Date(day).getUTCDay());
+  if (noise < 0.02) return 0;
+  return Math.round((120 + index * 1.5) * (weekend ? 0.4 : 1) * (0.8 + noise * 0.4));
+}

@@ -1,0 +1,46 @@
+// npm run dev: migrations, demo businesses and a fresh demo key in the local database, then the service.
+import { spawn, spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { withDatabase } from './database.ts';
+import { prepareDemo } from './demo.ts';
+
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } },
+});
+// Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
+const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
+const shell = process.platform === 'win32';
+const persist = values['persist-to'] === undefined ? [] : ['--persist-to', values['persist-to']];
+
+const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', ...persist], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env,
+  shell,
+});
+if (migrated.status !== 0) {
+  process.stderr.write(migrated.stdout);
+  process.exit(1);
+}
+const { charts, shop, api_key } = await withDatabase(values, (db) => prepareDemo(db, new Date()));
+
+console.log(`
+Two demo businesses are in the local database. Paste these lines into another terminal:
+
+export API=http://localhost:${values.port}/api/v1
+export API_KEY=${api_key}
+export BUSINESS=${charts.id} TOKEN=${charts.token}
+export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
+
+and then, for example:
+
+curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
+curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
+`);
+
+const server = spawn('wrangler', ['dev', '--port', values.port, ...persist], {
+  stdio: 'inherit',
+  env,
+  shell,
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
+server.on('exit', (code) => process.exit(code ?? 0));

@@ -1,0 +1,41 @@
+// The two credentials (contract, section 1): API keys, which are secret, and business tokens, which stand in web pages.
+
+/** A credential as it arrived. It has the right form; whether it exists is the database's to say. */
+export type Credential = { kind: 'key' | 'token'; secret: string };
+
+const RANDOM_LENGTH = 33; // 62^33 > 2^192
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const OURS = new RegExp(`^bua_(?:sk|pk)_[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
+const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
+
+/** Whether `text` can be imported as a business token from the system before this one. */
+export const isImportable = (text: string): boolean => IMPORTED.test(text);
+
+/**
+ * The credential of an `Authorization` header (RFC 6750 §2.1; the scheme in any case, RFC 9110 §11.1), or null where there
+ * is not exactly one. Two headers arrive joined by a comma, which no credential contains.
+ */
+export function credentialOf(authorization: string | undefined): Credential | null {
+  const secret = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
+  if (secret === undefined) return null;
+  if (!OURS.test(secret) && !IMPORTED.test(secret)) return null;
+  return { kind: secret.startsWith('bua_sk_') ? 'key' : 'token', secret };
+}
+
+/** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits. */
+export function newSecret(prefix: 'bua_sk_' | 'bua_pk_'): string {
+  let random = '';
+  while (random.length < RANDOM_LENGTH) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))) {
+      // 248 = 4 × 62: a higher byte would make the first letters of the alphabet likelier.
+      if (byte < 248 && random.length < RANDOM_LENGTH) random += ALPHABET[byte % 62];
+    }
+  }
+  return prefix + random;
+}
+
+/** What is stored of an API key: its SHA-256 in hex. No salt: the key itself is random. */
+export async function hashOf(secret: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

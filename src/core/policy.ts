@@ -1,0 +1,46 @@
+// What can be asked of the service, and by whom (contract, sections 1 and 2). The database applies it: `grantFor` in
+// db/queries.ts makes a row of this table into the one predicate that both the refusals and every write go by.
+
+type Rule = {
+  /** What the path is about: it decides how an unknown business is refused. */
+  resource: 'usage' | 'access';
+  /** What the operation does, in the words of a refusal. */
+  does: string;
+  /** Whether a business token may. */
+  token: boolean;
+  /** Whether it may be done for a business that is not active. */
+  inactive: boolean;
+};
+
+export const POLICY = {
+  read_usage: { resource: 'usage', does: 'read usage', token: true, inactive: true },
+  read_access: { resource: 'access', does: 'read access domains', token: false, inactive: true },
+  change_access: { resource: 'access', does: 'change access domains', token: false, inactive: true },
+} as const satisfies Record<string, Rule>;
+
+export type Operation = keyof typeof POLICY;
+
+/** Why a call is refused, in the order in which the reasons are looked at. */
+export type Refusal =
+  | 'unauthenticated'
+  | 'unknown_business'
+  | 'token_not_allowed'
+  | 'inactive_business'
+  | 'origin_missing'
+  | 'origin_not_authorized';
+
+/** The id that `text` is, or null: a positive integer of at most 2^53 − 1, in plain decimal digits. */
+export function idOf(text: string): number | null {
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : null;
+}
+
+/**
+ * The origin of a call: its `Origin` header; without one, the service's own where the browser says that a page of the
+ * service's own host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2); otherwise null: a server.
+ */
+export function originOf(headers: Headers, ownOrigin: string): string | null {
+  const sent = headers.get('Origin');
+  if (sent !== null) return sent;
+  return headers.get('Sec-Fetch-Site') === 'same-origin' ? ownOrigin : null;
+}

@@ -1,0 +1,43 @@
+// Instants and calendar days as the wire shows them, always UTC (contract, "Usage report"). Days compare as strings.
+
+/** The longest range a report covers, both ends included. */
+export const MAX_RANGE_DAYS = 366;
+const DEFAULT_RANGE_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** A range of days, both ends included, `from` ≤ `to`. */
+export type Range = { from: string; to: string };
+
+/** An instant as answers show it: ISO 8601 with six fractional digits, of which a Date fills three. */
+export const timestampOf = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
+
+/** The day on which an instant falls. */
+export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+
+/** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
+export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
+
+/** Whether `text` is a real day from 1970-01-01 to 9999-12-31. `Date` rolls 2026-02-30 over: only a round trip is proof. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970-01-01') return false;
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && dayOf(new Date(time)) === text;
+}
+
+/** How many days a range covers. */
+export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+
+/** The range that a report covers where one end or both are left open. */
+export function rangeOf(asked: { from?: string | undefined; to?: string | undefined }, today: string): Range {
+  const to = asked.to ?? today;
+  return { from: asked.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
+}
+
+/** One entry for each day of the range, ascending; 0 for a day that is not among `counted`. */
+export function fillRange({ from, to }: Range, counted: readonly { day: string | null; count: number | null }[]) {
+  const counts = new Map(counted.map(({ day, count }) => [day, count]));
+  return Array.from({ length: daysIn({ from, to }) }, (_, index) => {
+    const date = addDays(from, index);
+    return { date, count: counts.get(date) ?? 0 };
+  });
+}

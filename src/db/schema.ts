@@ -1,0 +1,60 @@
+// The tables of migrations/, for Drizzle: a test pins that the two describe the same. Columns are named as on the wire, so
+// a row is what an answer shows. STRICT, WITHOUT ROWID and CHECK stand in the migrations only: Drizzle cannot say them.
+import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+
+const id = () => integer().primaryKey({ autoIncrement: true });
+const businessId = () =>
+  integer()
+    .notNull()
+    .references(() => businesses.id);
+
+export const businesses = sqliteTable(
+  'businesses',
+  {
+    id: id(),
+    user_id: integer().notNull(),
+    name: text().notNull(),
+    main_domain: text().notNull(),
+    site: text().notNull(),
+    country_id: integer().notNull(),
+    business_size: text().notNull(),
+    token: text().notNull().unique(),
+    status: text().notNull(),
+    created_at: text().notNull(),
+    updated_at: text().notNull(),
+  },
+  (table) => [index('businesses_user_id').on(table.user_id)],
+);
+
+export const access = sqliteTable(
+  'access',
+  {
+    id: id(),
+    business_id: businessId(),
+    site: text().notNull(),
+    created_at: text().notNull(),
+    updated_at: text().notNull(),
+  },
+  (table) => [unique().on(table.business_id, table.site)],
+);
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: id(),
+    user_id: integer().notNull(),
+    name: text().notNull(),
+    hash: text().notNull().unique(),
+    last_four: text().notNull(),
+    created_at: text().notNull(),
+    expires_on: text(),
+    revoked_at: text(),
+  },
+  (table) => [index('api_keys_user_id').on(table.user_id)],
+);
+
+export const dailyUsage = sqliteTable(
+  'daily_usage',
+  { business_id: businessId(), day: text().notNull(), count: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
+);

@@ -1,0 +1,86 @@
+// Every answer that is not a success: reason → status and exact body (contract, section 4). Nothing of a cause leaves here.
+import type { Context } from 'hono';
+import { type Operation, POLICY, type Refusal } from './core/policy.ts';
+
+type Answer = { status: 401 | 403 | 404 | 405 | 413 | 422 | 500 | 503; body: object; headers?: Record<string, string> };
+
+/** What of a call its refusal speaks of. */
+export type Refused = { operation: Operation; kind: 'key' | 'token'; origin: string | null };
+
+/** A call that the guard turns away. `call` is null where there was no credential to look up. */
+export class Denied extends Error {
+  readonly refusal: Refusal;
+  readonly call: Refused | null;
+  constructor(refusal: Refusal, call: Refused | null) {
+    super(refusal);
+    this.refusal = refusal;
+    this.call = call;
+  }
+}
+
+/** Input that cannot be used: for each field (its path with dots) what was wrong and what would be right. */
+export class InvalidInput extends Error {
+  readonly errors: Record<string, string[]>;
+  constructor(errors: Record<string, string[]>) {
+    super('invalid input');
+    this.errors = errors;
+  }
+}
+
+const refused = (message: string) => ({ status: false, message });
+
+function denial({ refusal, call }: Denied): Answer {
+  if (refusal === 'unauthenticated' || call === null) return { status: 401, body: { message: 'Unauthenticated.' } };
+  const { resource, does } = POLICY[call.operation];
+  switch (refusal) {
+    case 'unknown_business':
+      return resource === 'usage'
+        ? { status: 422, body: refused('business id is not valid') }
+        : { status: 401, body: refused('Id is not valid') };
+    case 'token_not_allowed':
+      return { status: 403, body: refused(`A business token cannot ${does}. Use an API key.`) };
+    case 'inactive_business':
+      return { status: 403, body: refused('This business is not active.') };
+    case 'origin_missing':
+      return {
+        status: 403,
+        body: refused(
+          'This business token works only from pages of its registered sites. From a server, use an API key.',
+        ),
+      };
+    case 'origin_not_authorized': {
+      // Only what can be read is repeated; what a header can hold besides is of no help to anybody.
+      const readable = /^[\x20-\x7e]{1,300}$/.test(call.origin ?? '');
+      const said = `${readable ? `Origin ${call.origin}` : 'This origin'} is not authorized for this business.`;
+      const advice = call.kind === 'key' ? ' Register it from a server, or from an authorized page.' : '';
+      return { status: 403, body: refused(said + advice) };
+    }
+  }
+}
+
+function answerOf(error: Error): Answer {
+  if (error instanceof Denied) return denial(error);
+  if (error instanceof InvalidInput) {
+    const message = Object.values(error.errors)[0]?.[0] ?? '';
+    return { status: 422, body: { ...refused(message), errors: error.errors } };
+  }
+  return { status: 500, body: { message: 'Server Error' } };
+}
+
+function send(c: Context, { status, body, headers }: Answer): Response {
+  if (status === 401) c.header('WWW-Authenticate', 'Bearer');
+  return c.json(body, status, headers);
+}
+
+export function onError(error: Error, c: Context): Response {
+  const answer = answerOf(error);
+  if (answer.status === 500) console.error(error);
+  return send(c, answer);
+}
+
+export const notFound = (c: Context) => send(c, { status: 404, body: { message: 'Not Found' } });
+
+export const notAllowed = (c: Context, methods: string[]) =>
+  send(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
+
+export const tooLarge = (c: Context) => send(c, { status: 413, body: { message: 'Payload Too Large' } });

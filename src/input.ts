@@ -1,0 +1,55 @@
+// Input through one failure path: the guard reads it, and says what is wrong with it only to callers whom it lets in.
+import { zValidator } from '@hono/zod-validator';
+import type { MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import type { BlankInput } from 'hono/types';
+import type * as z from 'zod/mini';
+import type { Env } from './env.ts';
+import { InvalidInput, tooLarge } from './errors.ts';
+
+/** In front of the guard where a request has a body: its size is judged before its sender is. */
+export const limitedBody = bodyLimit({ maxSize: 1024 * 1024, onError: tooLarge });
+
+/** For routes that take none. */
+export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) => next();
+
+const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
+
+/**
+ * Reads the query or the JSON body into `c.req.valid`, or throws InvalidInput. Where it takes the time of the request to
+ * judge what the schema accepts, `resolve` does; it throws InvalidInput too.
+ */
+export function input<T extends 'query' | 'json', S extends z.ZodMiniType, R = z.output<S>>(
+  target: T,
+  schema: S,
+  resolve?: (value: z.output<S>, now: Date) => R,
+): MiddlewareHandler<Env, string, { in: { [K in T]: z.input<S> }; out: { [K in T]: R } }> {
+  const validate = zValidator(target, schema, (result) => {
+    if (!result.success) throw new InvalidInput(errorsOf(result.error.issues));
+  });
+  return async function input(c, next) {
+    // Hono reads a body of another type as {}, which would blame a field for what the header did.
+    if (target === 'json' && !/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
+      throw new InvalidInput({ body: [NOT_JSON] });
+    }
+    try {
+      await validate(c as never, async () => {});
+    } catch (error) {
+      throw error instanceof HTTPException ? new InvalidInput({ body: [NOT_JSON] }) : error;
+    }
+    if (resolve)
+      c.req.addValidatedData(target, resolve(c.req.valid(target as never) as z.output<S>, c.var.now) as object);
+    await next();
+  };
+}
+
+/** Issues by field. Messages are written without the field's name, which stands in front of each. */
+function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  for (const { path, message } of issues) {
+    const field = path.length === 0 ? 'body' : path.join('.');
+    errors[field] = [...(errors[field] ?? []), `${field} ${message}`];
+  }
+  return errors;
+}

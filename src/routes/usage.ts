@@ -1,0 +1,34 @@
+// /api/v1/business/usage/{business_id}
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
+import { usageInRange } from '../db/queries.ts';
+import type { Env } from '../env.ts';
+import { InvalidInput } from '../errors.ts';
+import { guard } from '../guard.ts';
+import { input } from '../input.ts';
+
+const RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const day = z.optional(z.string(`${RULE}, and given once`).check(z.refine(isDay, RULE)));
+const rangeQuery = z.object({ from: day, to: day });
+
+function resolveRange(asked: z.output<typeof rangeQuery>, now: Date): Range {
+  const range = rangeOf(asked, dayOf(now));
+  const ends = `to (${range.to}${asked.to === undefined ? ', today' : ''})`;
+  if (range.from > range.to) throw new InvalidInput({ from: [`from must not be after ${ends}`] });
+  if (daysIn(range) > MAX_RANGE_DAYS) {
+    throw new InvalidInput({ from: [`from must be at most ${MAX_RANGE_DAYS - 1} days before ${ends}`] });
+  }
+  return range;
+}
+
+export const usage = new Hono<Env>().get(
+  '/:business_id',
+  guard('read_usage', input('query', rangeQuery, resolveRange), (scope, valid) => [
+    usageInRange(scope, valid('query')),
+  ]),
+  (c) => {
+    const [days] = c.var.rows;
+    return c.json({ status: true, data: { used: fillRange(c.req.valid('query'), days) } });
+  },
+);

@@ -1,0 +1,99 @@
+// What the tests share: the service at a fixed time, calls that tell what they cost, and makers of businesses and keys.
+import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
+import { env as provided } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { createBusiness } from '../src/admin/businesses.ts';
+import { createKey } from '../src/admin/keys.ts';
+import { createApp } from '../src/app.ts';
+import { type Cost, metered } from '../src/db/meter.ts';
+import { access, businesses, dailyUsage } from '../src/db/schema.ts';
+
+export const env = provided as unknown as { DB: D1Database; MIGRATIONS: D1Migration[] };
+export const NOW = new Date('2026-03-15T12:00:00.000Z');
+export const TODAY = '2026-03-15';
+export const BASE = 'https://service.example';
+export const db = drizzle(env.DB);
+
+await applyD1Migrations(env.DB, env.MIGRATIONS);
+
+export type CallOptions = {
+  /** An API key or a token. */
+  as?: string;
+  origin?: string;
+  headers?: Record<string, string>;
+  /** Sent as JSON, unless it is a string, which is sent as it is. */
+  body?: unknown;
+  /** When the request begins; NOW unless told. */
+  at?: Date;
+};
+
+/** One request, through the whole service: the answer and what it cost at the database. */
+export async function call(method: string, path: string, options: CallOptions = {}) {
+  const headers = new Headers(options.headers);
+  if (options.as !== undefined) headers.set('Authorization', `Bearer ${options.as}`);
+  if (options.origin !== undefined) headers.set('Origin', options.origin);
+  const init: RequestInit = { method, headers };
+  if (options.body !== undefined) {
+    if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json');
+    init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
+  }
+  const cost: Cost = { round_trips: 0, rows_read: 0, rows_written: 0 };
+  const app = createApp(() => options.at ?? NOW);
+  const response = await app.fetch(new Request(BASE + path, init), { DB: metered(env.DB, cost) });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? null : JSON.parse(text),
+    cost,
+  };
+}
+
+let user = 1000;
+
+/** A business of a user of its own, with an API key of that user. `sites` are stored as they are given. */
+export async function newBusiness(
+  fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
+) {
+  const user_id = fields.user_id ?? ++user;
+  const made = await createBusiness(
+    db,
+    {
+      user_id,
+      name: `Business of ${user_id}`,
+      main_domain: 'acme.example',
+      site: 'https://acme.example',
+      country_id: 1,
+      business_size: 'small',
+      token: fields.token,
+    },
+    NOW,
+  );
+  if (fields.status !== undefined) {
+    await db.update(businesses).set({ status: fields.status }).where(eq(businesses.id, made.id));
+  }
+  for (const site of fields.sites ?? []) await addSite(made.id, site);
+  const { api_key } = await createKey(db, { user_id, name: 'test', expires_on: null }, NOW);
+  const path = `/api/v1/business/usage/${made.id}`;
+  return { ...made, key: api_key, usage: path, access: `/api/v1/business/${made.id}/access` };
+}
+
+export async function addSite(business_id: number, site: string) {
+  const stamp = '2026-01-01T00:00:00.000000Z';
+  await db.insert(access).values({ business_id, site, created_at: stamp, updated_at: stamp });
+}
+
+export async function setCount(business_id: number, day: string, count: number) {
+  await db.insert(dailyUsage).values({ business_id, day, count });
+}
+
+/** Everything that is stored: equal before and after a refused request. */
+export async function everything(): Promise<string> {
+  const tables = await env.DB.prepare(
+    `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'`,
+  ).all<{ name: string }>();
+  const dumps = await env.DB.batch(tables.results.map(({ name }) => env.DB.prepare(`select * from "${name}"`)));
+  return JSON.stringify(dumps.map(({ results }) => results));
+}
