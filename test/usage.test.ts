@@ -1,14 +1,129 @@
-import { expect, test } from 'vitest';
-import { call, newBusiness, setCount } from './support.ts';
+// The usage report (contract, "Usage report").
+import { describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { call, newBusiness, setCount, TODAY } from './support.ts';
 
-test('answers one entry per day, ascending, zeros included', async () => {
+type Entry = { date: string; count: number };
+
+async function report(query: string, counts: Record<string, number> = {}) {
   const business = await newBusiness();
-  await setCount(business.id, '2026-03-02', 5);
-  await setCount(business.id, '2026-03-04', 7);
-  const answer = await call('GET', `${business.usage}?from=2026-03-01&to=2026-03-04`, { as: business.token });
+  for (const [day, count] of Object.entries(counts)) await setCount(business.id, day, count);
+  return call('GET', business.usage + query, { as: business.token });
+}
+
+test('answers as the specification says, byte for byte', async () => {
+  const answer = await report('?from=2026-03-01&to=2026-03-03', { '2026-03-02': 5 });
   expect(answer.status).toBe(200);
+  expect(answer.headers.get('Content-Type')).toBe('application/json');
   expect(answer.text).toBe(
-    '{"status":true,"data":{"used":[{"date":"2026-03-01","count":0},{"date":"2026-03-02","count":5},{"date":"2026-03-03","count":0},{"date":"2026-03-04","count":7}]}}',
+    '{"status":true,"data":{"used":[{"date":"2026-03-01","count":0},{"date":"2026-03-02","count":5},{"date":"2026-03-03","count":0}]}}',
   );
-  expect(answer.cost).toEqual({ round_trips: 1, rows_read: 4, rows_written: 0 });
+});
+
+test('counts both ends of the range, and nothing outside it', async () => {
+  const counts = { '2026-02-28': 1, '2026-03-01': 2, '2026-03-31': 3, '2026-04-01': 4 };
+  const { body } = await report('?from=2026-03-01&to=2026-03-31', counts);
+  expect(body.data.used).toHaveLength(31);
+  expect(body.data.used.filter(({ count }: Entry) => count > 0)).toEqual([
+    { date: '2026-03-01', count: 2 },
+    { date: '2026-03-31', count: 3 },
+  ]);
+});
+
+test('shows the counts of its own business only', async () => {
+  const other = await newBusiness();
+  await setCount(other.id, '2026-03-02', 99);
+  const { body } = await report('?from=2026-03-02&to=2026-03-02', { '2026-03-02': 1 });
+  expect(body.data.used).toEqual([{ date: '2026-03-02', count: 1 }]);
+});
+
+describe('the range', () => {
+  test.each([
+    ['30 days up to today', '', '2026-02-14', TODAY],
+    ['30 days up to `to`', '?to=2024-03-01', '2024-02-01', '2024-03-01'],
+    ['`from` up to today', '?from=2026-03-10', '2026-03-10', TODAY],
+    ['one day', '?from=2026-03-01&to=2026-03-01', '2026-03-01', '2026-03-01'],
+    ['a leap day', '?from=2024-02-28&to=2024-03-01', '2024-02-28', '2024-03-01'],
+    ['no leap day in 2100', '?from=2100-02-28&to=2100-03-01', '2100-02-28', '2100-03-01'],
+    ['a year end', '?from=2025-12-31&to=2026-01-01', '2025-12-31', '2026-01-01'],
+    ['366 days of a leap year', '?from=2024-01-01&to=2024-12-31', '2024-01-01', '2024-12-31'],
+    ['days in the future', '?from=2027-01-01&to=2027-01-02', '2027-01-01', '2027-01-02'],
+    ['the first day there is', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
+    ['the last day there is', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
+    ['a query with what it does not know', '?from=2026-03-01&to=2026-03-01&x=1', '2026-03-01', '2026-03-01'],
+  ])('can be %s', async (_, query, from, to) => {
+    const { status, body } = await report(query);
+    expect(status).toBe(200);
+    const dates = body.data.used.map(({ date }: Entry) => date);
+    expect(dates[0]).toBe(from);
+    expect(dates.at(-1)).toBe(to);
+    for (const [index, date] of dates.entries()) expect(date).toBe(addDays(from, index));
+    expect(dates).toHaveLength((Date.parse(to) - Date.parse(from)) / 86_400_000 + 1);
+  });
+
+  const RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+  test.each([
+    ...['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31', '0000-01-01', '1969-12-31'],
+    ...['', '2026', '2026-1-1', '2026-01-1', '26-01-01', '2026/01/01', '01-01-2026', '20260101', 'today', 'null', '-1'],
+    ...[
+      '2026-01-01T00:00:00Z',
+      '2026-01-01 ',
+      ' 2026-01-01',
+      '2026-01-01%00',
+      '+2026-01-01',
+      '-2026-01-01',
+      '10000-01-01',
+    ],
+    ...[
+      '+012026-01-01',
+      '２０２６-01-01',
+      '2026–01–01',
+      '2026-01-01%0A',
+      "2026-01-01'--",
+      '1e3',
+      '%',
+      '2026-W01-1',
+      '2026-001',
+    ],
+  ])('refuses %j, for either end', async (day) => {
+    const sent = encodeURIComponent(decodeURIComponent(day === '%' ? '%25' : day));
+    for (const field of ['from', 'to']) {
+      const { status, body } = await report(`?${field}=${sent}`);
+      expect(status).toBe(422);
+      const message = `${field} ${RULE}`;
+      expect(body).toEqual({ status: false, message, errors: { [field]: [message] } });
+    }
+  });
+
+  test.each([
+    ['from', '?from=2026-03-02&to=2026-03-01', 'from must not be after to (2026-03-01)'],
+    ['from', '?from=2026-03-16', 'from must not be after to (2026-03-15, today)'],
+    ['from', '?from=2025-03-14', 'from must be at most 365 days before to (2026-03-15, today)'],
+    ['from', '?from=2024-01-01&to=2025-01-01', 'from must be at most 365 days before to (2025-01-01)'],
+    ['from', '?from=1970-01-01&to=9999-12-31', 'from must be at most 365 days before to (9999-12-31)'],
+    ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and given once`],
+    ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and given once`],
+  ])('is refused under %s: %s', async (field, query, message) => {
+    const { status, body } = await report(query);
+    expect(status).toBe(422);
+    expect(body).toEqual({ status: false, message, errors: { [field]: [message] } });
+  });
+
+  test('names both ends where both are wrong', async () => {
+    const { status, body } = await report('?from=x&to=y');
+    expect(status).toBe(422);
+    expect(body.errors).toEqual({ from: [`from ${RULE}`], to: [`to ${RULE}`] });
+    expect(body.message).toBe(`from ${RULE}`);
+  });
+});
+
+test('ends on the UTC day on which the request began', async () => {
+  const business = await newBusiness();
+  for (const [at, day] of [
+    ['2026-12-31T23:59:59.999Z', '2026-12-31'],
+    ['2027-01-01T00:00:00.000Z', '2027-01-01'],
+  ] as const) {
+    const { body } = await call('GET', business.usage, { as: business.token, at: new Date(at) });
+    expect(body.data.used.at(-1).date).toBe(day);
+  }
 });

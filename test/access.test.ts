@@ -1,0 +1,223 @@
+// Access domains: adding and listing (contract, "Access domains").
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { access } from '../src/db/schema.ts';
+import { addSite, call, db, everything, NOW, newBusiness } from './support.ts';
+
+type Entry = { id: number; site: string };
+const STAMP = '2026-03-15T12:00:00.000000Z';
+const later = new Date('2026-03-16T08:30:00.123Z');
+const sitesOf = (answer: { body: { data: { access_list: Entry[] } } }) =>
+  answer.body.data.access_list.map(({ site }) => site);
+const many = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `https://s${from + index}.example`);
+
+test('answers the business with its access_list, as the specification says', async () => {
+  const business = await newBusiness();
+  const answer = await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
+  expect(answer.status).toBe(200);
+  const [entry] = await db.select().from(access).where(eq(access.business_id, business.id));
+  expect(answer.text).toBe(
+    JSON.stringify({
+      status: true,
+      data: {
+        id: business.id,
+        user_id: business.user_id,
+        name: business.name,
+        main_domain: 'acme.example',
+        site: 'https://acme.example',
+        country_id: 1,
+        business_size: 'small',
+        token: business.token,
+        status: 'active',
+        created_at: STAMP,
+        updated_at: STAMP,
+        access_list: [
+          {
+            id: entry?.id,
+            business_id: business.id,
+            site: 'https://shop.example',
+            created_at: STAMP,
+            updated_at: STAMP,
+          },
+        ],
+      },
+    }),
+  );
+  const list = await call('GET', business.access, { as: business.key });
+  expect(list.text).toBe(answer.text);
+});
+
+test('lists the sites in the order in which they were added', async () => {
+  const business = await newBusiness();
+  const first = ['https://b.example', 'https://a.example', 'https://c.example'];
+  await call('POST', business.access, { as: business.key, body: { sites: first } });
+  const answer = await call('POST', business.access, {
+    as: business.key,
+    body: { sites: ['https://0.example', 'https://a.example'] },
+  });
+  expect(sitesOf(answer)).toEqual([...first, 'https://0.example']);
+  const ids = answer.body.data.access_list.map(({ id }: Entry) => id);
+  expect(ids).toEqual([...ids].sort((a, b) => a - b));
+});
+
+test('adds and never replaces; a duplicate is no error and makes no second entry', async () => {
+  const business = await newBusiness({ sites: ['https://old.example'] });
+  const sites = ['https://new.example', 'HTTPS://NEW.example:443/page?q#f', ' https://old.example/ '];
+  const answer = await call('POST', business.access, { as: business.key, body: { sites } });
+  expect(answer.status).toBe(200);
+  expect(sitesOf(answer)).toEqual(['https://old.example', 'https://new.example']);
+});
+
+test('changes updated_at of the business with its list, and only with it', async () => {
+  const business = await newBusiness();
+  const body = { sites: ['https://shop.example'] };
+  const added = await call('POST', business.access, { as: business.key, body, at: later });
+  expect(added.body.data.updated_at).toBe('2026-03-16T08:30:00.123000Z');
+  expect(added.body.data.created_at).toBe(STAMP);
+  const again = await call('POST', business.access, { as: business.key, body, at: new Date('2026-03-17T00:00:00Z') });
+  expect(again.text).toBe(added.text);
+});
+
+test('restricts the token from the next request on', async () => {
+  const business = await newBusiness();
+  const visit = (origin: string) => call('GET', business.usage, { as: business.token, origin });
+  expect((await visit('https://other.example')).status).toBe(200);
+  await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
+  expect((await visit('https://other.example')).status).toBe(403);
+  expect((await visit('https://shop.example')).status).toBe(200);
+});
+
+test('lets a page register the first site, although it is not that site itself', async () => {
+  const business = await newBusiness();
+  const body = { sites: ['https://shop.example'] };
+  const answer = await call('POST', business.access, { as: business.key, body, origin: 'https://admin.example' });
+  expect(answer.status).toBe(200);
+  expect(sitesOf(answer)).toEqual(['https://shop.example']);
+});
+
+describe('the bounds', () => {
+  test('take 100 sites a call and no more', async () => {
+    const business = await newBusiness();
+    expect((await call('POST', business.access, { as: business.key, body: { sites: many(100) } })).status).toBe(200);
+    const answer = await call('POST', business.access, { as: business.key, body: { sites: many(101) } });
+    const message = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ status: false, message, errors: { sites: [message] } });
+  });
+
+  test('take 500 sites a business and no more, all of a call or nothing', async () => {
+    const business = await newBusiness();
+    const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
+    for (let start = 0; start < 400; start += 100) await add(many(100, start));
+    await add(many(99, 400));
+    const before = await everything();
+    const refused = await add(['https://one.example', 'https://two.example']);
+    const message = 'sites must not bring the business to more than 500 sites';
+    expect(refused.status).toBe(422);
+    expect(refused.body).toEqual({ status: false, message, errors: { sites: [message] } });
+    expect(await everything()).toBe(before);
+    expect((await add(['https://one.example', 'https://s1.example'])).status).toBe(200);
+    expect(sitesOf(await add(many(100)))).toHaveLength(500);
+    expect((await add(['https://two.example'])).status).toBe(422);
+  });
+
+  test('hold under concurrent calls', async () => {
+    const business = await newBusiness();
+    for (const site of many(450)) await addSite(business.id, site);
+    const calls = Array.from({ length: 10 }, (_, index) =>
+      call('POST', business.access, { as: business.key, body: { sites: many(10, 1000 + index * 10) } }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(5).fill(200), ...Array(5).fill(422)]);
+    expect(await db.$count(access, eq(access.business_id, business.id))).toBe(500);
+  });
+});
+
+test('keeps the different sites of concurrent calls', async () => {
+  const business = await newBusiness();
+  await Promise.all(
+    many(20).map((site) => call('POST', business.access, { as: business.key, body: { sites: [site] } })),
+  );
+  const stored = sitesOf(await call('GET', business.access, { as: business.key }));
+  expect(stored.sort()).toEqual(many(20).sort());
+});
+
+test('stores nothing of a call with one bad entry, and names each', async () => {
+  const business = await newBusiness();
+  const before = await everything();
+  const sites = ['https://good.example', 'ftp://bad.example', 'https://fine.example', 7];
+  const answer = await call('POST', business.access, { as: business.key, body: { sites } });
+  expect(answer.status).toBe(422);
+  expect(answer.text).toBe(
+    '{"status":false,"message":"sites.1 must be an http or https URL, such as https://example.com","errors":{"sites.1":["sites.1 must be an http or https URL, such as https://example.com"],"sites.3":["sites.3 must be a string, such as https://example.com"]}}',
+  );
+  expect(await everything()).toBe(before);
+});
+
+describe('a body', () => {
+  const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
+  const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
+  const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
+  const good = '{"sites":["https://shop.example"]}';
+
+  test.each([
+    ['malformed JSON', '{"sites":', 'application/json', NOT_JSON],
+    ['empty', '', 'application/json', NOT_JSON],
+    ['JSON5', "{sites:['https://shop.example']}", 'application/json', NOT_JSON],
+    ['two values', `${good}${good}`, 'application/json', NOT_JSON],
+    ['plain text', good, 'text/plain', NOT_JSON],
+    ['a form', 'sites=https://shop.example', 'application/x-www-form-urlencoded', NOT_JSON],
+    ['of a type that only begins like JSON', good, 'application/jsonx', NOT_JSON],
+    ['null', 'null', 'application/json', NO_OBJECT],
+    ['a list', '["https://shop.example"]', 'application/json', NO_OBJECT],
+    ['a string', '"https://shop.example"', 'application/json', NO_OBJECT],
+  ])('that is %s is refused under body', async (_, body, type, message) => {
+    const business = await newBusiness();
+    const answer = await call('POST', business.access, { as: business.key, body, headers: { 'Content-Type': type } });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { body: [message] } },
+    });
+  });
+
+  test.each([
+    ['nothing', '{}'],
+    ['null', '{"sites":null}'],
+    ['a string', '{"sites":"https://shop.example"}'],
+    ['an object', '{"sites":{"0":"https://shop.example"}}'],
+    ['no entries', '{"sites":[]}'],
+    ['a prototype', '{"__proto__":{"sites":["https://shop.example"]}}'],
+    ['300,000 wrong entries', `{"sites":[${'1,'.repeat(300_000)}1]}`],
+  ])('with %s for sites is refused under sites', async (_, body) => {
+    const business = await newBusiness();
+    const answer = await call('POST', business.access, { as: business.key, body });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message: NO_LIST, errors: { sites: [NO_LIST] } },
+    });
+  });
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;x=y'])(
+    'is accepted as %s',
+    async (type) => {
+      const business = await newBusiness();
+      const options = { as: business.key, body: good, headers: { 'Content-Type': type } };
+      expect((await call('POST', business.access, options)).status).toBe(200);
+    },
+  );
+
+  test('ignores what it does not know', async () => {
+    const business = await newBusiness();
+    const body = { sites: ['https://shop.example'], status: 'suspended', id: 1 };
+    const answer = await call('POST', business.access, { as: business.key, body });
+    expect(answer.body.data).toMatchObject({ status: 'active', id: business.id });
+  });
+});
+
+test('shows the list of the business asked for only', async () => {
+  const other = await newBusiness({ sites: ['https://other.example'] });
+  const business = await newBusiness({ user_id: other.user_id, sites: ['https://shop.example'] });
+  const answer = await call('GET', business.access, { as: other.key, at: NOW });
+  expect(sitesOf(answer)).toEqual(['https://shop.example']);
+});

@@ -1,0 +1,331 @@
+// Who gets in: every refusal, for every route, in the order of contract section 2.
+import { describe, expect, test } from 'vitest';
+import { createKey, revokeKey } from '../src/admin/keys.ts';
+import { createApp } from '../src/app.ts';
+import { ROUTES, type Route } from './routes.ts';
+import { addSite, BASE, type CallOptions, call, db, everything, NOW, newBusiness, TODAY } from './support.ts';
+
+const UNAUTHENTICATED = { message: 'Unauthenticated.' };
+const SECRET = `bua_sk_${'x'.repeat(33)}`;
+const TOKEN = `bua_pk_${'x'.repeat(33)}`;
+
+const ask = (route: Route, business: { id: number | string }, options: CallOptions = {}) =>
+  call(route.method, route.path(business), route.body === undefined ? options : { body: route.body, ...options });
+
+const askBadly = (route: Route, business: { id: number | string }, options: CallOptions = {}) =>
+  call(route.method, route.path(business) + (route.bad.query ?? ''), {
+    ...(route.bad.body === undefined ? {} : { body: route.bad.body }),
+    ...options,
+  });
+
+async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, body: object) {
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
+  expect(answer.headers.get('WWW-Authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+  expect(answer.headers.get('Cache-Control')).toBe('no-store');
+  expect(answer.cost.rows_written).toBe(0);
+}
+
+test('every route of the service is in the table of this suite', () => {
+  const served = createApp(() => NOW).routes.filter(({ method }) => method !== 'ALL');
+  const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
+  expect([...names].sort()).toEqual(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`).sort());
+});
+
+describe.each(ROUTES)('$method $pattern', (route) => {
+  test('lets the API key of the owner in, with one round trip', async () => {
+    const business = await newBusiness();
+    const answer = await ask(route, business, { as: business.key });
+    expect(answer.status).toBe(200);
+    expect(answer.body.status).toBe(true);
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(answer.cost.round_trips).toBe(1);
+  });
+
+  test.each([
+    ['absent', undefined],
+    ['empty', ''],
+    ['without a scheme', SECRET],
+    ['of another scheme', `Basic ${SECRET}`],
+    ['of a scheme that only begins like it', `Bearerx ${SECRET}`],
+    ['without a credential', 'Bearer'],
+    ['with a space for a credential', 'Bearer  '],
+    ['with two credentials', `Bearer ${SECRET} ${SECRET}`],
+    ['doubled', `Bearer ${SECRET}, Bearer ${SECRET}`],
+    ['with a list', `Bearer ${SECRET},${SECRET}`],
+    ['with a tab', `Bearer\t${SECRET}`],
+    ['with quotes', `Bearer "${SECRET}"`],
+    ['with a key that is too short', `Bearer ${SECRET.slice(0, -1)}`],
+    ['with a key that is too long', `Bearer ${SECRET}x`],
+    ['with a key outside its alphabet', `Bearer ${SECRET.slice(0, -1)}-`],
+    ['with a token of ours that is too short', `Bearer ${TOKEN.slice(0, -1)}`],
+    ['with an unknown kind of ours', `Bearer bua_xx_${'x'.repeat(33)}`],
+    ['with a token under 24 characters', `Bearer ${'x'.repeat(23)}`],
+    ['with a token over 255 characters', `Bearer ${'x'.repeat(256)}`],
+    ['with SQL', `Bearer ' OR 1=1 --'                  `],
+    ['of 16 KiB', `Bearer ${'x'.repeat(16_384)}`],
+  ])('refuses an Authorization that is %s without the database', async (_, authorization) => {
+    const business = await newBusiness();
+    const headers = authorization === undefined ? {} : { Authorization: authorization };
+    const answer = await ask(route, business, { headers });
+    await expectRefusal(answer, 401, UNAUTHENTICATED);
+    expect(answer.cost.round_trips).toBe(0);
+  });
+
+  test('refuses a key in the query string', async () => {
+    const business = await newBusiness();
+    const path = `${route.path(business)}?token=${business.token}&access_token=${business.key}&api_key=${business.key}`;
+    await expectRefusal(await call(route.method, path, { body: route.body }), 401, UNAUTHENTICATED);
+  });
+
+  test('takes the scheme in any case, and more than one space', async () => {
+    const business = await newBusiness();
+    for (const scheme of ['bearer', 'BEARER', 'bEaReR  ']) {
+      const answer = await ask(route, business, { headers: { Authorization: `${scheme} ${business.key}` } });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test('refuses what is unknown, revoked or expired, and the token of an inactive business', async () => {
+    const business = await newBusiness();
+    const suspended = await newBusiness({ status: 'suspended' });
+    const revoked = await createKey(db, { user_id: business.user_id, name: 'r', expires_on: null }, NOW);
+    await revokeKey(db, revoked.id, NOW);
+    const expired = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
+    const before = await everything();
+    for (const as of [SECRET, TOKEN, 'x'.repeat(24), revoked.api_key, expired.api_key]) {
+      await expectRefusal(await ask(route, business, { as }), 401, UNAUTHENTICATED);
+    }
+    await expectRefusal(await ask(route, suspended, { as: suspended.token }), 401, UNAUTHENTICATED);
+    // A key's hash, or a token in another case, is no credential.
+    await expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), 401, UNAUTHENTICATED);
+    expect(await everything()).toBe(before);
+  });
+
+  test('accepts an API key through the day on which it expires', async () => {
+    const business = await newBusiness();
+    const { api_key } = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: TODAY }, NOW);
+    const last = { as: api_key, at: new Date('2026-03-15T23:59:59.999Z') };
+    expect((await ask(route, business, last)).status).toBe(200);
+    const after = { as: api_key, at: new Date('2026-03-16T00:00:00.000Z') };
+    await expectRefusal(await ask(route, business, after), 401, UNAUTHENTICATED);
+  });
+
+  test('answers alike for every id that is not a business of the caller', async () => {
+    const mine = await newBusiness();
+    const other = await newBusiness();
+    const { status, body } = route.unknownBusiness;
+    const before = await everything();
+    const ids = [
+      ...[other.id, 999_999_999, '0', '-1', '01', '+1', '1.0', '1e0', '0x1', '%201', '1%20', 'abc', 'null', 'NaN'],
+      ...['9007199254740991', '9007199254740992', '9007199254740993', '99999999999999999999', '1%27', '1;', '%D9%A1'],
+      `${mine.id}.0`,
+      `0${mine.id}`,
+      `%20${mine.id}`,
+    ];
+    for (const id of ids) {
+      for (const as of [mine.key, mine.token]) await expectRefusal(await ask(route, { id }, { as }), status, body);
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('tells a caller who is not authenticated nothing of businesses or input', async () => {
+    for (const as of [SECRET, TOKEN]) {
+      const existing = await newBusiness({ sites: ['https://shop.example'] });
+      for (const id of [existing.id, 999_999_999, 'abc']) {
+        await expectRefusal(await askBadly(route, { id }, { as }), 401, UNAUTHENTICATED);
+        await expectRefusal(await askBadly(route, { id }), 401, UNAUTHENTICATED);
+      }
+    }
+  });
+
+  test('says what the business is before what the credential may do, and that before the domain and the input', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const { status, body } = route.unknownBusiness;
+    const foreign = { origin: 'https://evil.example' };
+    await expectRefusal(await askBadly(route, { id: 999_999_999 }, { as: business.token, ...foreign }), status, body);
+    if (route.tokenRefusal !== null) {
+      const refusal = { status: false, message: route.tokenRefusal };
+      await expectRefusal(await askBadly(route, business, { as: business.token, ...foreign }), 403, refusal);
+      await expectRefusal(
+        await ask(route, business, { as: business.token, origin: 'https://shop.example' }),
+        403,
+        refusal,
+      );
+    }
+    const advice = ' Register it from a server, or from an authorized page.';
+    const message = `Origin https://evil.example is not authorized for this business.${advice}`;
+    await expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), 403, {
+      status: false,
+      message,
+    });
+  });
+
+  test('reads the input only once everything else is granted, and says then what is wrong with it', async () => {
+    if (route.bad.query === undefined && route.bad.body === undefined) return;
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await askBadly(route, business, { as: business.key });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  });
+
+  test('accepts an API key from a server, from a registered page and from a page of the service itself', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const as = business.key;
+    for (const origin of [undefined, 'https://shop.example', BASE]) {
+      expect((await ask(route, business, origin === undefined ? { as } : { as, origin })).status).toBe(200);
+    }
+    const sameOrigin = await ask(route, business, { as, headers: { 'Sec-Fetch-Site': 'same-origin' } });
+    expect(sameOrigin.status).toBe(200);
+  });
+
+  test('refuses an API key from a page that is not registered', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const before = await everything();
+    for (const origin of ['null', 'http://shop.example', 'https://shop.example.evil.example', `${BASE}.evil.example`]) {
+      const answer = await ask(route, business, { as: business.key, origin });
+      await expectRefusal(answer, 403, {
+        status: false,
+        message: `Origin ${origin} is not authorized for this business. Register it from a server, or from an authorized page.`,
+      });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('with a business that has no site, accepts whatever its origin', async () => {
+    for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
+      const business = await newBusiness();
+      expect((await ask(route, business, { as: business.key, origin })).status).toBe(200);
+    }
+  });
+
+  test('lets the owner of an inactive business read and manage it', async () => {
+    const business = await newBusiness({ status: 'suspended' });
+    expect((await ask(route, business, { as: business.key })).status).toBe(200);
+  });
+
+  test('answers HEAD as GET, without a body', async () => {
+    if (route.method !== 'GET') return;
+    const business = await newBusiness();
+    const head = await call('HEAD', route.path(business), { as: business.key });
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
+    expect((await call('HEAD', route.path(business))).status).toBe(401);
+  });
+});
+
+describe('a business token', () => {
+  const report = ROUTES[0] as Route;
+  const missing = {
+    status: false,
+    message: 'This business token works only from pages of its registered sites. From a server, use an API key.',
+  };
+  const refused = (origin: string) => ({
+    status: false,
+    message: `Origin ${origin} is not authorized for this business.`,
+  });
+
+  test('works from everywhere while its business has no site', async () => {
+    const { token, id } = await newBusiness();
+    for (const origin of ['https://anywhere.example', 'null']) {
+      expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
+    }
+    expect((await ask(report, { id }, { as: token })).status).toBe(200);
+  });
+
+  test('works from registered sites and nowhere else once there is one', async () => {
+    const { token, id } = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
+    for (const origin of ['https://shop.example', 'http://localhost:3000']) {
+      expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
+    }
+    await expectRefusal(await ask(report, { id }, { as: token }), 403, missing);
+    for (const origin of ['https://evil.example', 'http://shop.example', 'http://localhost:3001', 'null']) {
+      await expectRefusal(await ask(report, { id }, { as: token, origin }), 403, refused(origin));
+    }
+  });
+
+  test('is refused from a page of the service itself, unless that is registered', async () => {
+    const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
+    const headers = { 'Sec-Fetch-Site': 'same-origin' };
+    await expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), 403, refused(BASE));
+    await expectRefusal(await ask(report, { id }, { as: token, headers }), 403, refused(BASE));
+    await addSite(id, BASE);
+    expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
+  });
+
+  test('gets no help from other headers', async () => {
+    const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
+    const headers = {
+      Referer: 'https://shop.example/page',
+      'X-Forwarded-Host': 'shop.example',
+      'X-Forwarded-Origin': 'https://shop.example',
+      Forwarded: 'host=shop.example;proto=https',
+      'Sec-Fetch-Site': 'same-site',
+      'User-Agent': 'https://shop.example',
+    };
+    await expectRefusal(await ask(report, { id }, { as: token, headers }), 403, missing);
+  });
+
+  test('is not repeated an origin that cannot be read', async () => {
+    const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
+    const message = 'This origin is not authorized for this business.';
+    for (const origin of [`https://${'a'.repeat(300)}`, 'https://sh\u00f6p.example', 'https://a\tb.example']) {
+      await expectRefusal(await ask(report, { id }, { as: token, origin }), 403, { status: false, message });
+    }
+  });
+
+  test('of another business does not stand in for an API key', async () => {
+    const owner = await newBusiness();
+    const sibling = await newBusiness({ user_id: owner.user_id });
+    const { status, body } = report.unknownBusiness;
+    await expectRefusal(await ask(report, sibling, { as: owner.token }), status, body);
+    expect((await ask(report, sibling, { as: owner.key })).status).toBe(200);
+  });
+
+  test('imported from elsewhere works like one of ours', async () => {
+    const business = await newBusiness({ token: 'Imported.Token_from~else+where/==' });
+    expect((await ask(report, business, { as: business.token })).status).toBe(200);
+  });
+});
+
+// What the refusal says and what a write would do, for every credential × origin × status × list, against a small
+// independent statement of the rules.
+describe('the refusal and the write agree', () => {
+  const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
+  const cases = [[], ['https://shop.example']].flatMap((sites) =>
+    ['active', 'suspended'].flatMap((status) =>
+      (['key', 'token', 'foreign key', 'foreign token', 'unknown'] as const).flatMap((who) =>
+        origins.map((origin) => ({ sites, status, who, origin })),
+      ),
+    ),
+  );
+
+  function expected({ sites, status, who, origin }: (typeof cases)[number]): number {
+    if (who === 'unknown' || (who === 'token' && status !== 'active')) return 401;
+    if (who.startsWith('foreign')) return 401;
+    if (who === 'token') return 403;
+    const free = sites.length === 0 || origin === undefined || origin === BASE;
+    return free || sites.includes(origin ?? '') ? 200 : 403;
+  }
+
+  test.each(cases)('$who of a $status business with $sites from $origin', async (example) => {
+    const business = await newBusiness(example);
+    const stranger = await newBusiness();
+    const as = {
+      key: business.key,
+      token: business.token,
+      'foreign key': stranger.key,
+      'foreign token': stranger.token,
+      unknown: SECRET,
+    }[example.who];
+    const before = await everything();
+    const origin = example.origin === undefined ? {} : { origin: example.origin };
+    const answer = await call('POST', business.access, { as, body: { sites: ['https://new.example'] }, ...origin });
+    expect(answer.status).toBe(expected(example));
+    const written = (await everything()) !== before;
+    expect(written).toBe(answer.status === 200);
+  });
+});

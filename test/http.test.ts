@@ -1,0 +1,130 @@
+// What is answered without a credential and without the database, and what every answer carries.
+import { describe, expect, test } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { BASE, call, NOW, newBusiness } from './support.ts';
+
+const FREE = { round_trips: 0, rows_read: 0, rows_written: 0 };
+const SECRET = `bua_sk_${'x'.repeat(33)}`;
+
+describe('OPTIONS', () => {
+  test.each(['/api', '/api/v1/business/usage/1', '/api/v1/business/1/access', '/api/v1/no/such/path', '/api/v2/x'])(
+    'is 204 on %s, without the database',
+    async (path) => {
+      const answer = await call('OPTIONS', path, {
+        origin: 'https://anywhere.example',
+        headers: { 'Access-Control-Request-Method': 'DELETE', 'Access-Control-Request-Headers': 'authorization' },
+      });
+      expect({ status: answer.status, text: answer.text, cost: answer.cost }).toEqual({
+        status: 204,
+        text: '',
+        cost: FREE,
+      });
+      const { headers } = answer;
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(headers.get('Access-Control-Allow-Methods')).toBe('GET,HEAD,POST,DELETE');
+      expect(headers.get('Access-Control-Allow-Headers')).toBe('*,Authorization,Content-Type,Idempotency-Key');
+      expect(headers.get('Access-Control-Max-Age')).toBe('86400');
+      expect(headers.get('Access-Control-Allow-Credentials')).toBeNull();
+    },
+  );
+});
+
+describe('an unknown path', () => {
+  test.each([
+    ...[
+      '/',
+      '/api',
+      '/api/v1',
+      '/api/v1/business',
+      '/api/v1/business/1',
+      '/api/v1/business/usage',
+      '/api/v1/business/usage/',
+    ],
+    ...[
+      '/api/v1/business/usage/1/',
+      '/api/v1/business/1/access/',
+      '/api/v2/business/usage/1',
+      '/API/v1/business/usage/1',
+    ],
+    ...['/api/v1/business/usage/1/2', '/api/v1//business/usage/1', '/api/v1/business//access', '/business/usage/1'],
+  ])('such as %s is 404, whoever asks', async (path) => {
+    for (const as of [undefined, SECRET]) {
+      const answer = await call('GET', path, as === undefined ? {} : { as });
+      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: '{"message":"Not Found"}' });
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(answer.cost).toEqual(FREE);
+    }
+  });
+});
+
+describe('a known path with another method', () => {
+  test.each([
+    ['PUT', '/api/v1/business/usage/1', 'GET, HEAD'],
+    ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST'],
+    ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST'],
+  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+    for (const as of [undefined, SECRET]) {
+      const answer = await call(method, path, as === undefined ? {} : { as });
+      expect({ status: answer.status, text: answer.text }).toEqual({
+        status: 405,
+        text: '{"message":"Method Not Allowed"}',
+      });
+      expect(answer.headers.get('Allow')).toBe(allow);
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(answer.cost).toEqual(FREE);
+    }
+  });
+});
+
+describe('a body over 1 MiB', () => {
+  const MiB = 1024 * 1024;
+  const stream = (size: number) =>
+    new ReadableStream({
+      start(controller) {
+        for (let sent = 0; sent < size; sent += 65_536)
+          controller.enqueue(new Uint8Array(Math.min(65_536, size - sent)));
+        controller.close();
+      },
+    });
+  const send = (body: BodyInit, headers: Record<string, string>) =>
+    createApp(() => NOW).fetch(
+      new Request(`${BASE}/api/v1/business/1/access`, { method: 'POST', body, headers, duplex: 'half' } as RequestInit),
+      {},
+    );
+
+  test.each([
+    ['with its length told', () => 'x'.repeat(MiB + 1)],
+    ['in chunks', () => stream(MiB + 1)],
+  ])('is 413, %s, without a credential or the database', async (_, body) => {
+    const answer = await send(body(), { 'Content-Type': 'application/json' });
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toEqual({ message: 'Payload Too Large' });
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  });
+
+  test('does not begin at 1 MiB', async () => {
+    for (const body of ['x'.repeat(MiB), stream(MiB)]) expect((await send(body, {})).status).toBe(401);
+  });
+
+  test('on an unknown path, or with another method, is what that is', async () => {
+    const body = 'x'.repeat(MiB + 1);
+    expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
+    expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
+  });
+});
+
+test('an exception is 500, and nothing of it leaves the service', async () => {
+  const business = await newBusiness();
+  const broken = {
+    prepare: () => ({ bind: () => ({}) }),
+    batch: async () => {
+      throw new Error('D1_ERROR: no such table: api_keys at offset 12: SQLITE_ERROR');
+    },
+  };
+  const request = new Request(BASE + business.usage, { headers: { Authorization: `Bearer ${business.key}` } });
+  const answer = await createApp(() => NOW).fetch(request, { DB: broken as never });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toBe('{"message":"Server Error"}');
+  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.headers.get('Cache-Control')).toBe('no-store');
+});
