@@ -75,34 +75,32 @@ export type Grant = ReturnType<typeof grantFor>;
 export const refusalOf = ({ db, grant }: Pick<Scope, 'db' | 'grant'>) =>
   db.select({ refusal: grant.refusal }).from(grant);
 
+/** The id of the business where the call is granted, else null: a search by it then finds nothing and reads nothing. */
+const granted = ({ grant, business_id }: Scope) => sql`case when ${isNull(grant.refusal)} then ${business_id} end`;
+
 /** The refusal, with the days of `range` that have a count: one row without a day where there is none. */
-export const usageInRange = ({ db, grant, business_id }: Scope, { from, to }: Range) =>
-  db
-    .select({ refusal: grant.refusal, day: dailyUsage.day, count: dailyUsage.count })
-    .from(grant)
-    .leftJoin(
-      dailyUsage,
-      and(isNull(grant.refusal), eq(dailyUsage.business_id, business_id), between(dailyUsage.day, from, to)),
-    );
+export const usageInRange = (scope: Scope, { from, to }: Range) =>
+  scope.db
+    .select({ refusal: scope.grant.refusal, day: dailyUsage.day, count: dailyUsage.count })
+    .from(scope.grant)
+    .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, granted(scope)), between(dailyUsage.day, from, to)));
 
-/** Stores those of `sites` (canonical, each once) that are new, in their order; none where the call is refused or they would be too many. */
-export function addSites({ db, grant, business_id, now }: Scope, sites: string[]) {
+/**
+ * Stores those of `sites` (canonical, each once) that are new, in their order: all of them, or none where the call is
+ * refused or the business would have too many.
+ */
+export function addSites(scope: Scope, sites: string[]) {
+  const { db, grant, business_id, now } = scope;
   const stamp = timestampOf(now);
-  const submitted = sql`json_each(${JSON.stringify(sites)})`;
-  const fresh = sql`select count(*) from ${submitted} where value not in (
-    select ${access.site} from ${access} where ${eq(access.business_id, business_id)})`;
-  return db
-    .insert(access)
-    .select(
-      sql`select null, ${business_id}, value, ${stamp}, ${stamp} from ${grant} join ${submitted}
-        where ${isNull(grant.refusal)} and (${countSites(business_id)}) + (${fresh}) <= ${MAX_SITES}
-        order by key`,
-    )
-    .onConflictDoNothing({ target: [access.business_id, access.site] });
+  const known = sql`select ${access.site} from ${access} where ${eq(access.business_id, business_id)}`;
+  const fresh = sql`select key, value from json_each(${JSON.stringify(sites)}) where value not in (${known})`;
+  return db.insert(access).select(
+    sql`select null, ${granted(scope)}, value, ${stamp}, ${stamp} from ${grant} join (${fresh})
+      where ${isNull(grant.refusal)}
+        and (select count(*) from (${known})) + (select count(*) from (${fresh})) <= ${MAX_SITES}
+      order by key`,
+  );
 }
-
-const countSites = (businessId: number) =>
-  sql`select count(*) from ${access} where ${eq(access.business_id, businessId)}`;
 
 /**
  * Marks the business as changed where one of `sites` was stored at this very moment. It goes by what `addSites` wrote and

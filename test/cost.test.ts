@@ -1,0 +1,114 @@
+// What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { ROUTES } from './routes.ts';
+import { addSite, BASE, call, env, NOW, newBusiness } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+/** `days` days of a count each, for as many businesses as given. */
+async function fill(businesses: Business[], days: number) {
+  const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
+    insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
+  await env.DB.batch(businesses.map(({ id }) => env.DB.prepare(rows).bind(id)));
+}
+
+async function crowd(businesses: number, days: number) {
+  const made = await Promise.all(
+    Array.from({ length: businesses }, () => newBusiness({ sites: ['https://x.example'] })),
+  );
+  await fill(made, days);
+}
+
+let business: Business;
+beforeAll(async () => {
+  business = await newBusiness({ sites: ['https://shop.example'] });
+  await fill([business], 400);
+});
+
+const origin = 'https://shop.example';
+
+async function costs() {
+  const read = async (days: number, as: string, from?: string) => {
+    const path = `${business.usage}?from=${new Date(Date.parse('2026-03-16') - days * 86_400_000).toISOString().slice(0, 10)}`;
+    const answer = await call('GET', path, from === undefined ? { as } : { as, origin: from });
+    expect(answer.status).toBe(200);
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    return answer.cost.rows_read - days;
+  };
+  return {
+    one: await read(1, business.token, origin),
+    month: await read(31, business.token, origin),
+    year: await read(366, business.token, origin),
+    key: await read(31, business.key, origin),
+    server: await read(31, business.key),
+  };
+}
+
+test('a report of n days reads at most n + 5 rows, however much else is stored', async () => {
+  await crowd(10, 10);
+  const before = await costs();
+  for (const extra of Object.values(before)) expect(extra).toBeLessThanOrEqual(5);
+  await crowd(100, 1000);
+  const { count } = (await env.DB.prepare('select count(*) count from daily_usage').first<{ count: number }>()) ?? {};
+  expect(count).toBeGreaterThan(100_000);
+  for (let index = 0; index < 499; index++) await addSite(business.id, `https://s${index}.example`);
+  expect(await costs()).toEqual(before);
+});
+
+test('a refused report reads none of the days', async () => {
+  const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
+  expect(refused.status).toBe(403);
+  expect(refused.cost.round_trips).toBe(1);
+  expect(refused.cost.rows_read).toBeLessThanOrEqual(5);
+  const unknown = await call('GET', business.usage, { as: 'x'.repeat(24) });
+  expect(unknown.cost).toEqual({ round_trips: 1, rows_read: 0, rows_written: 0 });
+});
+
+test('adding one site writes the entry, its two indexes and the business', async () => {
+  const fresh = await newBusiness();
+  const { cost } = await call('POST', fresh.access, { as: fresh.key, body: { sites: [origin] } });
+  expect(cost).toMatchObject({ round_trips: 1 });
+  expect(cost.rows_written).toBeLessThanOrEqual(4);
+  const options = { as: fresh.key, body: { sites: [origin] }, at: new Date('2026-03-16T00:00:00Z') };
+  const again = await call('POST', fresh.access, options);
+  expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+});
+
+describe.each(ROUTES)('$method $pattern', (route) => {
+  test('finds its rows by index: no statement scans a table', async () => {
+    const fresh = await newBusiness({ sites: [origin] });
+    const statements: { sql: string; values: unknown[] }[] = [];
+    const recording = {
+      prepare: (sql: string) => ({
+        bind(...values: unknown[]) {
+          statements.push({ sql, values });
+          return env.DB.prepare(sql).bind(...values);
+        },
+      }),
+      batch: (bound: D1PreparedStatement[]) => env.DB.batch(bound),
+    };
+    for (const as of [fresh.key, fresh.token]) {
+      const init: RequestInit = {
+        method: route.method,
+        headers: { Authorization: `Bearer ${as}`, Origin: origin, 'Content-Type': 'application/json' },
+      };
+      if (route.body !== undefined) init.body = JSON.stringify(route.body);
+      await createApp(() => NOW).fetch(new Request(BASE + route.path(fresh), init), { DB: recording as never });
+    }
+    expect(statements.length).toBeGreaterThanOrEqual(2);
+    for (const { sql, values } of statements) {
+      const plan = await env.DB.prepare(`explain query plan ${sql}`)
+        .bind(...values)
+        .all<{ detail: string }>();
+      // What is scanned is the one row of the grant, a list that came with the request, or a constant.
+      const scans = plan.results
+        .map(({ detail }) => detail)
+        .filter(
+          (detail) => detail.startsWith('SCAN') && !/^SCAN (grant|\(subquery.*\)|json_each|CONSTANT ROW)/.test(detail),
+        );
+      expect(scans, sql).toEqual([]);
+      expect(plan.results.length).toBeGreaterThan(0);
+    }
+  });
+});
