@@ -5,7 +5,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { Env } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
 import { access } from './routes/access.ts';
-import { usage } from './routes/usage.ts';
+import { record } from './routes/record.ts';
+import { report } from './routes/report.ts';
 
 /** The service. `clock` tells the time at which a request begins. */
 export function createApp(clock: () => Date) {
@@ -29,5 +30,8 @@ export function createApp(clock: () => Date) {
   });
   app.notFound(notFound);
   app.onError(onError);
-  return app.route('/api/v1/business/usage', usage).route('/api/v1/business', access);
+  return app
+    .route('/api/v1/business/usage', report)
+    .route('/api/v1/business/usage', record)
+    .route('/api/v1/business', access);
 }

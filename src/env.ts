@@ -1,4 +1,5 @@
 // What the Worker is given, and what its middleware hands on.
+import type { Credential } from './core/credential.ts';
 import type { Cost } from './db/meter.ts';
 
 export type Env = {
@@ -9,6 +10,8 @@ export type Env = {
   Variables: {
     /** When the request began: every day and timestamp of its answer goes by this one instant. */
     now: Date;
+    /** The kind of credential that came with it. */
+    kind: Credential['kind'];
     /** What the request costs at the database. */
     cost: Cost;
   };

@@ -27,6 +27,9 @@ export class InvalidInput extends Error {
   }
 }
 
+/** An access_id that the business does not have. */
+export class UnknownEntry extends Error {}
+
 const refused = (message: string) => ({ status: false, message });
 
 function denial({ refusal, call }: Denied): Answer {
@@ -64,6 +67,7 @@ function answerOf(error: Error): Answer {
     const message = Object.values(error.errors)[0]?.[0] ?? '';
     return { status: 422, body: { ...refused(message), errors: error.errors } };
   }
+  if (error instanceof UnknownEntry) return { status: 404, body: refused('Access id is not valid') };
   return { status: 500, body: { message: 'Server Error' } };
 }
 

@@ -2,7 +2,7 @@
 // of the route together with all that, as one batch.
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
 import { drizzle } from 'drizzle-orm/d1';
-import type { HonoRequest, Input, MiddlewareHandler } from 'hono';
+import type { Context, HonoRequest, Input, MiddlewareHandler } from 'hono';
 import { credentialOf, hashOf } from './core/credential.ts';
 import { idOf, type Operation, originOf, type Refusal } from './core/policy.ts';
 import { metered } from './db/meter.ts';
@@ -17,11 +17,11 @@ type Statements = readonly [Refusing, ...Statement[]];
 type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'];
 
 /**
- * The middleware of every route. `statements` makes those of the route, of which the first says whether the call is refused;
+ * The middleware of every route. `operation` is a function where one path has two. `statements` makes those of the route, of which the first says whether the call is refused;
  * their rows are the handler's `c.var.rows`. A refused call, and one whose input is invalid, never reaches the handler.
  */
 export function guard<I extends Input, const S extends Statements>(
-  operation: Operation,
+  operation: Operation | ((c: Context<Env>) => Promise<Operation>),
   input: MiddlewareHandler<Env, string, I>,
   statements: (scope: Scope, valid: Valid<I>) => S,
 ): MiddlewareHandler<Env & { Variables: { rows: BatchResponse<S> } }, string, I> {
@@ -29,7 +29,9 @@ export function guard<I extends Input, const S extends Statements>(
     const credential = credentialOf(c.req.header('Authorization'));
     if (credential === null) throw new Denied('unauthenticated', null);
     const { kind, secret } = credential;
+    c.set('kind', kind);
     const { now, cost } = c.var;
+    const asked = typeof operation === 'string' ? operation : await operation(c as never);
     const own_origin = new URL(c.req.url).origin;
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
@@ -37,7 +39,7 @@ export function guard<I extends Input, const S extends Statements>(
 
     const db = drizzle(metered(c.env.DB, cost));
     const grant = grantFor(db, {
-      operation,
+      operation: asked,
       credential: kind === 'key' ? { kind, hash: await hashOf(secret) } : { kind, token: secret },
       business_id,
       origin,
@@ -50,7 +52,7 @@ export function guard<I extends Input, const S extends Statements>(
     const rows = await db.batch(batch);
     const [first] = rows[0];
     const refusal = first === undefined ? 'unauthenticated' : first.refusal;
-    if (refusal !== null) throw new Denied(refusal, { operation, kind, origin });
+    if (refusal !== null) throw new Denied(refusal, { operation: asked, kind, origin });
     if (invalid) throw invalid;
     c.set('rows', rows as BatchResponse<S>);
     await next();

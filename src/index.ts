@@ -1,4 +1,12 @@
 // The Worker's entry.
+import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from './app.ts';
+import type { Env } from './env.ts';
+import { purge } from './purge.ts';
 
-export default createApp(() => new Date());
+const app = createApp(() => new Date());
+
+export default {
+  fetch: app.fetch,
+  scheduled: ({ scheduledTime }, { DB }) => purge(drizzle(DB), new Date(scheduledTime)),
+} satisfies ExportedHandler<Env['Bindings']>;

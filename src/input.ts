@@ -17,13 +17,13 @@ export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) =>
 const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
 
 /**
- * Reads the query or the JSON body into `c.req.valid`, or throws InvalidInput. Where it takes the time of the request to
- * judge what the schema accepts, `resolve` does; it throws InvalidInput too.
+ * Reads a part of the request into `c.req.valid`, or throws InvalidInput. What a schema alone cannot judge, `resolve` does,
+ * with what is known of the call; it throws InvalidInput too.
  */
-export function input<T extends 'query' | 'json', S extends z.ZodMiniType, R = z.output<S>>(
+export function input<T extends 'query' | 'json' | 'param' | 'header', S extends z.ZodMiniType, R = z.output<S>>(
   target: T,
   schema: S,
-  resolve?: (value: z.output<S>, now: Date) => R,
+  resolve?: (value: z.output<S>, call: Env['Variables']) => R | Promise<R>,
 ): MiddlewareHandler<Env, string, { in: { [K in T]: z.input<S> }; out: { [K in T]: R } }> {
   const validate = zValidator(target, schema, (result) => {
     if (!result.success) throw new InvalidInput(errorsOf(result.error.issues));
@@ -38,8 +38,10 @@ export function input<T extends 'query' | 'json', S extends z.ZodMiniType, R = z
     } catch (error) {
       throw error instanceof HTTPException ? new InvalidInput({ body: [NOT_JSON] }) : error;
     }
-    if (resolve)
-      c.req.addValidatedData(target, resolve(c.req.valid(target as never) as z.output<S>, c.var.now) as object);
+    if (resolve) {
+      const value = c.req.valid(target as never) as z.output<S>;
+      c.req.addValidatedData(target, (await resolve(value, c.var)) as object);
+    }
     await next();
   };
 }

@@ -46,7 +46,13 @@ describe('an unknown path', () => {
       '/api/v2/business/usage/1',
       '/API/v1/business/usage/1',
     ],
-    ...['/api/v1/business/usage/1/2', '/api/v1//business/usage/1', '/api/v1/business//access', '/business/usage/1'],
+    ...[
+      '/api/v1/business/usage/access/1',
+      '/api/v1/business/usage/1/2',
+      '/api/v1//business/usage/1',
+      '/api/v1/business//access',
+      '/business/usage/1',
+    ],
   ])('such as %s is 404, whoever asks', async (path) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call('GET', path, as === undefined ? {} : { as });
@@ -59,9 +65,13 @@ describe('an unknown path', () => {
 
 describe('a known path with another method', () => {
   test.each([
-    ['PUT', '/api/v1/business/usage/1', 'GET, HEAD'],
-    ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST'],
-    ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST'],
+    ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
+    ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
+    ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
+    ['GET', '/api/v1/business/1/access/2', 'DELETE'],
+    // `usage` is never an id: these are usage operations on a business called access.
+    ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST'],
+    ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call(method, path, as === undefined ? {} : { as });

@@ -1,49 +1,102 @@
 // Every route that the guard protects, and how it answers. A route that is missing here fails the test that walks the app.
-import type { newBusiness } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
-
 export type Route = {
+  name: string;
   method: 'GET' | 'POST' | 'DELETE';
   /** As the app registers it. */
   pattern: string;
-  path: (business: Pick<Business, 'id'> | { id: string | number }) => string;
+  path: (business: { id: string | number }) => string;
+  /** The status with which a granted call is answered; 200 unless told. */
+  granted?: 404;
   /** A body with which it succeeds. */
   body?: unknown;
   /** Input that is refused with 422. */
-  bad: { query?: string; body?: unknown };
+  bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** What a business token is told, or null where it may. */
   tokenRefusal: string | null;
+  /** What the owner of a business that is not active is told, or null where he may. */
+  inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
 };
 
+const ACCESS = '/api/v1/business/:business_id{(?!usage\\x2f)[^\\x2f]+}/access';
 const usageUnknown = { status: 422, body: { status: false, message: 'business id is not valid' } };
 const accessUnknown = { status: 401, body: { status: false, message: 'Id is not valid' } };
 
+const inactive = 'This business is not active.';
+
+/** What a path does, where its method does not say it all. */
 export const ROUTES: Route[] = [
   {
+    name: 'read usage',
     method: 'GET',
     pattern: '/api/v1/business/usage/:business_id',
     path: ({ id }) => `/api/v1/business/usage/${id}`,
     bad: { query: '?from=tomorrow' },
     tokenRefusal: null,
+    inactiveRefusal: null,
     unknownBusiness: usageUnknown,
   },
   {
+    name: 'record a use',
+    method: 'POST',
+    pattern: '/api/v1/business/usage/:business_id',
+    path: ({ id }) => `/api/v1/business/usage/${id}`,
+    bad: { headers: { 'Idempotency-Key': 'two words' } },
+    tokenRefusal: null,
+    inactiveRefusal: inactive,
+    unknownBusiness: usageUnknown,
+  },
+  {
+    name: 'report uses',
+    method: 'POST',
+    pattern: '/api/v1/business/usage/:business_id',
+    path: ({ id }) => `/api/v1/business/usage/${id}`,
+    body: { uses: [{ id: 'order-1' }] },
+    bad: { body: { uses: [] } },
+    tokenRefusal: 'A business token cannot report past uses. Use an API key.',
+    inactiveRefusal: inactive,
+    unknownBusiness: usageUnknown,
+  },
+  {
+    name: 'read access',
     method: 'GET',
-    pattern: '/api/v1/business/:business_id/access',
+    pattern: ACCESS,
     path: ({ id }) => `/api/v1/business/${id}/access`,
     bad: {},
     tokenRefusal: 'A business token cannot read access domains. Use an API key.',
+    inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
   {
+    name: 'add sites',
     method: 'POST',
-    pattern: '/api/v1/business/:business_id/access',
+    pattern: ACCESS,
     path: ({ id }) => `/api/v1/business/${id}/access`,
     body: { sites: ['https://new.example'] },
     bad: { body: { sites: 'https://new.example' } },
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'remove a site',
+    method: 'DELETE',
+    pattern: `${ACCESS}/:access_id`,
+    path: ({ id }) => `/api/v1/business/${id}/access/999999999`,
+    granted: 404, // said of an entry that nobody has, once everything else is granted
+    bad: {},
+    tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'remove all sites',
+    method: 'DELETE',
+    pattern: ACCESS,
+    path: ({ id }) => `/api/v1/business/${id}/access`,
+    bad: {},
+    tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
 ];

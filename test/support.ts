@@ -80,9 +80,12 @@ export async function newBusiness(
   return { ...made, key: api_key, usage: path, access: `/api/v1/business/${made.id}/access` };
 }
 
-export async function addSite(business_id: number, site: string) {
+/** Stores a site as it is given; the id of its entry. */
+export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
-  await db.insert(access).values({ business_id, site, created_at: stamp, updated_at: stamp });
+  const row = { business_id, site, created_at: stamp, updated_at: stamp };
+  const [made] = await db.insert(access).values(row).returning({ id: access.id });
+  return made?.id ?? 0;
 }
 
 export async function setCount(business_id: number, day: string, count: number) {

@@ -34,8 +34,12 @@ export function newSecret(prefix: 'bua_sk_' | 'bua_pk_'): string {
   return prefix + random;
 }
 
-/** What is stored of an API key: its SHA-256 in hex. No salt: the key itself is random. */
-export async function hashOf(secret: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret));
+/** The SHA-256 of a text, in hex. What is stored of an API key is this: no salt, as the key itself is random. */
+export async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
+
+/** What is stored of the id of a use: 16 bytes, in hex. Ids of keys and of tokens are apart, so a page cannot claim a server's. */
+export const digestOf = async (kind: Credential['kind'], id: string): Promise<string> =>
+  (await hashOf(`${kind}:${id}`)).slice(0, 32);

@@ -14,6 +14,8 @@ type Rule = {
 
 export const POLICY = {
   read_usage: { resource: 'usage', does: 'read usage', token: true, inactive: true },
+  record_use: { resource: 'usage', does: 'record a use', token: true, inactive: false },
+  report_uses: { resource: 'usage', does: 'report past uses', token: false, inactive: false },
   read_access: { resource: 'access', does: 'read access domains', token: false, inactive: true },
   change_access: { resource: 'access', does: 'change access domains', token: false, inactive: true },
 } as const satisfies Record<string, Rule>;

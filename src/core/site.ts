@@ -1,13 +1,19 @@
-// The rules for domains: what a site may be when it is registered (contract, "Access domains"). What is stored is its
-// canonical origin, exactly as a browser serialises it, so that a visitor's header is only ever compared, never parsed.
+// The rules for domains (contract, "Access domains"): what a site may be when it is registered, and which sites cover an
+// origin. A stored site is an origin exactly as browsers serialise it, so a visitor's header is only ever compared.
 
 const MAX_LENGTH = 2048;
-/** A DNS name as the URL parser leaves it: lower case, punycode; RFC 1035 lengths, with the underscores that exist in practice. */
-const DNS_NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, as are the labels of 63
+const LABEL_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_';
+/** How many labels may stand behind `*.`: an origin has as many candidates as this range is long. */
+const WILDCARD_LABELS = { min: 2, max: 5 };
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/** The canonical site, or what is wrong with the text and what would be right, to be put behind the name of its field. */
-export type Site = { site: string; problem?: undefined } | { site?: undefined; problem: string };
+/**
+ * The canonical site, or what is wrong with the text and what would be right, to be put behind the name of its field. `below`
+ * is the domain whose subdomains a wildcard covers: the caller refuses it where strangers have domains below it.
+ */
+export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
 const wrong = (problem: string): Site => ({ problem });
 
@@ -15,34 +21,88 @@ const wrong = (problem: string): Site => ({ problem });
 export function canonicalSite(text: string): Site {
   const written = text.replace(/^ +| +$/g, '');
   if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
-  // The URL parser drops tabs and newlines and reads past the rest.
+  // The URL parser drops tabs and newlines and reads on.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
   const [, scheme, authority = ''] = /^(https?):\/\/([^/?#]*)/i.exec(written) ?? [];
   if (scheme === undefined) return wrong('must be an http or https URL, such as https://example.com');
   if (authority === '') return wrong('must name a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
-  if (authority.includes('*')) return wrong('must not contain *: name each domain, such as https://shop.example.com');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
   if (isDisguised(authority)) return wrong('must not contain invisible or full-width characters in its host');
+  if (authority.includes('*')) return wildcard(scheme.toLowerCase(), authority);
+  return literal(scheme, authority);
+}
+
+function literal(scheme: string, authority: string): Site {
   const url = URL.parse(`${scheme}://${authority}`);
   if (url === null) return wrong('must have a valid host, and a port from 1 to 65535 if any');
   if (url.port === '0') return wrong('must have a port from 1 to 65535');
-  const host = url.hostname;
-  if (IP_LITERAL.test(host)) {
+  const { hostname, origin } = url;
+  if (IP_LITERAL.test(hostname)) {
     // 127.1 and 0x7f.1 are 127.0.0.1 to the parser: what was written is not what would be authorized.
-    const asWritten = authority === host || authority.startsWith(`${host}:`);
-    return asWritten ? { site: url.origin } : wrong(`must give an IP address in its usual form, such as ${url.origin}`);
+    const asWritten = authority === hostname || authority.startsWith(`${hostname}:`);
+    return asWritten ? { site: origin } : wrong(`must give an IP address in its usual form, such as ${origin}`);
   }
-  if (!DNS_NAME.test(host)) {
-    return wrong(
-      'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com',
-    );
+  if (isDnsName(hostname)) return { site: origin };
+  return wrong(
+    'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com',
+  );
+}
+
+function wildcard(scheme: string, authority: string): Site {
+  const anyPort = LOOPBACK_HOSTS.find((host) => authority.toLowerCase() === `${host}:*`);
+  if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
+  const right = 'a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
+  const rest = authority.slice('*.'.length);
+  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(`must have * only as ${right}`);
+  const { site, problem } = literal(scheme, rest);
+  if (site === undefined) return wrong(problem);
+  const { hostname } = new URL(site);
+  const labels = hostname.split('.').length;
+  if (IP_LITERAL.test(hostname)) return wrong('must not have * before an IP address');
+  if (labels < WILDCARD_LABELS.min || labels > WILDCARD_LABELS.max) {
+    return wrong('must have two to five labels behind *., as in https://*.example.com');
   }
-  return { site: url.origin };
+  if (hostname.length > MAX_HOST_LENGTH - '*.'.length) return wrong('must have a host of at most 253 characters');
+  return { site: site.replace('://', '://*.'), below: hostname };
 }
 
 /** Whether a host has characters that the URL parser turns into others or into nothing, beyond letter case. */
 function isDisguised(host: string): boolean {
   const composed = host.normalize('NFC'); // some keyboards send é as e and an accent
   return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
+}
+
+const isLabel = (label: string) =>
+  label.length >= 1 &&
+  label.length <= 63 &&
+  !label.startsWith('-') &&
+  !label.endsWith('-') &&
+  Array.from(label).every((character) => LABEL_CHARACTERS.includes(character));
+
+/** Whether a host is a DNS name as the URL parser leaves it: lower case, punycode, with the underscores that exist in practice. */
+const isDnsName = (host: string) => host.length <= MAX_HOST_LENGTH && host.split('.').every(isLabel);
+
+/**
+ * The sites that would admit an origin: itself, byte for byte, whatever it is, and where it is well-formed the wildcards over
+ * it, at most four, or the one for any port of a loopback host. An origin with a `*` matches nothing, not even itself.
+ */
+export function sitesCovering(origin: string): string[] {
+  if (origin.includes('*')) return [];
+  return [origin, ...wildcardsOver(origin)];
+}
+
+function wildcardsOver(origin: string): string[] {
+  if (origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
+  const url = URL.parse(origin);
+  // Well-formed is what serialises to itself: so it has no default port, no leading zeros, no capitals, no path.
+  if (url === null || url.origin !== origin || url.port === '0') return [];
+  const { protocol, hostname, port } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') return [];
+  if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];
+  if (!isDnsName(hostname)) return [];
+  const labels = hostname.split('.');
+  const most = Math.min(WILDCARD_LABELS.max, labels.length - 1); // a wildcard does not cover its own domain
+  const counts = Array.from({ length: Math.max(0, most - WILDCARD_LABELS.min + 1) }, (_, i) => WILDCARD_LABELS.min + i);
+  return counts.map((count) => `${protocol}//*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
 }

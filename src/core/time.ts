@@ -24,6 +24,16 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && dayOf(new Date(time)) === text;
 }
 
+/**
+ * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null: ISO 8601 in UTC with seconds,
+ * any number of fractional digits and Z. Its day is the first ten characters.
+ */
+export function instantOf(text: string): number | null {
+  const [, day = '', time = '', fraction = ''] =
+    /^(\d{4}-\d{2}-\d{2})T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?Z$/.exec(text) ?? [];
+  return isDay(day) ? Date.parse(`${day}T${time}${fraction.slice(0, 4)}Z`) : null;
+}
+
 /** How many days a range covers. */
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 

@@ -1,11 +1,12 @@
 // Every statement of a request, as functions that return statements; guard.ts runs them as one batch. No HTTP here.
-import { and, asc, between, eq, gte, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, between, eq, gte, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { alias } from 'drizzle-orm/sqlite-core';
 
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { sitesCovering } from '../core/site.ts';
 import { dayOf, type Range, timestampOf } from '../core/time.ts';
-import { access, apiKeys, businesses, dailyUsage } from './schema.ts';
+import { access, apiKeys, businesses, dailyUsage, ledger } from './schema.ts';
 
 export type Database = DrizzleD1Database;
 
@@ -38,13 +39,14 @@ export function grantFor(db: Database, call: Call) {
   const { credential, origin } = call;
   const policy = POLICY[call.operation];
   const everywhere = credential.kind === 'key' && (origin === null || origin === call.own_origin);
+  const covering = origin === null ? [] : sitesCovering(origin);
   const entries = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
   const fields = {
     refusal: sql<Refusal | null>`case
       when ${businesses.id} is null then 'unknown_business'
       when ${credential.kind === 'token' && !policy.token} then 'token_not_allowed'
       when ${!policy.inactive} and ${businesses.status} <> 'active' then 'inactive_business'
-      when ${everywhere} or exists (${entries} and ${access.site} = ${origin}) then null
+      when ${everywhere} or exists (${entries} and ${inArray(access.site, covering)}) then null
       when exists (${entries}) then ${origin === null ? 'origin_missing' : 'origin_not_authorized'}
     end`.as('refusal'),
   };
@@ -86,39 +88,115 @@ export const usageInRange = (scope: Scope, { from, to }: Range) =>
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, granted(scope)), between(dailyUsage.day, from, to)));
 
 /**
+ * Counts one use today. The row that comes back is the day with its new count; none where the call is refused.
+ */
+export const countUse = (scope: Scope) => {
+  const { db, grant, now } = scope;
+  return db
+    .insert(dailyUsage)
+    .select(sql`select ${granted(scope)}, ${dayOf(now)}, 1 from ${grant} where ${isNull(grant.refusal)}`)
+    .onConflictDoUpdate({
+      target: [dailyUsage.business_id, dailyUsage.day],
+      set: { count: sql`${dailyUsage.count} + 1` },
+    })
+    .returning({ date: dailyUsage.day, count: dailyUsage.count });
+};
+
+/** A use with an id of its own, which counts once: a digest of the id in hex, and the day to count it on. */
+export type IdentifiedUse = { digest: string; day: string };
+
+/** Those of `uses` (each digest once) that the ledger does not know yet, as (digest, day). */
+const freshUses = ({ business_id }: Scope, uses: IdentifiedUse[]) => {
+  const list = JSON.stringify(uses.map(({ digest, day }) => [digest, day]));
+  return sql`select unhex(value ->> 0) as digest, value ->> 1 as day from json_each(${list}) where not exists (
+    select 1 from ${ledger} where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(value ->> 0))`;
+};
+
+/** Counts the uses that are new. `rememberUses` has to follow: it finds the same ones new. */
+export const countFreshUses = (scope: Scope, uses: IdentifiedUse[]) =>
+  scope.db
+    .insert(dailyUsage)
+    .select(
+      sql`select ${granted(scope)}, fresh.day, count(*) from ${scope.grant} join (${freshUses(scope, uses)}) fresh
+        where ${isNull(scope.grant.refusal)} group by fresh.day`,
+    )
+    .onConflictDoUpdate({
+      target: [dailyUsage.business_id, dailyUsage.day],
+      set: { count: sql`${dailyUsage.count} + excluded.count` },
+    })
+    .returning({ day: dailyUsage.day });
+
+/** Puts the uses that are new into the ledger. A row comes back for each. */
+export const rememberUses = (scope: Scope, uses: IdentifiedUse[]) =>
+  scope.db
+    .insert(ledger)
+    .select(
+      sql`select ${granted(scope)}, fresh.digest, fresh.day, ${dayOf(scope.now)}
+        from ${scope.grant} join (${freshUses(scope, uses)}) fresh where ${isNull(scope.grant.refusal)}`,
+    )
+    .returning({ day: ledger.day });
+
+/** The day on which the use of this digest was counted, with that day's count now. */
+export const countedUse = ({ db, business_id }: Scope, digest: string) =>
+  db
+    .select({ date: ledger.day, count: dailyUsage.count })
+    .from(ledger)
+    .innerJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)))
+    .where(and(eq(ledger.business_id, business_id), eq(ledger.digest, sql`unhex(${digest})`)));
+
+const known = ({ business_id }: Scope) =>
+  sql`select ${access.site} from ${access} where ${eq(access.business_id, business_id)}`;
+
+/** The business where the call is granted and `condition` holds, else null. Both writes of a change go by it. */
+const changed = (scope: Scope, condition: SQL) =>
+  sql`(select ${granted(scope)} from ${scope.grant} where ${condition})`;
+
+/** Marks the business as changed. It comes before the change itself, which can change what is granted. */
+const touch = (scope: Scope, condition: SQL) =>
+  scope.db
+    .update(businesses)
+    .set({ updated_at: timestampOf(scope.now) })
+    .where(eq(businesses.id, changed(scope, condition)));
+
+/**
  * Stores those of `sites` (canonical, each once) that are new, in their order: all of them, or none where the call is
  * refused or the business would have too many.
  */
 export function addSites(scope: Scope, sites: string[]) {
-  const { db, grant, business_id, now } = scope;
-  const stamp = timestampOf(now);
-  const known = sql`select ${access.site} from ${access} where ${eq(access.business_id, business_id)}`;
-  const fresh = sql`select key, value from json_each(${JSON.stringify(sites)}) where value not in (${known})`;
-  return db.insert(access).select(
-    sql`select null, ${granted(scope)}, value, ${stamp}, ${stamp} from ${grant} join (${fresh})
-      where ${isNull(grant.refusal)}
-        and (select count(*) from (${known})) + (select count(*) from (${fresh})) <= ${MAX_SITES}
-      order by key`,
+  const stamp = timestampOf(scope.now);
+  const fresh = sql`select key, value from json_each(${JSON.stringify(sites)}) where value not in (${known(scope)})`;
+  const condition = sql`exists (${fresh})
+    and (select count(*) from (${known(scope)})) + (select count(*) from (${fresh})) <= ${MAX_SITES}`;
+  const insert = scope.db.insert(access).select(
+    sql`select null, business, value, ${stamp}, ${stamp}
+      from (select ${changed(scope, condition)} as business) join (${fresh}) where business is not null order by key`,
   );
+  return [touch(scope, condition), insert] as const;
 }
 
-/**
- * Marks the business as changed where one of `sites` was stored at this very moment. It goes by what `addSites` wrote and
- * not by the grant, which the new sites may have changed.
- */
-export function touchBusiness({ db, business_id, now }: Scope, sites: string[]) {
-  const stamp = timestampOf(now);
-  return db
-    .update(businesses)
-    .set({ updated_at: stamp })
-    .where(
-      and(
-        eq(businesses.id, business_id),
-        sql`exists (select 1 from ${access} where ${eq(access.business_id, business_id)} and ${eq(access.created_at, stamp)}
-          and ${access.site} in (select value from json_each(${JSON.stringify(sites)})))`,
-      ),
-    );
+/** Removes an entry, unless it is the last. */
+export function removeSite(scope: Scope, accessId: number) {
+  const others = sql`select 1 from ${access} where ${eq(access.business_id, scope.business_id)}`;
+  const condition = sql`exists (${others} and ${access.id} = ${accessId}) and exists (${others} and ${access.id} <> ${accessId})`;
+  const remove = scope.db
+    .delete(access)
+    .where(and(eq(access.id, accessId), eq(access.business_id, changed(scope, condition))));
+  return [touch(scope, condition), remove] as const;
 }
+
+/** Removes all entries: the token works everywhere again. */
+export function removeAllSites(scope: Scope) {
+  const condition = sql`exists (${known(scope)})`;
+  const remove = scope.db.delete(access).where(eq(access.business_id, changed(scope, condition)));
+  return [touch(scope, condition), remove] as const;
+}
+
+/** The refusal, with the id of the entry where the business has it. */
+export const entryOf = (scope: Scope, accessId: number) =>
+  scope.db
+    .select({ refusal: scope.grant.refusal, access_id: access.id })
+    .from(scope.grant)
+    .leftJoin(access, and(eq(access.id, accessId), eq(access.business_id, granted(scope))));
 
 /** The business as the API shows it, but for its access_list. */
 export const business = ({ db, business_id }: Scope) =>

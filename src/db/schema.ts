@@ -1,6 +1,6 @@
 // The tables of migrations/, for Drizzle: a test pins that the two describe the same. Columns are named as on the wire, so
 // a row is what an answer shows. STRICT, WITHOUT ROWID and CHECK stand in the migrations only: Drizzle cannot say them.
-import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>
@@ -57,4 +57,13 @@ export const dailyUsage = sqliteTable(
   'daily_usage',
   { business_id: businessId(), day: text().notNull(), count: integer().notNull() },
   (table) => [primaryKey({ columns: [table.business_id, table.day] })],
+);
+
+export const ledger = sqliteTable(
+  'ledger',
+  { business_id: businessId(), digest: blob().notNull(), day: text().notNull(), recorded_on: text().notNull() },
+  (table) => [
+    primaryKey({ columns: [table.business_id, table.digest] }),
+    index('ledger_recorded_on').on(table.recorded_on),
+  ],
 );

@@ -1,36 +1,68 @@
 // /api/v1/business/{business_id}/access
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { idOf } from '../core/policy.ts';
 import { canonicalSite } from '../core/site.ts';
-import { accessList, addSites, business, MAX_SITES, refusalOf, type Scope, touchBusiness } from '../db/queries.ts';
+import {
+  accessList,
+  addSites,
+  business,
+  entryOf,
+  MAX_SITES,
+  refusalOf,
+  removeAllSites,
+  removeSite,
+  type Scope,
+} from '../db/queries.ts';
 import type { Env } from '../env.ts';
-import { InvalidInput } from '../errors.ts';
+import { InvalidInput, UnknownEntry } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input, limitedBody, noInput } from '../input.ts';
+import { isPublicSuffix } from '../suffix.ts';
+
+// `usage` is never an id: paths under /business/usage/ are usage operations. \x2f is /, at which Hono splits the pattern.
+const LIST = '/:business_id{(?!usage\\x2f)[^\\x2f]+}/access';
+const ENTRY = `${LIST}/:access_id` as const;
 
 const MAX_SITES_PER_CALL = 100;
-
+const RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
 const site = z.string('must be a string, such as https://example.com').check((payload) => {
-  const { site, problem } = canonicalSite(payload.value);
-  if (site === undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
-  else payload.value = site;
+  const { problem } = canonicalSite(payload.value);
+  if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
 });
-const LIST = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
 // Its length first: a million wrong entries are one error, not a million.
-const list = z.array(z.unknown(), LIST).check(z.minLength(1, LIST), z.maxLength(MAX_SITES_PER_CALL, LIST));
+const list = z.array(z.unknown(), RULE).check(z.minLength(1, RULE), z.maxLength(MAX_SITES_PER_CALL, RULE));
 const sitesBody = z.object(
   { sites: z.pipe(list, z.array(site)) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );
 
-const onceEach = ({ sites }: z.output<typeof sitesBody>) => ({ sites: [...new Set(sites)] });
+/** The sites in canonical form, each once. */
+async function canonicalSites(body: z.output<typeof sitesBody>): Promise<{ sites: string[] }> {
+  const errors: Record<string, string[]> = {};
+  const sites = new Set<string>();
+  for (const [index, text] of body.sites.entries()) {
+    const { site, below } = canonicalSite(text);
+    if (below !== undefined && (await isPublicSuffix(below))) {
+      const field = `sites.${index}`;
+      errors[field] = [`${field} must not cover ${below}, below which strangers have domains of their own`];
+    }
+    sites.add(site ?? '');
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+  return { sites: [...sites] };
+}
+
+// An access_id that is no id is unknown, like one that nobody has.
+const entryParam = z.object({ access_id: z.string() });
+const entryId = ({ access_id }: z.output<typeof entryParam>) => ({ access_id: idOf(access_id) ?? 0 });
 
 /** The business with its access_list, as every operation here answers. */
 const shown = (scope: Scope) => [business(scope), accessList(scope)] as const;
 
 export const access = new Hono<Env>()
   .get(
-    '/:business_id/access',
+    LIST,
     guard('read_access', noInput, (scope) => [refusalOf(scope), ...shown(scope)]),
     (c) => {
       const [, [found], access_list] = c.var.rows;
@@ -38,17 +70,47 @@ export const access = new Hono<Env>()
     },
   )
   .post(
-    '/:business_id/access',
+    LIST,
     limitedBody,
-    guard('change_access', input('json', sitesBody, onceEach), (scope, valid) => {
-      const { sites } = valid('json');
-      return [refusalOf(scope), addSites(scope, sites), touchBusiness(scope, sites), ...shown(scope)];
-    }),
+    guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => [
+      refusalOf(scope),
+      ...addSites(scope, valid('json').sites),
+      ...shown(scope),
+    ]),
     (c) => {
       const [, , , [found], access_list] = c.var.rows;
       const stored = new Set(access_list.map((entry) => entry.site));
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
+      }
+      return c.json({ status: true, data: { ...found, access_list } });
+    },
+  )
+  .delete(
+    LIST,
+    limitedBody,
+    guard('change_access', noInput, (scope) => [refusalOf(scope), ...removeAllSites(scope), ...shown(scope)]),
+    (c) => {
+      const [, , , [found], access_list] = c.var.rows;
+      return c.json({ status: true, data: { ...found, access_list } });
+    },
+  )
+  .delete(
+    ENTRY,
+    limitedBody,
+    guard('change_access', input('param', entryParam, entryId), (scope, valid) => {
+      const { access_id } = valid('param');
+      return [entryOf(scope, access_id), ...removeSite(scope, access_id), ...shown(scope)];
+    }),
+    (c) => {
+      const [[entry], , , [found], access_list] = c.var.rows;
+      if (!entry?.access_id) throw new UnknownEntry();
+      if (access_list.some(({ id }) => id === entry.access_id)) {
+        throw new InvalidInput({
+          access_id: [
+            'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.',
+          ],
+        });
       }
       return c.json({ status: true, data: { ...found, access_list } });
     },

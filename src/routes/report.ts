@@ -1,4 +1,4 @@
-// /api/v1/business/usage/{business_id}
+// GET /api/v1/business/usage/{business_id}: the usage report.
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
@@ -8,11 +8,11 @@ import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input } from '../input.ts';
 
-const RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
-const day = z.optional(z.string(`${RULE}, and given once`).check(z.refine(isDay, RULE)));
+const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
 const rangeQuery = z.object({ from: day, to: day });
 
-function resolveRange(asked: z.output<typeof rangeQuery>, now: Date): Range {
+function resolveRange(asked: z.output<typeof rangeQuery>, { now }: Env['Variables']): Range {
   const range = rangeOf(asked, dayOf(now));
   const ends = `to (${range.to}${asked.to === undefined ? ', today' : ''})`;
   if (range.from > range.to) throw new InvalidInput({ from: [`from must not be after ${ends}`] });
@@ -22,7 +22,7 @@ function resolveRange(asked: z.output<typeof rangeQuery>, now: Date): Range {
   return range;
 }
 
-export const usage = new Hono<Env>().get(
+export const report = new Hono<Env>().get(
   '/:business_id',
   guard('read_usage', input('query', rangeQuery, resolveRange), (scope, valid) => [
     usageInRange(scope, valid('query')),

@@ -1,0 +1,11 @@
+-- The uses that came with an id, so that each counts once: a digest of the id and not its text, the day on which it was
+-- counted, and the day on which it was recorded, by which it is purged.
+CREATE TABLE ledger (
+  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  digest      BLOB    NOT NULL CHECK (length(digest) = 16),
+  day         TEXT    NOT NULL CHECK (day LIKE '____-__-__'),
+  recorded_on TEXT    NOT NULL CHECK (recorded_on LIKE '____-__-__'),
+  PRIMARY KEY (business_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX ledger_recorded_on ON ledger (recorded_on);

@@ -1,0 +1,19 @@
+// Forgets the ids of uses once they need not be known any more: on a schedule, never within a request.
+import { sql } from 'drizzle-orm';
+import { addDays, dayOf } from './core/time.ts';
+import { LEDGER_DAYS } from './core/use.ts';
+import type { Database } from './db/queries.ts';
+import { ledger } from './db/schema.ts';
+
+const ROWS_PER_STATEMENT = 1000; // D1 serves one query at a time: requests get their turn in between
+const MAX_STATEMENTS = 500; // the rest waits for the next run
+
+/** Deletes what was recorded more than LEDGER_DAYS days before `now`, by that day and not by the day of the use. */
+export async function purge(db: Database, now: Date): Promise<void> {
+  const before = addDays(dayOf(now), -LEDGER_DAYS);
+  const old = sql`select business_id, digest from ${ledger} where recorded_on < ${before} limit ${ROWS_PER_STATEMENT}`;
+  for (let statement = 0; statement < MAX_STATEMENTS; statement++) {
+    const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in (${old})`);
+    if (meta.changes < ROWS_PER_STATEMENT) return;
+  }
+}

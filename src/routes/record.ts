@@ -1,0 +1,103 @@
+// POST /api/v1/business/usage/{business_id}: records one use now, or reports many.
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import * as z from 'zod/mini';
+import { digestOf } from '../core/credential.ts';
+import { dayOf } from '../core/time.ts';
+import { dayOfUse, isUseId, MAX_USES_PER_CALL } from '../core/use.ts';
+import { countedUse, countFreshUses, countUse, type IdentifiedUse, refusalOf, rememberUses } from '../db/queries.ts';
+import type { Env } from '../env.ts';
+import { InvalidInput } from '../errors.ts';
+import { guard } from '../guard.ts';
+import { input, limitedBody } from '../input.ts';
+
+type Variables = Env['Variables'];
+
+const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
+const useId = z.string(ID_RULE).check(z.refine(isUseId, ID_RULE));
+const oneUseHeader = z.object({ 'Idempotency-Key': z.optional(useId) });
+
+const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
+const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
+const AT_RULE = 'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
+const use = z.object({ id: useId, at: z.optional(z.string(AT_RULE)) }, 'must be an object such as {"id":"order-1"}');
+const list = z
+  .array(z.unknown(), USES_RULE)
+  .check(z.minLength(1, USES_RULE), z.maxLength(MAX_USES_PER_CALL, USES_RULE));
+const usesBody = z.pipe(
+  z.looseObject({}, BODY_RULE).check(z.refine((body) => 'uses' in body, BODY_RULE)),
+  z.object({ uses: z.pipe(list, z.array(use)) }),
+);
+
+/** The use as the ledger knows it, or null without an Idempotency-Key. */
+const identifiedUse = async (header: z.output<typeof oneUseHeader>, { kind, now }: Variables) => {
+  const id = header['Idempotency-Key'];
+  return { identified: id === undefined ? null : { digest: await digestOf(kind, id), day: dayOf(now) } };
+};
+
+/** Each id once, on the day of its first entry. */
+async function identifiedUses({ uses }: z.output<typeof usesBody>, { kind, now }: Variables) {
+  const errors: Record<string, string[]> = {};
+  const days = new Map<string, string>();
+  for (const [index, { id, at }] of uses.entries()) {
+    const day = at === undefined ? dayOf(now) : dayOfUse(at, now);
+    if (day === null) errors[`uses.${index}.at`] = [`uses.${index}.at ${AT_RULE}`];
+    else if (!days.has(id)) days.set(id, day);
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+  const identified: IdentifiedUse[] = await Promise.all(
+    Array.from(days, async ([id, day]) => ({ digest: await digestOf(kind, id), day })),
+  );
+  return { identified, reported: uses.length };
+}
+
+/** Whether a body says nothing: then the call is one use, whatever its type. */
+const isOneUse = async (c: Context) => /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(await c.req.text());
+
+const oneUse = input('header', oneUseHeader, identifiedUse);
+const report = input('json', usesBody, identifiedUses);
+type Recording = {
+  in: { header: z.input<typeof oneUseHeader> };
+  out: {
+    header: Awaited<ReturnType<typeof identifiedUse>>;
+    json: Awaited<ReturnType<typeof identifiedUses>> | undefined;
+  };
+};
+const recording: MiddlewareHandler<Env, string, Recording> = async (c, next) => {
+  if (await isOneUse(c)) return oneUse(c as never, next);
+  if (c.req.header('Idempotency-Key') !== undefined) {
+    const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
+    throw new InvalidInput({ 'Idempotency-Key': [message] });
+  }
+  return report(c as never, next);
+};
+
+export const record = new Hono<Env>().post(
+  '/:business_id',
+  limitedBody,
+  guard(
+    async (c) => ((await isOneUse(c)) ? 'record_use' : 'report_uses'),
+    recording,
+    (scope, valid) => {
+      const refusal = refusalOf(scope);
+      const reported = valid('json');
+      if (reported) {
+        return [refusal, countFreshUses(scope, reported.identified), rememberUses(scope, reported.identified)] as const;
+      }
+      const { identified } = valid('header');
+      if (identified === null) return [refusal, countUse(scope)] as const;
+      const remembered = rememberUses(scope, [identified]);
+      return [refusal, countFreshUses(scope, [identified]), remembered, countedUse(scope, identified.digest)] as const;
+    },
+  ),
+  (c) => {
+    const written = c.var.rows.at(-1) ?? [];
+    const reported = c.req.valid('json');
+    if (reported) {
+      const recorded = written.length;
+      return c.json({ status: true, data: { recorded, duplicates: reported.reported - recorded } });
+    }
+    const [use] = written;
+    if (use === undefined || !('date' in use)) throw new Error('a granted use was not counted');
+    return c.json({ status: true, data: { date: use.date, count: use.count } });
+  },
+);
