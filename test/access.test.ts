@@ -221,3 +221,133 @@ test('shows the list of the business asked for only', async () => {
   const answer = await call('GET', business.access, { as: other.key, at: NOW });
   expect(sitesOf(answer)).toEqual(['https://shop.example']);
 });
+
+describe('removal', () => {
+  const LAST =
+    'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
+
+  test('of an entry answers the business without it, and takes effect with the next request', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const list = await call('GET', business.access, { as: business.key });
+    const [first] = list.body.data.access_list as Entry[];
+    const visit = () => call('GET', business.usage, { as: business.token, origin: 'https://a.example' });
+    expect((await visit()).status).toBe(200);
+    const answer = await call('DELETE', `${business.access}/${first?.id}`, { as: business.key, at: later });
+    expect(answer.status).toBe(200);
+    expect(sitesOf(answer)).toEqual(['https://b.example']);
+    expect(answer.body.data.updated_at).toBe('2026-03-16T08:30:00.123000Z');
+    expect(answer.cost.round_trips).toBe(1);
+    expect((await visit()).status).toBe(403);
+    const again = await call('GET', business.access, { as: business.key });
+    expect(again.text).toBe(answer.text);
+  });
+
+  test('of the last entry by its id is refused: it would open the token to every site', async () => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const list = await call('GET', business.access, { as: business.key });
+    const before = await everything();
+    const answer = await call('DELETE', `${business.access}/${list.body.data.access_list[0].id}`, { as: business.key });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message: LAST, errors: { access_id: [LAST] } },
+    });
+    expect(await everything()).toBe(before);
+  });
+
+  test('of the whole list lifts the restriction, also when there is none', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const answer = await call('DELETE', business.access, { as: business.key, at: later });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({ access_list: [], updated_at: '2026-03-16T08:30:00.123000Z' });
+    expect((await call('GET', business.usage, { as: business.token })).status).toBe(200);
+    const again = await call('DELETE', business.access, { as: business.key, at: new Date('2026-03-17T00:00:00Z') });
+    expect(again.text).toBe(answer.text);
+  });
+
+  test('of what the business does not have is 404, whatever the id', async () => {
+    const other = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const business = await newBusiness({ user_id: other.user_id, sites: ['https://a.example', 'https://b.example'] });
+    const theirs = (await call('GET', other.access, { as: other.key })).body.data.access_list[0].id;
+    const before = await everything();
+    for (const id of [theirs, '0', '01', '-1', '1.0', 'abc', '9007199254740993', `${theirs}%20`, '%00']) {
+      const answer = await call('DELETE', `${business.access}/${id}`, { as: business.key });
+      expect({ status: answer.status, text: answer.text }).toEqual({
+        status: 404,
+        text: '{"status":false,"message":"Access id is not valid"}',
+      });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('gives no id twice: the id of a removed entry stays unknown', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const newest = (await call('GET', business.access, { as: business.key })).body.data.access_list[1].id;
+    expect((await call('DELETE', `${business.access}/${newest}`, { as: business.key })).status).toBe(200);
+    await call('POST', business.access, { as: business.key, body: { sites: ['https://c.example'] } });
+    expect((await call('DELETE', `${business.access}/${newest}`, { as: business.key })).status).toBe(404);
+    expect(sitesOf(await call('GET', business.access, { as: business.key }))).toEqual([
+      'https://a.example',
+      'https://c.example',
+    ]);
+  });
+
+  test('of two entries at once never leaves none', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const list = (await call('GET', business.access, { as: business.key })).body.data.access_list as Entry[];
+    const answers = await Promise.all(
+      list.map(({ id }) => call('DELETE', `${business.access}/${id}`, { as: business.key })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+  });
+
+  test('lets a page remove its own site', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const list = (await call('GET', business.access, { as: business.key })).body.data.access_list as Entry[];
+    const visit = { as: business.key, origin: 'https://a.example' };
+    const answer = await call('DELETE', `${business.access}/${list[0]?.id}`, visit);
+    expect({ status: answer.status, sites: sitesOf(answer) }).toEqual({ status: 200, sites: ['https://b.example'] });
+    expect((await call('DELETE', business.access, visit)).status).toBe(403);
+  });
+});
+
+describe('a wildcard', () => {
+  test('is stored in canonical form and lets every depth of subdomain in, but not the apex', async () => {
+    const business = await newBusiness();
+    const body = { sites: ['HTTPS://*.Example.COM:443/x', 'http://LOCALHOST:*'] };
+    const answer = await call('POST', business.access, { as: business.key, body });
+    expect(sitesOf(answer)).toEqual(['https://*.example.com', 'http://localhost:*']);
+    const status = async (origin: string) => (await call('GET', business.usage, { as: business.token, origin })).status;
+    for (const origin of [
+      'https://a.example.com',
+      'https://a.b.c.d.e.f.example.com',
+      'http://localhost',
+      'http://localhost:5173',
+    ]) {
+      expect(await status(origin)).toBe(200);
+    }
+    for (const origin of [
+      'https://example.com',
+      'http://a.example.com',
+      'https://a.example.com:8443',
+      'https://*.example.com',
+      'https://localhost:1',
+      'http://localhost:*',
+    ]) {
+      expect(await status(origin)).toBe(403);
+    }
+  });
+
+  test.each(['github.io', 'co.uk', 'vercel.app', 'pages.dev', 'myshopify.com', 'blogspot.com', 's3.amazonaws.com'])(
+    'over %s is refused: strangers have domains below it',
+    async (suffix) => {
+      const business = await newBusiness();
+      const sites = ['https://good.example', `https://*.${suffix}`];
+      const answer = await call('POST', business.access, { as: business.key, body: { sites } });
+      const message = `sites.1 must not cover ${suffix}, below which strangers have domains of their own`;
+      expect({ status: answer.status, body: answer.body }).toEqual({
+        status: 422,
+        body: { status: false, message, errors: { 'sites.1': [message] } },
+      });
+    },
+  );
+});

@@ -1,7 +1,6 @@
 // Every statement of a request, as functions that return statements; guard.ts runs them as one batch. No HTTP here.
 import { and, asc, between, eq, gte, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
-import { alias } from 'drizzle-orm/sqlite-core';
 
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
@@ -41,34 +40,29 @@ export function grantFor(db: Database, call: Call) {
   const everywhere = credential.kind === 'key' && (origin === null || origin === call.own_origin);
   const covering = origin === null ? [] : sitesCovering(origin);
   const entries = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
-  const fields = {
-    refusal: sql<Refusal | null>`case
-      when ${businesses.id} is null then 'unknown_business'
-      when ${credential.kind === 'token' && !policy.token} then 'token_not_allowed'
-      when ${!policy.inactive} and ${businesses.status} <> 'active' then 'inactive_business'
-      when ${everywhere} or exists (${entries} and ${inArray(access.site, covering)}) then null
-      when exists (${entries}) then ${origin === null ? 'origin_missing' : 'origin_not_authorized'}
-    end`.as('refusal'),
-  };
-  const asked = eq(businesses.id, call.business_id);
-  if (credential.kind === 'token') {
-    const holder = alias(businesses, 'holder');
-    return db
-      .select(fields)
-      .from(holder)
-      .leftJoin(businesses, and(asked, eq(businesses.id, holder.id)))
-      .where(and(eq(holder.token, credential.token), eq(holder.status, 'active')))
-      .limit(1) // also keeps SQLite from evaluating the rule once for each row that is joined to it
-      .as('grant');
-  }
   const unexpired = or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, dayOf(call.now)));
-  return db
-    .select(fields)
-    .from(apiKeys)
-    .leftJoin(businesses, and(asked, eq(businesses.user_id, apiKeys.user_id)))
-    .where(and(eq(apiKeys.hash, credential.hash), isNull(apiKeys.revoked_at), unexpired))
-    .limit(1)
-    .as('grant');
+  // Nested, as Drizzle takes the table's name from a column that stands in a select of one table by itself.
+  const rule = sql<Refusal | null>`case
+    when ${businesses.id} is not ${call.business_id} then 'unknown_business'
+    when ${credential.kind === 'token' && !policy.token} then 'token_not_allowed'
+    when ${!policy.inactive} and ${businesses.status} <> 'active' then 'inactive_business'
+    when ${everywhere} or exists (${entries} and ${inArray(access.site, covering)}) then null
+    when exists (${entries}) then ${origin === null ? 'origin_missing' : 'origin_not_authorized'}
+  end`;
+  const fields = { refusal: sql<Refusal | null>`(${rule})`.as('refusal') };
+  const caller =
+    credential.kind === 'token'
+      ? db
+          .select(fields)
+          .from(businesses)
+          .where(and(eq(businesses.token, credential.token), eq(businesses.status, 'active')))
+      : db
+          .select(fields)
+          .from(apiKeys)
+          .leftJoin(businesses, and(eq(businesses.id, call.business_id), eq(businesses.user_id, apiKeys.user_id)))
+          .where(and(eq(apiKeys.hash, credential.hash), isNull(apiKeys.revoked_at), unexpired));
+  // The limit also keeps SQLite from evaluating the rule once for each row that is joined to it.
+  return caller.limit(1).as('grant');
 }
 
 export type Grant = ReturnType<typeof grantFor>;
@@ -87,59 +81,70 @@ export const usageInRange = (scope: Scope, { from, to }: Range) =>
     .from(scope.grant)
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, granted(scope)), between(dailyUsage.day, from, to)));
 
-/**
- * Counts one use today. The row that comes back is the day with its new count; none where the call is refused.
- */
-export const countUse = (scope: Scope) => {
-  const { db, grant, now } = scope;
-  return db
-    .insert(dailyUsage)
-    .select(sql`select ${granted(scope)}, ${dayOf(now)}, 1 from ${grant} where ${isNull(grant.refusal)}`)
-    .onConflictDoUpdate({
-      target: [dailyUsage.business_id, dailyUsage.day],
-      set: { count: sql`${dailyUsage.count} + 1` },
-    })
-    .returning({ date: dailyUsage.day, count: dailyUsage.count });
-};
-
 /** A use with an id of its own, which counts once: a digest of the id in hex, and the day to count it on. */
 export type IdentifiedUse = { digest: string; day: string };
 
-/** Those of `uses` (each digest once) that the ledger does not know yet, as (digest, day). */
-const freshUses = ({ business_id }: Scope, uses: IdentifiedUse[]) => {
-  const list = JSON.stringify(uses.map(({ digest, day }) => [digest, day]));
-  return sql`select unhex(value ->> 0) as digest, value ->> 1 as day from json_each(${list}) where not exists (
-    select 1 from ${ledger} where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(value ->> 0))`;
-};
+const isNew = ({ business_id }: Scope, digest: SQL) => sql`not exists (
+  select 1 from ${ledger} where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
 
-/** Counts the uses that are new. `rememberUses` has to follow: it finds the same ones new. */
-export const countFreshUses = (scope: Scope, uses: IdentifiedUse[]) =>
-  scope.db
+const counted = { date: dailyUsage.day, count: dailyUsage.count };
+
+/** Adds what is selected, as (business_id, day, count), to the counts. The rows that come back have the new counts. */
+const addToCounts = ({ db }: Scope, select: SQL) =>
+  db
     .insert(dailyUsage)
-    .select(
-      sql`select ${granted(scope)}, fresh.day, count(*) from ${scope.grant} join (${freshUses(scope, uses)}) fresh
-        where ${isNull(scope.grant.refusal)} group by fresh.day`,
-    )
+    .select(select)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
       set: { count: sql`${dailyUsage.count} + excluded.count` },
     })
-    .returning({ day: dailyUsage.day });
+    .returning(counted);
 
-/** Puts the uses that are new into the ledger. A row comes back for each. */
+/** Counts one use: today, or where it has an id on its day, if the id is new. No row comes back where it was not counted. */
+export function countUse(scope: Scope, use?: IdentifiedUse) {
+  const condition = and(isNull(scope.grant.refusal), use && isNew(scope, sql`${use.digest}`));
+  const day = use?.day ?? dayOf(scope.now);
+  return addToCounts(scope, sql`select ${granted(scope)}, ${day}, 1 from ${scope.grant} where ${condition}`);
+}
+
+/** Puts a use into the ledger, if it is new. It goes with `countUse`, behind it: until then both find it new. */
+export const rememberUse = (scope: Scope, { digest, day }: IdentifiedUse) =>
+  scope.db
+    .insert(ledger)
+    .select(
+      sql`select ${granted(scope)}, unhex(${digest}), ${day}, ${dayOf(scope.now)} from ${scope.grant}
+        where ${isNull(scope.grant.refusal)} and ${isNew(scope, sql`${digest}`)}`,
+    )
+    .returning({ day: ledger.day });
+
+const newUses = (scope: Scope, uses: IdentifiedUse[]) => {
+  const list = JSON.stringify(uses.map(({ digest, day }) => [digest, day]));
+  const digest = sql.raw('value ->> 0');
+  return sql`(select ${digest} as digest, value ->> 1 as day from json_each(${list}) where ${isNew(scope, digest)})`;
+};
+
+/** Counts those of `uses` (each digest once) that are new. */
+export const countUses = (scope: Scope, uses: IdentifiedUse[]) =>
+  addToCounts(
+    scope,
+    sql`select ${granted(scope)}, day, count(*) from ${scope.grant} join ${newUses(scope, uses)}
+      where ${isNull(scope.grant.refusal)} group by day`,
+  );
+
+/** Puts those of `uses` that are new into the ledger. A row comes back for each. It goes with `countUses`, behind it. */
 export const rememberUses = (scope: Scope, uses: IdentifiedUse[]) =>
   scope.db
     .insert(ledger)
     .select(
-      sql`select ${granted(scope)}, fresh.digest, fresh.day, ${dayOf(scope.now)}
-        from ${scope.grant} join (${freshUses(scope, uses)}) fresh where ${isNull(scope.grant.refusal)}`,
+      sql`select ${granted(scope)}, unhex(digest), day, ${dayOf(scope.now)} from ${scope.grant} join ${newUses(scope, uses)}
+        where ${isNull(scope.grant.refusal)}`,
     )
     .returning({ day: ledger.day });
 
 /** The day on which the use of this digest was counted, with that day's count now. */
 export const countedUse = ({ db, business_id }: Scope, digest: string) =>
   db
-    .select({ date: ledger.day, count: dailyUsage.count })
+    .select(counted)
     .from(ledger)
     .innerJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)))
     .where(and(eq(ledger.business_id, business_id), eq(ledger.digest, sql`unhex(${digest})`)));

@@ -4,7 +4,15 @@ import * as z from 'zod/mini';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, isUseId, MAX_USES_PER_CALL } from '../core/use.ts';
-import { countedUse, countFreshUses, countUse, type IdentifiedUse, refusalOf, rememberUses } from '../db/queries.ts';
+import {
+  countedUse,
+  countUse,
+  countUses,
+  type IdentifiedUse,
+  refusalOf,
+  rememberUse,
+  rememberUses,
+} from '../db/queries.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
@@ -81,12 +89,12 @@ export const record = new Hono<Env>().post(
       const refusal = refusalOf(scope);
       const reported = valid('json');
       if (reported) {
-        return [refusal, countFreshUses(scope, reported.identified), rememberUses(scope, reported.identified)] as const;
+        return [refusal, countUses(scope, reported.identified), rememberUses(scope, reported.identified)] as const;
       }
       const { identified } = valid('header');
       if (identified === null) return [refusal, countUse(scope)] as const;
-      const remembered = rememberUses(scope, [identified]);
-      return [refusal, countFreshUses(scope, [identified]), remembered, countedUse(scope, identified.digest)] as const;
+      const remembered = rememberUse(scope, identified);
+      return [refusal, countUse(scope, identified), remembered, countedUse(scope, identified.digest)] as const;
     },
   ),
   (c) => {

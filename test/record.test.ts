@@ -1,0 +1,426 @@
+// Recording uses (contract, "Recording a use"): authorised and counted in one go, each id once, all or nothing.
+import { drizzle } from 'drizzle-orm/d1';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addDays, dayOf } from '../src/core/time.ts';
+import { purge } from '../src/purge.ts';
+import { type CallOptions, call, env, everything, NOW, newBusiness, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Use = { id: string; at?: string };
+
+const use = (business: Business, options: CallOptions = {}) =>
+  call('POST', business.usage, { as: business.key, ...options });
+const keyed = (business: Business, id: string, options: CallOptions = {}) =>
+  use(business, { ...options, headers: { ...options.headers, 'Idempotency-Key': id } });
+const report = (business: Business, uses: unknown, options: CallOptions = {}) =>
+  use(business, { body: { uses }, ...options });
+
+/** The counts of the report, from 40 days before to a day after NOW, without the zeros. */
+async function counts(business: Business, day = TODAY): Promise<Record<string, number>> {
+  const query = `?from=${addDays(day, -40)}&to=${addDays(day, 1)}`;
+  const { body } = await call('GET', business.usage + query, { as: business.key });
+  const entries = body.data.used as { date: string; count: number }[];
+  return Object.fromEntries(entries.filter(({ count }) => count > 0).map(({ date, count }) => [date, count]));
+}
+
+describe('one use', () => {
+  test('is answered with the day and its new count', async () => {
+    const business = await newBusiness();
+    for (const count of [1, 2, 3]) {
+      const answer = await use(business, { as: business.token });
+      expect({ status: answer.status, text: answer.text }).toEqual({
+        status: 200,
+        text: `{"status":true,"data":{"date":"2026-03-15","count":${count}}}`,
+      });
+    }
+    expect(await counts(business)).toEqual({ [TODAY]: 3 });
+  });
+
+  test.each([
+    ['nothing', undefined, {}],
+    ['{}', '{}', { 'Content-Type': 'application/json' }],
+    ['[]', '[]', { 'Content-Type': 'application/json' }],
+    ['{} as text', ' { } ', { 'Content-Type': 'text/plain' }],
+    ['white space', '\r\n', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['an empty body of JSON', '', { 'Content-Type': 'application/json' }],
+  ])('is what a body of %s means', async (_, body, headers) => {
+    const business = await newBusiness();
+    const answer = await use(business, { as: business.token, headers: headers as Record<string, string>, body });
+    expect(answer.body).toEqual({ status: true, data: { date: TODAY, count: 1 } });
+  });
+
+  test('counts on the UTC day at which the server saw it', async () => {
+    const business = await newBusiness();
+    await use(business, { at: new Date('2026-03-15T23:59:59.999Z') });
+    const after = await use(business, { at: new Date('2026-03-16T00:00:00.000Z') });
+    expect(after.body.data).toEqual({ date: '2026-03-16', count: 1 });
+    expect(await counts(business)).toEqual({ '2026-03-15': 1, '2026-03-16': 1 });
+  });
+
+  test('is counted from a registered page, and not from another', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const from = (origin: string) => use(business, { as: business.token, origin });
+    expect((await from('https://shop.example')).status).toBe(200);
+    expect((await from('https://evil.example')).status).toBe(403);
+    expect((await use(business, { as: business.token })).status).toBe(403);
+    expect(await counts(business)).toEqual({ [TODAY]: 1 });
+  });
+
+  test('costs one round trip, one row written and at most 8 read', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    for (let index = 0; index < 3; index++) {
+      const { cost } = await use(business, { as: business.token, origin: 'https://shop.example' });
+      expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
+      expect(cost.rows_read).toBeLessThanOrEqual(8);
+    }
+  });
+
+  test('is never the reading of a report or a change of domains', async () => {
+    const business = await newBusiness();
+    await counts(business);
+    const { body } = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
+    await call('GET', business.access, { as: business.key });
+    await call('DELETE', `${business.access}/${body.data.access_list[0].id}`, { as: business.key });
+    await call('DELETE', business.access, { as: business.key });
+    await call('OPTIONS', business.usage);
+    expect(await counts(business)).toEqual({});
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  test('counts once, however often it is repeated', async () => {
+    const business = await newBusiness();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
+    for (const { status, body } of answers) {
+      expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { date: TODAY, count: 1 } } });
+    }
+    expect(await counts(business)).toEqual({ [TODAY]: 1 });
+  });
+
+  test('answers a repeat with the day on which the use was counted, and that day’s count now', async () => {
+    const business = await newBusiness();
+    await keyed(business, 'order-1');
+    await use(business);
+    const repeat = await keyed(business, 'order-1', { at: new Date('2026-03-16T00:00:01Z') });
+    expect(repeat.body).toEqual({ status: true, data: { date: TODAY, count: 2 } });
+  });
+
+  test('holds for at least 40 days', async () => {
+    const business = await newBusiness();
+    await keyed(business, 'order-1');
+    const day40 = new Date(NOW.getTime() + 40 * 86_400_000);
+    await purge(drizzle(env.DB), day40);
+    expect((await keyed(business, 'order-1', { at: day40 })).body.data).toEqual({ date: TODAY, count: 1 });
+    const day41 = new Date(NOW.getTime() + 41 * 86_400_000);
+    await purge(drizzle(env.DB), day41);
+    expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
+  });
+
+  test('is of one business', async () => {
+    const first = await newBusiness();
+    const second = await newBusiness({ user_id: first.user_id });
+    await keyed(first, 'order-1', { as: first.key });
+    await keyed(second, 'order-1', { as: first.key });
+    expect([await counts(first), await counts(second)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 1 }]);
+  });
+
+  test('of a page does not claim what a server reports', async () => {
+    const business = await newBusiness();
+    await keyed(business, 'order-1', { as: business.token });
+    expect((await keyed(business, 'order-1', { as: business.key })).body.data.count).toBe(2);
+    expect((await report(business, [{ id: 'order-1' }])).body.data).toEqual({ recorded: 0, duplicates: 1 });
+    expect(await counts(business)).toEqual({ [TODAY]: 2 });
+  });
+
+  test.each([['a'], ['!'.repeat(255)], ['~\'"\\;--'], ['0'], ['null'], ['{}']])('may be %j', async (id) => {
+    const business = await newBusiness();
+    await keyed(business, id);
+    expect((await keyed(business, id)).body.data.count).toBe(1);
+  });
+
+  test.each([['a'.repeat(256)], ['two words'], ['a, b'], ['tab\there'], ['é'], ['']])('must not be %j', async (id) => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await keyed(business, id);
+    const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
+    });
+    expect(await everything()).toBe(before);
+  });
+
+  test('costs one round trip, at most three rows written and 16 read; its repeat writes none', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const visit = { as: business.token, origin: 'https://shop.example' };
+    for (const id of ['order-1', 'order-2']) {
+      const { cost } = await keyed(business, id, visit);
+      expect(cost.round_trips).toBe(1);
+      expect(cost.rows_written).toBeLessThanOrEqual(3);
+      expect(cost.rows_read).toBeLessThanOrEqual(16);
+      const again = await keyed(business, id, visit);
+      expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+      expect(again.cost.rows_read).toBeLessThanOrEqual(16);
+    }
+  });
+});
+
+describe('a bulk report', () => {
+  test('counts each use on the day of its instant, now by default', async () => {
+    const business = await newBusiness();
+    const uses = [
+      { id: '1' },
+      { id: '2', at: '2026-03-14T23:59:59.999999999Z' },
+      { id: '3', at: '2026-03-14T00:00:00Z' },
+      { id: '4', at: '2026-02-08T12:00:00Z' },
+      { id: '5', at: '2026-03-15T12:05:00.000Z' },
+    ];
+    const answer = await report(business, uses);
+    expect(answer.text).toBe('{"status":true,"data":{"recorded":5,"duplicates":0}}');
+    expect(await counts(business)).toEqual({ '2026-02-08': 1, '2026-03-14': 2, [TODAY]: 2 });
+  });
+
+  test('adds to what is counted already, and nothing when it is sent again', async () => {
+    const business = await newBusiness();
+    const uses = Array.from({ length: 1000 }, (_, index) => ({ id: `use-${index}` }));
+    await use(business);
+    const first = await report(business, uses);
+    expect(first.body.data).toEqual({ recorded: 1000, duplicates: 0 });
+    expect(first.cost.round_trips).toBe(1);
+    const again = await report(business, uses);
+    expect(again.body.data).toEqual({ recorded: 0, duplicates: 1000 });
+    expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await counts(business)).toEqual({ [TODAY]: 1001 });
+  });
+
+  test('counts an id that comes twice once, on the day that came first', async () => {
+    const business = await newBusiness();
+    const uses = [
+      { id: 'a', at: '2026-03-10T00:00:00Z' },
+      { id: 'a', at: '2026-03-11T00:00:00Z' },
+      { id: 'a' },
+      { id: 'b' },
+    ];
+    expect((await report(business, uses)).body.data).toEqual({ recorded: 2, duplicates: 2 });
+    expect((await report(business, [{ id: 'a', at: '2026-03-12T00:00:00Z' }])).body.data).toEqual({
+      recorded: 0,
+      duplicates: 1,
+    });
+    expect(await counts(business)).toEqual({ '2026-03-10': 1, [TODAY]: 1 });
+    expect((await keyed(business, 'a')).body.data).toEqual({ date: '2026-03-10', count: 1 });
+  });
+
+  test('keeps an id by the day on which it was recorded, not by the day of the use', async () => {
+    const business = await newBusiness();
+    const uses = [{ id: 'late', at: '2026-02-08T12:00:00Z' }];
+    await report(business, uses);
+    await purge(drizzle(env.DB), new Date(NOW.getTime() + 6 * 86_400_000));
+    const count = () =>
+      env.DB.prepare('select count(*) n from ledger where business_id = ?').bind(business.id).first('n');
+    expect(await count()).toBe(1);
+    await purge(drizzle(env.DB), new Date(NOW.getTime() + 41 * 86_400_000));
+    expect(await count()).toBe(0);
+    expect(await counts(business)).toEqual({ '2026-02-08': 1 });
+  });
+
+  test('is all or nothing, and names each bad entry', async () => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);
+    const id = 'must be 1 to 255 characters of printable ASCII without spaces';
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: {
+        status: false,
+        message: `uses.1.id ${id}`,
+        errors: {
+          'uses.1.id': [`uses.1.id ${id}`],
+          'uses.3.id': [`uses.3.id ${id}`],
+          'uses.4': ['uses.4 must be an object such as {"id":"order-1"}'],
+        },
+      },
+    });
+    expect(await everything()).toBe(before);
+  });
+
+  const AT = 'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
+  test.each([
+    ...[
+      '',
+      'now',
+      '2026-03-15',
+      '2026-03-15T12:00:00',
+      '2026-03-15T12:00:00+00:00',
+      '2026-03-15 12:00:00Z',
+      '1773576000',
+    ],
+    ...[
+      '2026-02-30T12:00:00Z',
+      '2026-03-15T24:00:00Z',
+      '2026-03-15T11:60:00Z',
+      '2026-03-15T11:59:60Z',
+      '2026-03-15T11:59Z',
+    ],
+    ...[
+      '2026-03-15T12:00:00z',
+      '2026-03-15t12:00:00Z',
+      '2026-03-15T12:00:00.Z',
+      '2026-03-15T12:00:00,5Z',
+      ' 2026-03-15T12:00:00Z',
+    ],
+    ...[
+      '2026-02-08T11:59:59.999Z',
+      '2025-03-15T12:00:00Z',
+      '2026-03-15T12:05:00.001Z',
+      '2026-03-16T12:00:00Z',
+      '9999-12-31T00:00:00Z',
+    ],
+  ])('refuses a use at %j', async (at) => {
+    const business = await newBusiness();
+    const answer = await report(business, [{ id: 'good' }, { id: 'bad', at }]);
+    const message = `uses.1.at ${AT}`;
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'uses.1.at': [message] } },
+    });
+    expect(await counts(business)).toEqual({});
+  });
+
+  const BODY = 'body must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
+  const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
+  const USES = 'uses must be a list of 1 to 1000 uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]';
+  const good = '{"uses":[{"id":"a"}]}';
+  test.each([
+    ['text', good, 'text/plain', 'body', NOT_JSON],
+    ['a form', 'uses=a', 'application/x-www-form-urlencoded', 'body', NOT_JSON],
+    ['malformed', '{"uses":', 'application/json', 'body', NOT_JSON],
+    ['a list', '[{"id":"a"}]', 'application/json', 'body', BODY],
+    ['null', 'null', 'application/json', 'body', BODY],
+    ['without uses', '{"use":[{"id":"a"}]}', 'application/json', 'body', BODY],
+    ['of no uses', '{"uses":[]}', 'application/json', 'uses', USES],
+    ['of null', '{"uses":null}', 'application/json', 'uses', USES],
+    ['of an object', '{"uses":{"id":"a"}}', 'application/json', 'uses', USES],
+    ['of 1001 uses', `{"uses":[${'{"id":"a"},'.repeat(1000)}{"id":"a"}]}`, 'application/json', 'uses', USES],
+  ])('that is %s is refused, and never taken for one use', async (_, body, type, field, message) => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await use(business, { body, headers: { 'Content-Type': type } });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { [field]: [message] } },
+    });
+    expect(await everything()).toBe(before);
+  });
+
+  test('takes no Idempotency-Key', async () => {
+    const business = await newBusiness();
+    const answer = await keyed(business, 'order-1', { body: { uses: [{ id: 'a' }] } });
+    const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
+    });
+    expect(await counts(business)).toEqual({});
+  });
+
+  test('needs an API key, whatever it holds', async () => {
+    const business = await newBusiness();
+    const before = await everything();
+    for (const body of [good, 'nonsense', '{"uses":']) {
+      const answer = await use(business, { as: business.token, body });
+      expect({ status: answer.status, body: answer.body }).toEqual({
+        status: 403,
+        body: { status: false, message: 'A business token cannot report past uses. Use an API key.' },
+      });
+    }
+    expect(await everything()).toBe(before);
+  });
+});
+
+describe('nothing is lost and nothing counted twice', () => {
+  test('1,000 concurrent uses are 1,000', async () => {
+    const business = await newBusiness();
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => use(business, { as: business.token })));
+    const seen = answers.map(({ body }) => body.data.count).sort((a, b) => a - b);
+    expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+    expect(await counts(business)).toEqual({ [TODAY]: 1000 });
+  });
+
+  test('a report reads no more after 100,000 uses than after one', async () => {
+    const business = await newBusiness();
+    await use(business);
+    const read = async () => (await call('GET', business.usage, { as: business.key })).cost.rows_read;
+    const before = await read();
+    await env.DB.prepare('update daily_usage set count = 100000 where business_id = ?').bind(business.id).run();
+    for (let start = 0; start < 5000; start += 1000) {
+      await report(
+        business,
+        Array.from({ length: 1000 }, (_, index) => ({ id: `${start + index}` })),
+      );
+    }
+    expect(await read()).toBe(before);
+    expect(await counts(business)).toEqual({ [TODAY]: 105_000 });
+  });
+
+  test('over any interleaving of uses, keyed uses and bulk reports the report equals a model', async () => {
+    const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+    const daysAgo = fc.integer({ min: 0, max: 34 });
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('use' as const), as: fc.constantFrom('key' as const, 'token' as const) }),
+      fc.record({ do: fc.constant('keyed' as const), as: fc.constantFrom('key' as const, 'token' as const), id }),
+      fc.record({
+        do: fc.constant('report' as const),
+        uses: fc.array(fc.tuple(id, daysAgo), { minLength: 1, maxLength: 8 }),
+      }),
+      fc.record({ do: fc.constant('refused' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(step, fc.integer({ min: 0, max: 2 })), { maxLength: 20 }), async (steps) => {
+        const business = await newBusiness();
+        const model: Record<string, number> = {};
+        const known = new Map<string, string>();
+        const count = (day: string) => {
+          model[day] = (model[day] ?? 0) + 1;
+        };
+        let clock = NOW.getTime();
+        for (const [what, later] of steps) {
+          clock += later * 3_600_000;
+          const at = new Date(clock);
+          const today = dayOf(at);
+          if (what.do === 'use') {
+            await use(business, { as: business[what.as], at });
+            count(today);
+          } else if (what.do === 'keyed') {
+            const { body } = await keyed(business, what.id, { as: business[what.as], at });
+            const name = `${what.as}:${what.id}`;
+            if (!known.has(name)) count(today);
+            known.set(name, known.get(name) ?? today);
+            const day = known.get(name) as string;
+            expect(body.data).toEqual({ date: day, count: model[day] });
+          } else if (what.do === 'report') {
+            const uses: Use[] = what.uses.map(([id, days]) => ({
+              id,
+              at: new Date(clock - days * 86_400_000).toISOString(),
+            }));
+            const fresh = new Set<string>();
+            for (const { id, at } of uses) {
+              const name = `key:${id}`;
+              if (known.has(name)) continue;
+              const day = (at as string).slice(0, 10);
+              known.set(name, day);
+              fresh.add(name);
+              count(day);
+            }
+            const { body } = await report(business, uses, { at });
+            expect(body.data).toEqual({ recorded: fresh.size, duplicates: uses.length - fresh.size });
+          } else {
+            await report(business, [{ id: 'a' }, { id: '' }], { at });
+          }
+        }
+        expect(await counts(business)).toEqual(model);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
