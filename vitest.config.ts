@@ -1,6 +1,8 @@
-// Two projects: the Worker's tests run in workerd on a real D1, the operator's tools and what is built are tested in Node.
+// Two projects: the Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+
+const inNode = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
 export default defineConfig({
   test: {
@@ -12,9 +14,9 @@ export default defineConfig({
             miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
           })),
         ],
-        test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: ['test/admin/**'] },
+        test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: inNode },
       },
-      { test: { name: 'node', include: ['test/admin/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'node', include: inNode, testTimeout: 60_000, hookTimeout: 60_000 } },
     ],
   },
 });

@@ -1,0 +1,56 @@
+// The history of the system before this one: a CSV of days and counts, put into the rollup.
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { isDay } from '../core/time.ts';
+import type { Database } from '../db/queries.ts';
+import { dailyUsage } from '../db/schema.ts';
+
+/** What is wrong with a file, with the number of the line. */
+export class HistoryError extends Error {}
+
+/** One day of the history. `line` is where it stands in the file. */
+export type Day = { line: number; day: string; count: number };
+
+/** The days of a CSV of `date,count` lines, each before `today` and each once; a first line `date,count` is a heading. */
+export function readHistory(csv: string, today: string): Day[] {
+  const lines = csv.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const seen = new Map<string, number>();
+  const days: Day[] = [];
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    if ((line === 1 && text === 'date,count') || (text === '' && line === lines.length)) continue;
+    const [day = '', digits = '', ...more] = text.split(',');
+    const count = /^\d{1,15}$/.test(digits) ? Number(digits) : null;
+    if (more.length > 0 || !isDay(day) || count === null) {
+      throw new HistoryError(`line ${line} must be a day and a count, such as 2026-01-31,120`);
+    }
+    if (day >= today) throw new HistoryError(`line ${line} must be a day before today (${today}, UTC)`);
+    const before = seen.get(day);
+    if (before !== undefined) throw new HistoryError(`line ${line} has the day of line ${before} again`);
+    seen.set(day, line);
+    days.push({ line, day, count });
+  }
+  if (days.length === 0) throw new HistoryError('the file has no lines such as 2026-01-31,120');
+  return days;
+}
+
+/**
+ * Stores the days, all of them or none. Where `replace` is not set, a day that has a count already is an error; where it is, a
+ * count of 0 removes the day's. The days and their sum.
+ */
+export async function importHistory(db: Database, business_id: number, days: Day[], replace: boolean) {
+  const list = sql`json_each(${JSON.stringify(days.map(({ day, count }) => [day, count]))})`;
+  const listed = sql`select value ->> 0 from ${list}`;
+  const ours = and(eq(dailyUsage.business_id, business_id), sql`${dailyUsage.day} in (${listed})`);
+  const counted = db.select({ day: dailyUsage.day }).from(dailyUsage).where(ours).orderBy(dailyUsage.day).limit(1);
+  const remove = db.delete(dailyUsage).where(and(ours, sql`${replace}`));
+  const none = sql`not exists (select 1 from ${dailyUsage} where ${ours})`;
+  const insert = db
+    .insert(dailyUsage)
+    .select(sql`select ${business_id}, value ->> 0, value ->> 1 from ${list} where value ->> 1 > 0 and ${none}`);
+  const [[taken]] = await db.batch([counted, remove, insert]);
+  if (taken && !replace) {
+    const { line } = days.find(({ day }) => day === taken.day) as Day;
+    throw new HistoryError(`line ${line}: ${taken.day} has a count already; --replace puts this one in its place`);
+  }
+  return { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
+}

@@ -1,0 +1,36 @@
+// What is deployed is small: its size is a promise (contract of the bundle: 64 KiB gzipped, without the list of suffixes).
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+const KiB = 1024;
+
+function bundle(...more: string[]) {
+  const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
+  try {
+    const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
+    execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+    return readFileSync(join(directory, 'index.js'));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+test('the Worker without the list of public suffixes is at most 64 KiB, minified and gzipped', () => {
+  // A module of types only stands in for the list.
+  const size = gzipSync(bundle('--alias', 'tldts:./src/env.ts')).length;
+  console.log(`bundle without the list of public suffixes: ${(size / KiB).toFixed(1)} KiB gzipped`);
+  expect(size).toBeLessThanOrEqual(64 * KiB);
+});
+
+test('the Worker holds neither Node nor the operator’s tools, and loads the list only when it is asked for', () => {
+  const code = bundle().toString();
+  expect(code).not.toMatch(/["']node:/);
+  expect(code).not.toContain('prepareDemo');
+  expect(code).toMatch(/Promise\.resolve\(\)\.then\(\(\)=>/);
+});

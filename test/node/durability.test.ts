@@ -1,0 +1,53 @@
+// What was acknowledged is counted, also when the service is killed under load.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Business, createBusiness } from '../../src/admin/businesses.ts';
+import { withDatabase } from '../../src/admin/database.ts';
+import { newState, type Service, startService } from './server.ts';
+
+const SENDERS = 20;
+let state: ReturnType<typeof newState>;
+let business: Business;
+let service: Service | undefined;
+
+beforeAll(async () => {
+  state = newState();
+  const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
+  const row = { ...fields, country_id: 1, business_size: 'small' };
+  business = await withDatabase({ 'persist-to': state.directory }, (db) => createBusiness(db, row, new Date()));
+});
+afterAll(async () => {
+  await service?.stop();
+  state.remove();
+});
+
+test('kill -9 under load loses no use that was acknowledged, and counts none that was not sent', async () => {
+  service = await startService(state.directory);
+  const path = `/api/v1/business/usage/${business.id}`;
+  const headers = { Authorization: `Bearer ${business.token}` };
+  let sent = 0;
+  let acknowledged = 0;
+  let killed = false;
+  const send = async () => {
+    while (!killed) {
+      sent += 1;
+      const status = await fetch(service?.url + path, { method: 'POST', headers }).then(
+        (answer) => answer.status,
+        () => null,
+      );
+      if (status === 200) acknowledged += 1;
+      if (acknowledged >= 500 && !killed) {
+        killed = true;
+        await service?.stop('SIGKILL');
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, send));
+  service = await startService(state.directory);
+  const answer = await fetch(service.url + path, { headers });
+  const { data } = (await answer.json()) as { data: { used: { count: number }[] } };
+  const counted = data.used.reduce((sum, { count }) => sum + count, 0);
+  expect(acknowledged).toBeGreaterThanOrEqual(500);
+  expect(counted).toBeGreaterThanOrEqual(acknowledged);
+  expect(counted).toBeLessThanOrEqual(sent);
+  console.log(`acknowledged ${acknowledged} ≤ counted ${counted} ≤ sent ${sent}`);
+});

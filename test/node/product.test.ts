@@ -1,0 +1,49 @@
+// The README's example runs: a product's Worker asks the service through a service binding.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Business, createBusiness } from '../../src/admin/businesses.ts';
+import { withDatabase } from '../../src/admin/database.ts';
+import { access, dailyUsage } from '../../src/db/schema.ts';
+import { newState, type Service, startService } from './server.ts';
+
+let state: ReturnType<typeof newState>;
+let business: Business;
+let service: Service;
+
+beforeAll(async () => {
+  state = newState();
+  const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
+  const row = { ...fields, country_id: 1, business_size: 'small' };
+  business = await withDatabase({ 'persist-to': state.directory }, async (db) => {
+    const made = await createBusiness(db, row, new Date());
+    const stamp = made.created_at;
+    await db
+      .insert(access)
+      .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
+    return made;
+  });
+  service = await startService(state.directory, ['test/product/wrangler.toml', 'wrangler.toml']);
+});
+afterAll(async () => {
+  await service?.stop();
+  state.remove();
+});
+
+const visit = async (origin: string) => {
+  const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
+  const answer = await fetch(`${service.url}/?business=${business.id}`, { headers });
+  return { status: answer.status, body: await answer.json(), cors: answer.headers.get('Access-Control-Allow-Origin') };
+};
+
+test('acts on 200, and passes a refusal on with its reason', async () => {
+  expect(await visit('https://acme.example')).toEqual({ status: 200, body: { answer: 42 }, cors: '*' });
+  expect(await visit('https://evil.example')).toEqual({
+    status: 403,
+    body: { status: false, message: 'Origin https://evil.example is not authorized for this business.' },
+    cors: '*',
+  });
+  await visit('https://acme.example');
+  const counts = await withDatabase({ 'persist-to': state.directory }, (db) =>
+    db.select({ count: dailyUsage.count }).from(dailyUsage),
+  );
+  expect(counts).toEqual([{ count: 2 }]);
+});

@@ -1,0 +1,69 @@
+// The service as `wrangler dev` runs it, in a process group of its own, on a state that the test brings.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' };
+
+/** A folder for a local database with its tables, removed by `remove`. */
+export function newState() {
+  const directory = mkdtempSync(join(tmpdir(), 'state-'));
+  const args = ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', directory];
+  execFileSync(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env, stdio: 'pipe' });
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
+
+/** Starts `wrangler dev` on a free port, and waits until it answers. `configs` are its configuration files, the first served. */
+export async function startService(state: string, configs: string[] = ['wrangler.toml']): Promise<Service> {
+  const port = await freePort();
+  const inspector = await freePort();
+  const files = configs.flatMap((config) => ['-c', config]);
+  const ports = ['--port', `${port}`, '--inspector-port', `${inspector}`];
+  const args = [
+    WRANGLER,
+    'dev',
+    ...files,
+    ...ports,
+    '--ip',
+    '127.0.0.1',
+    '--persist-to',
+    state,
+    '--show-interactive-dev-session=false',
+  ];
+  const child: ChildProcess = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'pipe', detached: true });
+  let output = '';
+  child.stdout?.on('data', (chunk) => (output += chunk));
+  child.stderr?.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
+    if (answer !== null) break;
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`wrangler dev did not start:\n${output}`);
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+  return {
+    url,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal);
+      await ended;
+    },
+  };
+}
