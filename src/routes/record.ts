@@ -37,13 +37,13 @@ const usesBody = z.pipe(
 );
 
 /** The use as the ledger knows it, or null without an Idempotency-Key. */
-const identifiedUse = async (header: z.output<typeof oneUseHeader>, { kind, now }: Variables) => {
+const identifiedUse = async (header: z.output<typeof oneUseHeader>, { call, now }: Variables) => {
   const id = header['Idempotency-Key'];
-  return { identified: id === undefined ? null : { digest: await digestOf(kind, id), day: dayOf(now) } };
+  return { identified: id === undefined ? null : { digest: await digestOf(call.kind, id), day: dayOf(now) } };
 };
 
 /** Each id once, on the day of its first entry. */
-async function identifiedUses({ uses }: z.output<typeof usesBody>, { kind, now }: Variables) {
+async function identifiedUses({ uses }: z.output<typeof usesBody>, { call, now }: Variables) {
   const errors: Record<string, string[]> = {};
   const days = new Map<string, string>();
   for (const [index, { id, at }] of uses.entries()) {
@@ -53,7 +53,7 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, { kind, now }
   }
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   const identified: IdentifiedUse[] = await Promise.all(
-    Array.from(days, async ([id, day]) => ({ digest: await digestOf(kind, id), day })),
+    Array.from(days, async ([id, day]) => ({ digest: await digestOf(call.kind, id), day })),
   );
   return { identified, reported: uses.length };
 }
