@@ -33,7 +33,7 @@ export const findBusiness = (db: Database, id: number): Promise<Business | undef
 export async function updateBusiness(
   db: Database,
   id: number,
-  fields: Partial<Fields & Pick<Business, 'status'>>,
+  fields: Partial<Fields & Pick<Business, 'status' | 'token'>>,
   now: Date,
 ): Promise<Business | undefined> {
   const changed = { ...fields, updated_at: timestampOf(now) };
@@ -42,8 +42,5 @@ export async function updateBusiness(
 }
 
 /** Gives the business a new token; the old one is refused from the next request on. */
-export async function rotateToken(db: Database, id: number, now: Date): Promise<Business | undefined> {
-  const changed = { token: newSecret('bua_pk_'), updated_at: timestampOf(now) };
-  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
-  return updated;
-}
+export const rotateToken = (db: Database, id: number, now: Date): Promise<Business | undefined> =>
+  updateBusiness(db, id, { token: newSecret('bua_pk_') }, now);
