@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { COMMANDS, type Command } from './commands.ts';
 import type { Where } from './database.ts';
 import { UsageError } from './errors.ts';
-import { optionOf, readValue } from './values.ts';
+import { optionOf, readValue, type Values } from './values.ts';
 
 export type Call = { command: Command; given: Record<string, unknown>; where: Where };
 
@@ -32,7 +32,7 @@ export function callOf(argv: string[]): Call | { help: string } {
     throw new UsageError(`${name.trim()} is no command: see npm run admin -- --help`);
   }
   const columns = { ...command.required, ...command.optional };
-  const { values, positionals } = parse(args, Object.keys(columns).map(optionOf));
+  const { values, positionals } = parse(args, columns);
   if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
   const where = { remote: values.remote === true, 'persist-to': values['persist-to'] as string | undefined };
   if (where.remote && where['persist-to'] !== undefined) {
@@ -49,7 +49,7 @@ export function callOf(argv: string[]): Call | { help: string } {
   for (const [column, value] of Object.entries(columns)) {
     const option = optionOf(column);
     const text = values[option];
-    if (typeof text === 'string') given[column] = readValue(value, `--${option}`, text);
+    if (text !== undefined) given[column] = readValue(value, `--${option}`, `${text}`);
     else if (column in command.required) throw new UsageError(`${name} needs --${option} ${value.example}`);
   }
   return { command, given, where };
@@ -57,8 +57,12 @@ export function callOf(argv: string[]): Call | { help: string } {
 
 type Parsed = { values: Record<string, string | boolean | undefined>; positionals: string[] };
 
-function parse(args: string[], options: string[]): Parsed {
-  const own = Object.fromEntries(options.map((option) => [option, { type: 'string' } as const]));
+function parse(args: string[], columns: Values): Parsed {
+  const own = Object.fromEntries(
+    Object.entries(columns).map(([column, { isSwitch }]) => {
+      return [optionOf(column), { type: isSwitch ? 'boolean' : 'string' } as const];
+    }),
+  );
   try {
     return parseArgs({ args, options: { ...own, ...EVERYWHERE }, allowPositionals: true });
   } catch (error) {
@@ -68,7 +72,7 @@ function parse(args: string[], options: string[]): Parsed {
 
 function usageOf(name: string, command: Command): string {
   const options = Object.entries({ ...command.required, ...command.optional }).map(([column, { example }]) => {
-    const option = `--${optionOf(column)} ${example}`;
+    const option = `--${optionOf(column)} ${example}`.trimEnd();
     return column in command.required ? option : `[${option}]`;
   });
   return [name, ...Object.keys(command.arguments), ...options].join(' ');

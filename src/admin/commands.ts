@@ -1,9 +1,13 @@
 // The operator's commands: what each takes, and what it does.
+import { readFile } from 'node:fs/promises';
+import { dayOf } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
+import { checkOrigin } from './access.ts';
 import { createBusiness, findBusiness, listBusinesses, rotateToken, updateBusiness } from './businesses.ts';
 import { reasonOf, UsageError } from './errors.ts';
+import { importHistory, readHistory } from './history.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
-import { expiry, type Given, id, line, token, url, type Values } from './values.ts';
+import { duration, expiry, type Given, given, id, line, text, token, url, type Values } from './values.ts';
 
 type Spec<A extends Values, R extends Values, O extends Values> = {
   does: string;
@@ -78,9 +82,29 @@ export const COMMANDS: Record<string, Command> = {
     }),
   }),
   'business rotate-token': command({
-    does: 'gives a new token at once; the old one is refused from then on',
+    does: 'gives a new token; the old ones are refused at once, or the last one after the time given',
     arguments: { ID },
-    run: async (db, given, now) => ({ business: found(await rotateToken(db, given.ID, now), 'business') }),
+    optional: { keep_old: duration('24h') },
+    run: async (db, given, now) => ({
+      business: found(await rotateToken(db, given.ID, now, given.keep_old), 'business'),
+    }),
+  }),
+  'access check': command({
+    does: 'tells whether a page of that origin may use the token, and by which entry',
+    arguments: { ID, ORIGIN: text('https://shop.example') },
+    async run(db, { ID, ORIGIN }) {
+      found(await findBusiness(db, ID), 'business');
+      return checkOrigin(db, ID, ORIGIN);
+    },
+  }),
+  'usage import': command({
+    does: 'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
+    arguments: { ID, FILE: text('history.csv') },
+    optional: { replace: given },
+    async run(db, { ID, FILE, replace = false }, now) {
+      found(await findBusiness(db, ID), 'business');
+      return importHistory(db, ID, readHistory(await readFile(FILE, 'utf8'), dayOf(now)), replace);
+    },
   }),
   'key create': command({
     does: 'makes an API key and shows it, this one time',

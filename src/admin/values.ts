@@ -4,8 +4,11 @@ import { idOf } from '../core/policy.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
 
-/** An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. */
-export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string };
+/**
+ * An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. A switch is an
+ * option that takes none.
+ */
+export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string; isSwitch?: true };
 export type Values = Record<string, Value>;
 /** The values as they were read. */
 export type Given<V extends Values> = { [K in keyof V]: V[K] extends Value<infer T> ? T : never };
@@ -26,6 +29,16 @@ export const expiry = value(
   'be a day that is not past, written YYYY-MM-DD',
   textIf((text) => isDay(text) && text >= dayOf(new Date())),
 );
+
+export const text = value('be a text', (text) => text || null);
+/** How long, in milliseconds. */
+export const duration = value('be a number of hours or days, at most 30 days', (text) => {
+  const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];
+  const ms = Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
+  return ms <= 30 * 24 * 3_600_000 ? ms : null;
+});
+
+export const given: Value<true> = { read: () => true, must: '', example: '', isSwitch: true };
 
 /** The option that fills a column: `--user` is `user_id`, `--main-domain` is `main_domain`. */
 export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');
