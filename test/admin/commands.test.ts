@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -174,13 +174,46 @@ describe.concurrent('key', () => {
 
 test('a command that takes an ID refuses one that is unknown', async () => {
   const names = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.arguments.ID);
-  expect(names).toHaveLength(5);
+  expect(names).toHaveLength(7);
   await withDatabase({ 'persist-to': await newDatabase() }, async (db) => {
     for (const name of names) {
-      const unknown = new Error(`There is no ${name.split(' ')[0]} with that id.`);
-      const run = COMMANDS[name]?.run(db, { ID: 1, STATUS: 'active', name: 'x' }, new Date(STAMP));
+      const unknown = new Error(`There is no ${name === 'key revoke' ? 'key' : 'business'} with that id.`);
+      const given = { ID: 1, STATUS: 'active', name: 'x', ORIGIN: 'null', FILE: 'none.csv' };
+      const run = COMMANDS[name]?.run(db, given, new Date(STAMP));
       await expect(run, name).rejects.toThrow(unknown);
     }
+  });
+});
+
+describe.concurrent('a file and an origin', () => {
+  test('import stores the lines of a file, and tells which one is wrong', async () => {
+    const state = await withRows('businesses', ACME);
+    const file = join(state, 'history.csv');
+    writeFileSync(file, 'date,count\n2026-01-30,120\n2026-01-31,7\n');
+    expect(await answerOf(state, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
+    const again = await admin('usage', 'import', '1', file, '--persist-to', state);
+    const stderr = 'line 2: 2026-01-30 has a count already; --replace puts this one in its place\n';
+    expect(again).toEqual({ code: 1, stdout: '', stderr });
+    expect(await answerOf(state, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
+    expect(rowsOf(state, 'daily_usage')).toEqual([
+      { business_id: 1, day: '2026-01-30', count: 120 },
+      { business_id: 1, day: '2026-01-31', count: 7 },
+    ]);
+  });
+
+  test('check tells by which entry an origin would pass', async () => {
+    const state = await withRows('businesses', ACME);
+    insert(state, 'access', {
+      id: 1,
+      business_id: 1,
+      site: 'https://*.example.com',
+      created_at: STAMP,
+      updated_at: STAMP,
+    });
+    expect(await answerOf(state, 'access', 'check', '1', 'https://a.example.com')).toEqual({
+      allowed: true,
+      site: 'https://*.example.com',
+    });
   });
 });
 
