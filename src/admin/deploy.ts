@@ -33,4 +33,5 @@ if (!found.done) {
 }
 if (!wrangler(['d1', 'migrations', 'apply', 'DB', '--remote'], 'inherit').done)
   fail('The migrations were not applied: nothing was uploaded.');
-if (!wrangler(['deploy', ...process.argv.slice(2)], 'inherit', 'inherit').done) fail('The Worker was not uploaded.');
+if (!wrangler(['deploy', ...process.argv.slice(2)], 'inherit', 'inherit').done)
+  fail('wrangler deploy did not come to its end.');

@@ -1,8 +1,21 @@
 // The table of errors: each refusal that is met has to be one of its rows, and each row has to be met.
-import { type Answer, type Ask, access, type Call, type Check, unless, usage, type Variables } from './check.ts';
-import { differences } from './compare.ts';
+import {
+  type Answer,
+  type Ask,
+  access,
+  type Call,
+  type Check,
+  differences,
+  unless,
+  usage,
+  type Variables,
+} from './check.ts';
 import { codesIn, tableOf } from './document.ts';
+import type { Admin } from './tree.ts';
 
+/** A business of the user of the demo, by npm run admin. */
+const MADE =
+  '--user 1 --name Idle --main-domain idle.example --site https://idle.example --country 1 --size small'.split(' ');
 /** What no single call brings about. */
 const UNASKED = [429, 500, 503];
 
@@ -27,8 +40,13 @@ export function refusalsOf(markdown: string) {
     return [...problems, ...unless(row !== undefined, `no row of the errors has ${status} ${JSON.stringify(body)}`)];
   }
 
-  /** Brings each refusal about. Needs a site registered for SHOP. */
-  async function provoke(check: Check, ask: Ask, { API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN }: Variables) {
+  /** Brings each refusal about. Needs one site registered for SHOP. */
+  async function provoke(check: Check, ask: Ask, variables: Variables, admin: Admin) {
+    const { API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN } = variables;
+    const { business } = JSON.parse(admin('business', 'create', ...MADE).stdout);
+    admin('business', 'status', `${business.id}`, 'suspended');
+    const [entry] = (await ask('GET', access(SHOP), { as: API_KEY })).body.data.access_list;
+    const uses = [{ id: 'order-1' }];
     const evil = 'https://evil.example';
     const form = 'application/x-www-form-urlencoded';
     const probes: [what: string, status: number, method: string, path: string, call: Call][] = [
@@ -49,6 +67,13 @@ export function refusalsOf(markdown: string) {
       ['a token from another site', 403, 'GET', usage(SHOP), { as: SHOP_TOKEN, origin: evil }],
       ['a key from another site', 403, 'GET', usage(SHOP), { as: API_KEY, origin: evil }],
       ['a token from a long origin', 403, 'GET', usage(SHOP), { as: SHOP_TOKEN, origin: `https://${'a'.repeat(300)}` }],
+      ['a token of a business that is not active', 401, 'GET', usage(business.id), { as: business.token }],
+      ['a use of a business that is not active', 403, 'POST', usage(business.id), { as: API_KEY }],
+      ['a token reports past uses', 403, 'POST', usage(BUSINESS), { as: TOKEN, body: { uses } }],
+      ['neither a use nor a report', 422, 'POST', usage(BUSINESS), { as: API_KEY, body: { use: 1 } }],
+      ['a report with a key', 422, 'POST', usage(BUSINESS), { as: API_KEY, body: { uses }, key: 'order-1' }],
+      ['the last entry', 422, 'DELETE', `${access(SHOP)}/${entry.id}`, { as: API_KEY }],
+      ['an unknown entry', 404, 'DELETE', `${access(SHOP)}/999999`, { as: API_KEY }],
       ['a site without its scheme', 422, 'POST', access(SHOP), { as: API_KEY, body: { sites: ['shop.example'] } }],
       ['a body that is no JSON', 422, 'POST', access(SHOP), { as: API_KEY, body: '{' }],
       ['a form', 422, 'POST', access(SHOP), { as: API_KEY, body: 'sites=1', type: form }],

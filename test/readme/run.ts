@@ -1,16 +1,17 @@
 // npm run readme: starts the service, runs the commands of README.md in order, and holds each answer against the one printed
 // below it; then its tables. Ends what it started, whatever happens, within its time.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { caller, DAY_MS, dayOf, unless, type Variables } from './check.ts';
-import { differences } from './compare.ts';
+import { freePort } from '../node/server.ts';
+import { caller, DAY_MS, dayOf, differences, unless, type Variables } from './check.ts';
 import { codesIn, examplesOf, tableOf } from './document.ts';
+import { checkProducts } from './products.ts';
 import { refusalsOf } from './refusals.ts';
-import { freePort, startService } from './service.ts';
+import { spawnGroup, startService } from './service.ts';
 import { startSession } from './session.ts';
 import { checkTables } from './tables.ts';
-import { checkTree } from './tree.ts';
+import { adminOn, checkTree } from './tree.ts';
 
 const TIME_MS = 120_000;
 process.chdir(resolve(import.meta.dirname, '../..'));
@@ -59,9 +60,16 @@ async function work() {
     }
   }
   const ask = caller(variables.API);
-  await refusals.provoke(check, ask, variables);
+  await refusals.provoke(check, ask, variables, adminOn(state));
+  await checkProducts(markdown, check, ask, variables, (name, program, env) => {
+    const file = join(directory, name);
+    writeFileSync(file, program);
+    const running = spawnGroup('node', [file], env);
+    started.push({ what: `the example ${name}`, stop: running.stop });
+    return running;
+  });
   await checkTables(markdown, check, ask, variables);
-  checkTree(markdown, check);
+  checkTree(markdown, check, service.output());
 }
 
 /** The days of a report: all that were asked for, each once, ascending, up to today where no end was named. */

@@ -1,7 +1,6 @@
-// Starts `npm run dev` on a free port with a database of its own, and ends it with every process that it started.
+// Starts `npm run dev` with a database of its own, and ends it with every process that it started.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const START_MS = 60_000;
@@ -60,16 +59,6 @@ function isRunning(group: number): boolean {
   });
 }
 
-/** A port that nothing listens on. */
-export const freePort = () =>
-  new Promise<number>((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-
 /** `npm run dev`; `exports` are the lines that it prints for the reader's terminal, once it answers. */
 export function startService(port: number, state: string) {
   const service = spawnGroup('npm', ['run', 'dev', '--', '--port', `${port}`, '--persist-to', state]);
@@ -87,7 +76,7 @@ export function startService(port: number, state: string) {
     }
     throw new Error(`npm run dev ${exited ? 'ended' : 'did not answer'}:\n${service.output()}`);
   }
-  return { ready, stop: service.stop };
+  return { ready, output: service.output, stop: service.stop };
 }
 
 const answers = (url: string) =>

@@ -1,4 +1,5 @@
 // The tables and rules of origins, days, sites and limits: each row is asked of the running service.
+import { LEDGER_DAYS } from '../../src/core/use.ts';
 import { type Answer, type Ask, access, type Check, DAY_MS, dayOf, unless, usage, type Variables } from './check.ts';
 import { codesIn, tableOf } from './document.ts';
 
@@ -7,6 +8,7 @@ export async function checkTables(markdown: string, check: Check, ask: Ask, vari
   const { API_KEY, SHOP } = variables;
   const register = (sites: string[]) => ask('POST', access(SHOP), { as: API_KEY, body: { sites } });
   await origins(markdown, check, ask, variables);
+  await wildcards(markdown, check, ask, variables);
   await days(check, ask, variables);
   await sites(markdown, check, register);
   await limits(markdown, check, ask, register, variables);
@@ -23,11 +25,24 @@ async function origins(markdown: string, check: Check, ask: Ask, variables: Vari
   for (const [from, header = '', ...statuses] of tableOf(markdown, 'the call comes from')) {
     const origin = header === 'none' ? {} : { origin: codesIn(header)[0] ?? new URL(API).origin };
     for (const [i, { id, as, who }] of columns.entries()) {
-      const { status } = await ask('GET', usage(id), { as, ...origin });
-      check(
-        `origins: ${from}: ${who} → ${statuses[i]}`,
-        unless(`${status}` === statuses[i], `the status is ${status}`),
-      );
+      for (const method of ['GET', 'POST']) {
+        const { status } = await ask(method, usage(id), { as, ...origin });
+        const right = `${status}` === statuses[i];
+        check(`origins: ${from}: ${who}: ${method} → ${statuses[i]}`, unless(right, `the status is ${status}`));
+      }
+    }
+  }
+}
+
+async function wildcards(markdown: string, check: Check, ask: Ask, { API_KEY, SHOP, SHOP_TOKEN }: Variables) {
+  for (const [registered = '', ...verdicts] of tableOf(markdown, 'registered', 'passes', 'is refused')) {
+    await ask('DELETE', access(SHOP), { as: API_KEY });
+    await ask('POST', access(SHOP), { as: API_KEY, body: { sites: codesIn(registered) } });
+    for (const [i, wanted] of [200, 403].entries()) {
+      for (const origin of codesIn(verdicts[i] ?? '')) {
+        const { status } = await ask('GET', usage(SHOP), { as: SHOP_TOKEN, origin });
+        check(`sites: ${origin} by ${registered} → ${wanted}`, unless(status === wanted, `the status is ${status}`));
+      }
     }
   }
 }
@@ -89,6 +104,20 @@ async function limits(markdown: string, check: Check, ask: Ask, register: Regist
   await limit('sites in a call', (n) => register(many(n)));
   const none = await register([]);
   check('limits: no site in a call → 422', unless(none.status === 422, none.body));
+  const report = (uses: object[]) => ask('POST', usage(BUSINESS), { as: API_KEY, body: { uses } });
+  const at = (minutes: number) =>
+    report([{ id: `at ${minutes}`.replace(' ', '-'), at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
+  const unused = await report([]);
+  check('limits: no use in a call → 422', unless(unused.status === 422, unused.body));
+  await limit('uses in a call', (n) => report(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))));
+  await limit('characters of the id of a use', (n) => ask('POST', usage(BUSINESS), { as: TOKEN, key: 'x'.repeat(n) }));
+  await limit('days that a use can lie back', (n) => at(1 - n * 24 * 60));
+  await limit('minutes that a use can lie ahead', (n) => at(n - 0.5));
+  const memory = table.get('days for which an id counts once');
+  check(
+    'limits: days for which an id counts once',
+    unless(memory === LEDGER_DAYS, `src/core/use.ts has ${LEDGER_DAYS}`),
+  );
   await limit('sites of a business', async (n) => {
     for (;;) {
       const { body } = await ask('GET', access(SHOP), { as: API_KEY });

@@ -7,10 +7,18 @@ import { codesIn, tableOf } from './document.ts';
 const admin = (...args: string[]) =>
   spawnSync('npm', ['run', '-s', 'admin', '--', ...args], { encoding: 'utf8', timeout: 20_000 });
 
+/** npm run admin, on the database in the folder `state`. */
+export const adminOn =
+  (state: string) =>
+  (...args: string[]) =>
+    admin(...args, '--persist-to', state);
+export type Admin = ReturnType<typeof adminOn>;
+
 /** A command without the examples of its values. */
 const formOf = (command = '') => command.replace(/(--[\w-]+) ("[^"]*"|[^\s\]]+)/g, '$1');
 
-export function checkTree(markdown: string, check: Check) {
+/** `output` is what the service printed, its log among it. */
+export function checkTree(markdown: string, check: Check, output: string) {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const named = [...markdown.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name);
   for (const name of new Set(['test', ...named])) {
@@ -32,6 +40,10 @@ export function checkTree(markdown: string, check: Check) {
       unless(config.includes(`limit = ${limit}, period = ${period} `), 'wrangler.toml has another figure'),
     );
   }
+
+  const logged = new Set([...output.matchAll(/^ {2}(\w+): /gm)].map(([, field = '']) => field)).add('error');
+  const fields = tableOf(markdown, 'field', 'is').map(([cell = '']) => codesIn(cell)[0] ?? '');
+  check(`log: ${fields.join(' ')}`, unless(fields.toSorted().join() === [...logged].toSorted().join(), [...logged]));
 
   const known = [...admin('--help').stdout.matchAll(/^ {2}(\S.*)$/gm)].map(([, command]) => formOf(command));
   const printed = tableOf(markdown, 'command', 'does').map(([cell = '']) => formOf(codesIn(cell)[0]));
