@@ -6,6 +6,7 @@ const inNode = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hosti
 
 export default defineConfig({
   test: {
+    globalSetup: 'src/admin/build.ts',
     projects: [
       {
         plugins: [

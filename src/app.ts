@@ -5,6 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { Env } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
 import { access } from './routes/access.ts';
+import { openapi } from './routes/openapi.ts';
 import { record } from './routes/record.ts';
 import { report } from './routes/report.ts';
 
@@ -33,5 +34,9 @@ export function createApp(clock: () => Date) {
   return app
     .route('/api/v1/business/usage', report)
     .route('/api/v1/business/usage', record)
-    .route('/api/v1/business', access);
+    .route('/api/v1/business', access)
+    .route('/api/v1', openapi);
 }
+
+/** For Hono's client: `hc<AppType>('https://…')`. */
+export type AppType = ReturnType<typeof createApp>;

@@ -6,6 +6,8 @@ export type Env = {
   Bindings: {
     /** The only store. */
     DB: D1Database;
+    /** What is built for browsers and machines to load (src/admin/build.ts). */
+    ASSETS: Fetcher;
   };
   Variables: {
     /** When the request began: every day and timestamp of its answer goes by this one instant. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { PUBLIC, ROUTES, type Route } from './routes.ts';
 import { addSite, BASE, type CallOptions, call, db, everything, NOW, newBusiness, TODAY } from './support.ts';
 
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
@@ -31,7 +31,7 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
 test('every route of the service is in the table of this suite', () => {
   const served = createApp(() => NOW).routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
-  expect(names).toEqual(new Set(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)));
+  expect(names).toEqual(new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]));
 });
 
 describe.each(ROUTES)('$name', (route) => {

@@ -1,5 +1,5 @@
 // The history of the system before this one: a CSV of days and counts, put into the rollup.
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { isDay } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
 import { dailyUsage } from '../db/schema.ts';
