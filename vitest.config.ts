@@ -6,7 +6,7 @@ const inNode = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hosti
 
 export default defineConfig({
   test: {
-    globalSetup: 'src/admin/build.ts',
+    globalSetup: 'test/node/assets.ts',
     projects: [
       {
         plugins: [
