@@ -11,6 +11,7 @@ const inNode = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hosti
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/node/assets.ts',
     projects: [
       {
         plugins: [worker],

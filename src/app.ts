@@ -10,6 +10,7 @@ import { notAllowed, notFound, onError } from './errors.ts';
 import { limits } from './limits.ts';
 import { type Log, lineOf } from './log.ts';
 import { access } from './routes/access.ts';
+import { openapi } from './routes/openapi.ts';
 import { record } from './routes/record.ts';
 import { report } from './routes/report.ts';
 
@@ -56,5 +57,9 @@ export function createApp(clock: () => Date, log: Log) {
   return app
     .route('/api/v1/business/usage', report)
     .route('/api/v1/business/usage', record)
-    .route('/api/v1/business', access);
+    .route('/api/v1/business', access)
+    .route('/api/v1', openapi);
 }
+
+/** For Hono's client: `hc<AppType>('https://…')`. */
+export type AppType = ReturnType<typeof createApp>;

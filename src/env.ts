@@ -11,6 +11,8 @@ export type Env = {
     ADDRESS_LIMIT?: RateLimit;
     /** Requests with one credential; absent: no limit. */
     CREDENTIAL_LIMIT?: RateLimit;
+    /** What is built for browsers and machines to load (src/admin/build.ts). */
+    ASSETS: Fetcher;
   };
   Variables: {
     /** When the request began: every day and timestamp of its answer goes by this one instant. */

@@ -24,6 +24,9 @@ const accessUnknown = { status: 401, body: { status: false, message: 'Id is not 
 
 const inactive = 'This business is not active.';
 
+/** What the guard does not protect: it depends on no credential and reads no database. */
+export const PUBLIC = ['GET /api/v1/openapi.json'];
+
 /** What a path does, where its method does not say it all. */
 export const ROUTES: Route[] = [
   {

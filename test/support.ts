@@ -8,8 +8,9 @@ import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
 import { metered, noCost } from '../src/db/meter.ts';
 import { access, businesses, dailyUsage } from '../src/db/schema.ts';
+import { expectDescribed } from './contract.ts';
 
-export const env = provided as unknown as { DB: D1Database; MIGRATIONS: D1Migration[] };
+export const env = provided as unknown as { DB: D1Database; ASSETS: Fetcher; MIGRATIONS: D1Migration[] };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
@@ -40,7 +41,7 @@ export type CallOptions = {
   at?: Date;
 };
 
-/** One request, through the whole service: the answer and what it cost at the database. */
+/** One request, through the whole service: the answer, which is as openapi.json says, and what it cost at the database. */
 export async function call(method: string, path: string, options: CallOptions = {}) {
   const headers = new Headers(options.headers);
   if (options.as !== undefined) headers.set('Authorization', `Bearer ${options.as}`);
@@ -52,8 +53,14 @@ export async function call(method: string, path: string, options: CallOptions = 
   }
   const cost = noCost();
   const { app, lines } = newApp(options.at);
-  const response = await app.fetch(new Request(BASE + path, init), { DB: metered(env.DB, cost) });
+  const response = await app.fetch(new Request(BASE + path, init), { ASSETS: env.ASSETS, DB: metered(env.DB, cost) });
   const text = await response.text();
+  expectDescribed({
+    method,
+    path,
+    request: { headers, body: (init.body ?? '') as string },
+    answer: { status: response.status, headers: response.headers, text },
+  });
   return {
     status: response.status,
     headers: response.headers,

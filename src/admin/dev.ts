@@ -1,6 +1,7 @@
 // npm run dev: migrations, demo businesses and a fresh demo key in the local database, then the service.
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { withDatabase } from './database.ts';
 import { prepareDemo } from './demo.ts';
 
@@ -24,7 +25,8 @@ if (migrated.status !== 0) {
 const { charts, shop, api_key } = await withDatabase(values, (db) => prepareDemo(db, new Date()));
 
 console.log(`
-Two demo businesses are in the local database. Paste these lines into another terminal:
+The chart of a demo business is at http://localhost:${values.port}, its page for owners too. Two demo businesses are in the local
+database. Paste these lines into another terminal:
 
 export API=http://localhost:${values.port}/api/v1
 export API_KEY=${api_key}
@@ -37,9 +39,11 @@ curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
 `);
 
-const server = spawn('wrangler', ['dev', '--port', values.port, ...persist], {
+// The page shows the first of them: in a folder beside the one that is deployed.
+const demo: Demo = { directory: `dist/dev-${values.port}`, business: charts.id, token: charts.token };
+const server = spawn('wrangler', ['dev', '--port', values.port, '--assets', demo.directory, ...persist], {
   stdio: 'inherit',
-  env,
+  env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
   shell,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));

@@ -10,8 +10,8 @@ const MAX_AHEAD_MINUTES = 5;
  */
 export const LEDGER_DAYS = 40;
 
-/** Whether `text` can be the id of a use: what an Idempotency-Key header holds. */
-export const isUseId = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text);
+/** What the id of a use can be: what an Idempotency-Key header holds. */
+export const USE_ID = /^[\x21-\x7e]{1,255}$/;
 
 /** The day on which a use at `at` counts, or null where it is no instant, too old or too far ahead. */
 export function dayOfUse(at: string, now: Date): string | null {

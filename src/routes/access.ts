@@ -32,7 +32,7 @@ const site = z.string('must be a string, such as https://example.com').check((pa
 });
 // Its length first: a million wrong entries are one error, not a million.
 const list = z.array(z.unknown(), RULE).check(z.minLength(1, RULE), z.maxLength(MAX_SITES_PER_CALL, RULE));
-const sitesBody = z.object(
+export const sitesBody = z.object(
   { sites: z.pipe(list, z.array(site)) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );

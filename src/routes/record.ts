@@ -3,7 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
-import { dayOfUse, isUseId, MAX_USES_PER_CALL } from '../core/use.ts';
+import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 import {
   countedUse,
   countUse,
@@ -21,8 +21,8 @@ import { input, limitedBody } from '../input.ts';
 type Variables = Env['Variables'];
 
 const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
-const useId = z.string(ID_RULE).check(z.refine(isUseId, ID_RULE));
-const oneUseHeader = z.object({ 'Idempotency-Key': z.optional(useId) });
+const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
+export const oneUseHeader = z.object({ 'Idempotency-Key': z.optional(useId) });
 
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
@@ -31,7 +31,7 @@ const use = z.object({ id: useId, at: z.optional(z.string(AT_RULE)) }, 'must be 
 const list = z
   .array(z.unknown(), USES_RULE)
   .check(z.minLength(1, USES_RULE), z.maxLength(MAX_USES_PER_CALL, USES_RULE));
-const usesBody = z.pipe(
+export const usesBody = z.pipe(
   z.looseObject({}, BODY_RULE).check(z.refine((body) => 'uses' in body, BODY_RULE)),
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );

@@ -10,7 +10,7 @@ import { input } from '../input.ts';
 
 const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
-const rangeQuery = z.object({ from: day, to: day });
+export const rangeQuery = z.object({ from: day, to: day });
 
 function resolveRange(asked: z.output<typeof rangeQuery>, { now }: Env['Variables']): Range {
   const range = rangeOf(asked, dayOf(now));

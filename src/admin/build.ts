@@ -1,0 +1,70 @@
+// Makes the static assets: what browsers and machines load besides the API. wrangler runs it before it bundles the Worker, and
+// vitest before the tests. `npm run dev` has it make a folder of its own besides, where the page shows the demo business:
+// what is deployed never holds that.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import * as esbuild from 'esbuild';
+import { openapi } from '../openapi/document.ts';
+import { operationsHtml } from '../openapi/operations.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PAGE = join(ROOT, 'src/page');
+const DEPLOYED = 'dist/assets';
+
+/** What `npm run dev` tells the build that wrangler runs: a folder, and the business whose chart the page there shows. */
+export type Demo = { directory: string; business: number; token: string };
+export const DEMO_VARIABLE = 'USAGE_DEMO';
+
+/** Writes a file whole, and only if it is new: a server that watches the folder never sees half of one. */
+function write(path: string, content: string | Uint8Array): void {
+  const bytes = Buffer.from(content);
+  try {
+    if (readFileSync(path).equals(bytes)) return;
+  } catch {
+    mkdirSync(dirname(path), { recursive: true });
+  }
+  const draft = join(ROOT, 'dist', `draft-${process.pid}`);
+  writeFileSync(draft, bytes);
+  renameSync(draft, path);
+}
+
+const LIVE = '<usage-chart id="live" hidden></usage-chart>';
+const live = ({ business, token }: Demo) =>
+  `<usage-chart id="live" business="${business}" token="${token}"></usage-chart>`;
+
+async function files(): Promise<Record<string, string | Uint8Array>> {
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [join(PAGE, 'usage-chart.ts'), join(PAGE, 'page.ts'), join(PAGE, 'page.css')],
+    outdir: ROOT,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['chrome123', 'firefox120', 'safari17.5'], // the first with light-dark()
+    write: false,
+    logLevel: 'warning',
+  });
+  const html = readFileSync(join(PAGE, 'index.html'), 'utf8')
+    .replace('<!-- live chart -->', LIVE)
+    .replace('<!-- operations -->', () => operationsHtml());
+  return {
+    'api/v1/openapi.json': JSON.stringify(openapi()),
+    'index.html': html,
+    _headers: readFileSync(join(PAGE, '_headers')),
+    ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
+  };
+}
+
+export default async function build(demo?: Demo): Promise<void> {
+  const made = await files();
+  for (const [name, content] of Object.entries(made)) {
+    write(join(ROOT, DEPLOYED, name), content);
+    if (demo === undefined) continue;
+    const shown = name === 'index.html' ? `${content}`.replace(LIVE, () => live(demo)) : content;
+    write(resolve(ROOT, demo.directory, name), shown);
+  }
+}
+
+if (import.meta.main) {
+  const demo = process.env[DEMO_VARIABLE];
+  await build(demo === undefined ? undefined : (JSON.parse(demo) as Demo));
+}

@@ -1,0 +1,411 @@
+// The OpenAPI 3.1 description of the service: made when it is built, from the schemas and rules by which it answers. The
+// Worker never loads this. A test sends every answer of the test suite through it (test/contract.ts).
+import { type Operation, POLICY } from '../core/policy.ts';
+import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { LEDGER_DAYS } from '../core/use.ts';
+import { MAX_SITES } from '../db/queries.ts';
+import { oneUseHeader } from '../routes/record.ts';
+import { rangeQuery } from '../routes/report.ts';
+import { namedSchemas, plainSchema, type Schema } from './schemas.ts';
+
+type Example = { summary?: string; value: unknown };
+type Answer = { description: string; headers?: object; content: { 'application/json': object } };
+
+const ref = (part: 'schemas' | 'parameters' | 'headers' | 'responses', name: string) => ({
+  $ref: `#/components/${part}/${name}`,
+});
+const anyOf = (names: string[]) => {
+  const [first, ...more] = names.map((name) => ref('schemas', name));
+  return more.length === 0 ? first : { anyOf: [first, ...more] };
+};
+
+const NO_STORE = { 'Cache-Control': ref('headers', 'CacheControl') };
+const STORED = { 'Cache-Control': ref('headers', 'PublicCacheControl'), ETag: ref('headers', 'ETag') };
+const CHALLENGE = { ...NO_STORE, 'WWW-Authenticate': ref('headers', 'WWWAuthenticate') };
+const RETRY = { ...NO_STORE, 'Retry-After': ref('headers', 'RetryAfter') };
+
+function answer(
+  description: string,
+  schemas: string[],
+  examples: Record<string, Example>,
+  headers: object = NO_STORE,
+): Answer {
+  return { description, headers, content: { 'application/json': { schema: anyOf(schemas), examples } } };
+}
+
+const message = (text: string) => ({ value: { message: text } });
+const refusal = (text: string) => ({ value: { status: false, message: text } });
+const invalid = (field: string, problem: string) => {
+  const text = `${field} ${problem}`;
+  return { value: { status: false, message: text, errors: { [field]: [text] } } };
+};
+
+const BUSINESS = {
+  id: 1,
+  user_id: 7,
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+  token: 'bua_pk_0123456789ABCDEFGHIJKLMNOPQRSTUVW',
+  status: 'active',
+  created_at: '2026-01-31T12:00:00.000000Z',
+  updated_at: '2026-02-01T08:30:00.123000Z',
+  access_list: [
+    {
+      id: 1,
+      business_id: 1,
+      site: 'https://shop.example',
+      created_at: '2026-02-01T08:30:00.123000Z',
+      updated_at: '2026-02-01T08:30:00.123000Z',
+    },
+  ],
+};
+const shown = { value: { status: true, data: BUSINESS } };
+
+const unauthenticated = { unauthenticated: message('Unauthenticated.') };
+const FOREIGN_ORIGIN = 'Origin https://evil.example is not authorized for this business.';
+
+/** What the policy refuses an operation with: by its credential, its business and its domain. */
+function refusals(operations: Operation[]): Record<string, Answer> {
+  const rules = operations.map((operation) => POLICY[operation]);
+  const usage = rules.some(({ resource }) => resource === 'usage');
+  const forbidden: Record<string, Example> = { origin: refusal(FOREIGN_ORIGIN) };
+  if (rules.some(({ token }) => token)) {
+    forbidden.origin_missing = refusal(
+      'This business token works only from pages of its registered sites. From a server, use an API key.',
+    );
+  }
+  for (const { token, does } of rules) {
+    if (!token) forbidden.token = refusal(`A business token cannot ${does}. Use an API key.`);
+  }
+  if (rules.some(({ inactive }) => !inactive)) forbidden.inactive = refusal('This business is not active.');
+  return {
+    401: usage
+      ? answer('The call carries no valid credential.', ['Message'], unauthenticated, CHALLENGE)
+      : answer(
+          'The call carries no valid credential, or `business_id` is not the id of a business of the caller.',
+          ['Message', 'Refusal'],
+          { ...unauthenticated, unknown_business: refusal('Id is not valid') },
+          CHALLENGE,
+        ),
+    403: answer(
+      'The credential may not do this, or not from this domain. The message says which.',
+      ['Refusal'],
+      forbidden,
+    ),
+    429: ref('responses', 'TooManyAttempts') as never,
+    500: ref('responses', 'ServerError') as never,
+    503: ref('responses', 'ServiceUnavailable') as never,
+  };
+}
+
+const unknownBusiness = { unknown_business: refusal('business id is not valid') };
+const TOO_LARGE = { 413: ref('responses', 'PayloadTooLarge') };
+const BUSINESS_IS_NOT_VALID = '`business_id` is not the id of a business of the caller';
+
+/** Which credentials an operation takes. */
+const security = (operation: Operation) => [
+  { apiKey: [] },
+  ...(POLICY[operation].token ? [{ businessToken: [] }] : []),
+];
+
+/** The schema of one field, with what zod cannot say of it. */
+const field = (schema: Schema, name: string, more: object = {}) => ({
+  ...(schema.properties?.[name] as Schema),
+  ...more,
+});
+
+const body = (schemas: string[], examples: Record<string, Example>) => ({
+  content: { 'application/json': { schema: anyOf(schemas), examples } },
+});
+
+const range = plainSchema(rangeQuery);
+const day = (name: 'from' | 'to', description: string, example: string) => ({
+  name,
+  in: 'query',
+  description,
+  schema: field(range, name, { format: 'date' }),
+  example,
+});
+
+const wholeNumber = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+const DESCRIPTION = `Usage per day of a business, and the domains on which its token works.
+
+**Credentials.** One header carries either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret, lives
+on servers and acts on every business of its user. A *business token* is public, stands in web pages and belongs to one
+business. Once a business has registered domains, browsers are let in from these only, whichever of the two they carry.
+
+**Answers.** A successful one has \`status: true\` and \`data\`. An unknown path is 404 and another method 405, both with
+\`{"message": "…"}\`; HEAD answers as GET. Every answer can be read by every page (\`Access-Control-Allow-Origin: *\`), and none
+that depends on a credential may be stored. Days are UTC.`;
+
+export function openapi() {
+  const schemas = namedSchemas();
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Business Usage and Access', version: '1.0.0', description: DESCRIPTION },
+    servers: [{ url: '/', description: 'The host that serves this description.' }],
+    tags: [
+      { name: 'usage', description: 'Uses of a business: reporting and recording.' },
+      { name: 'access', description: 'The domains on which a business token works.' },
+      { name: 'description', description: 'This document.' },
+    ],
+    paths: {
+      '/api/v1/business/usage/{business_id}': {
+        parameters: [ref('parameters', 'business_id'), ref('parameters', 'Origin')],
+        get: {
+          operationId: 'readUsage',
+          tags: ['usage'],
+          summary: 'Usage of a business',
+          description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days. Both ends are included.`,
+          security: security('read_usage'),
+          parameters: [
+            day('from', 'First day. Default: 29 days before `to`.', '2026-03-01'),
+            day('to', 'Last day. Default: today.', '2026-03-03'),
+          ],
+          responses: {
+            200: answer('The count of each day.', ['UsageReport'], {
+              three_days: {
+                value: {
+                  status: true,
+                  data: {
+                    used: [
+                      { date: '2026-03-01', count: 0 },
+                      { date: '2026-03-02', count: 5 },
+                      { date: '2026-03-03', count: 12 },
+                    ],
+                  },
+                },
+              },
+            }),
+            ...refusals(['read_usage']),
+            422: answer(`${BUSINESS_IS_NOT_VALID}, or the range cannot be used.`, ['Refusal', 'InvalidInput'], {
+              ...unknownBusiness,
+              day: invalid('from', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'),
+              order: invalid('from', 'must not be after to (2026-03-01)'),
+            }),
+          },
+        },
+        post: {
+          operationId: 'recordUse',
+          tags: ['usage'],
+          summary: 'Record a use, or report past uses',
+          description: `Without a body: authorises the caller and counts one use, in one go. With \`uses\` (API key only): counts each of
+them on the day of its \`at\`. The same \`Idempotency-Key\`, or the same \`id\`, counts once for at least ${LEDGER_DAYS} days. A refused
+call counts nothing.`,
+          security: security('record_use'),
+          parameters: [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              description: 'Makes one use safe to send again. Not with `uses`: each of them has its own `id`.',
+              schema: field(plainSchema(oneUseHeader), 'Idempotency-Key'),
+              example: 'order-1',
+            },
+          ],
+          requestBody: {
+            description: 'Empty for one use.',
+            required: false,
+            ...body(['OneUse', 'Uses'], {
+              one_use: { value: {} },
+              uses: { value: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] } },
+            }),
+          },
+          responses: {
+            200: answer('Counted.', ['RecordedUse', 'RecordedUses'], {
+              one_use: { value: { status: true, data: { date: '2026-03-03', count: 13 } } },
+              uses: { value: { status: true, data: { recorded: 2, duplicates: 0 } } },
+            }),
+            ...refusals(['record_use', 'report_uses']),
+            ...TOO_LARGE,
+            422: answer(`${BUSINESS_IS_NOT_VALID}, or the input cannot be used.`, ['Refusal', 'InvalidInput'], {
+              ...unknownBusiness,
+              id: invalid('uses.0.id', 'must be 1 to 255 characters of printable ASCII without spaces'),
+              body: invalid('body', 'must be JSON, sent with the header Content-Type: application/json'),
+            }),
+          },
+        },
+      },
+      '/api/v1/business/{business_id}/access': {
+        parameters: [ref('parameters', 'business_id'), ref('parameters', 'Origin')],
+        get: {
+          operationId: 'readAccess',
+          tags: ['access'],
+          summary: 'List access domains',
+          security: security('read_access'),
+          responses: {
+            200: answer('The business with its list.', ['BusinessAnswer'], { shown }),
+            ...refusals(['read_access']),
+          },
+        },
+        post: {
+          operationId: 'addAccess',
+          tags: ['access'],
+          summary: 'Add access domains',
+          description: `Adds domains to the list: all of them or none. One that is there already is no error. At most ${MAX_SITES} a business.`,
+          security: security('change_access'),
+          requestBody: {
+            required: true,
+            ...body(['Sites'], {
+              sites: { value: { sites: ['https://shop.example'] } },
+              wildcards: { value: { sites: ['https://*.acme.example', 'http://localhost:*'] } },
+            }),
+          },
+          responses: {
+            200: answer('The business with its list as it is now.', ['BusinessAnswer'], { shown }),
+            ...refusals(['change_access']),
+            ...TOO_LARGE,
+            422: answer('The input cannot be used.', ['InvalidInput'], {
+              url: invalid('sites.0', 'must be an http or https URL, such as https://example.com'),
+              list: invalid('sites', 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'),
+            }),
+          },
+        },
+        delete: {
+          operationId: 'removeAllAccess',
+          tags: ['access'],
+          summary: 'Remove all access domains',
+          description: 'Lifts the restriction: the token works on every site again.',
+          security: security('change_access'),
+          responses: {
+            200: answer('The business with an empty list.', ['BusinessAnswer'], {
+              lifted: { value: { status: true, data: { ...BUSINESS, access_list: [] } } },
+            }),
+            ...refusals(['change_access']),
+            ...TOO_LARGE,
+          },
+        },
+      },
+      '/api/v1/business/{business_id}/access/{access_id}': {
+        parameters: [
+          ref('parameters', 'business_id'),
+          {
+            name: 'access_id',
+            in: 'path',
+            required: true,
+            description: 'Identifier of the entry.',
+            schema: wholeNumber,
+            example: 1,
+          },
+          ref('parameters', 'Origin'),
+        ],
+        delete: {
+          operationId: 'removeAccess',
+          tags: ['access'],
+          summary: 'Remove an access domain',
+          description: 'Removes an entry, unless it is the last: that would open the token to every site.',
+          security: security('change_access'),
+          responses: {
+            200: answer('The business without the entry.', ['BusinessAnswer'], { shown }),
+            ...refusals(['change_access']),
+            404: answer('The business has no such entry.', ['Refusal'], { unknown: refusal('Access id is not valid') }),
+            ...TOO_LARGE,
+            422: answer('The entry is the last.', ['InvalidInput'], {
+              last: invalid(
+                'access_id',
+                'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.',
+              ),
+            }),
+          },
+        },
+      },
+      '/api/v1/openapi.json': {
+        get: {
+          operationId: 'readDescription',
+          tags: ['description'],
+          summary: 'This description',
+          security: [],
+          responses: {
+            200: {
+              description: 'OpenAPI 3.1. May be stored for an hour.',
+              headers: STORED,
+              content: {
+                'application/json': {
+                  schema: ref('schemas', 'Description'),
+                  examples: { start: { value: { openapi: '3.1.0', info: {}, paths: {} } } },
+                },
+              },
+            },
+            304: { description: 'Not changed since the `ETag` that `If-None-Match` names.', headers: STORED },
+            429: ref('responses', 'TooManyAttempts'),
+            500: ref('responses', 'ServerError'),
+          },
+        },
+      },
+    },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'bua_sk_…',
+          description: 'An API key: secret, for servers. Acts on every business of its user.',
+        },
+        businessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'bua_pk_…',
+          description:
+            'A business token: public, for web pages. Acts on its own business, from its registered domains.',
+        },
+      },
+      parameters: {
+        business_id: {
+          name: 'business_id',
+          in: 'path',
+          required: true,
+          description: 'Identifier of the business.',
+          schema: wholeNumber,
+          example: 1,
+        },
+        Origin: {
+          name: 'Origin',
+          in: 'header',
+          required: false,
+          description: 'Set by browsers: the origin of the page that calls. Compared with the registered domains.',
+          schema: { type: 'string' },
+          example: 'https://shop.example',
+        },
+      },
+      headers: {
+        CacheControl: {
+          description: 'Answers to a credential are not stored.',
+          schema: { type: 'string', const: 'no-store' },
+        },
+        PublicCacheControl: {
+          description: 'For how long it may be stored.',
+          schema: { type: 'string', pattern: '^public, max-age=\\d+$' },
+        },
+        ETag: { description: 'Names this version.', schema: { type: 'string' } },
+        WWWAuthenticate: { description: 'RFC 6750.', schema: { type: 'string', const: 'Bearer' } },
+        RetryAfter: {
+          description: 'After how many seconds to try again.',
+          schema: { type: 'string', pattern: '^\\d+$' },
+        },
+      },
+      responses: {
+        PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], { too_large: message('Payload Too Large') }),
+        TooManyAttempts: answer('Too many calls.', ['Message'], { limited: message('Too Many Attempts.') }, RETRY),
+        ServerError: answer('The fault is on our side.', ['Message'], { error: message('Server Error') }),
+        ServiceUnavailable: answer(
+          'The database cannot be reached or is busy. Trying again is safe.',
+          ['Message'],
+          { unavailable: message('Service Unavailable') },
+          RETRY,
+        ),
+      },
+      schemas: {
+        ...schemas,
+        Description: {
+          type: 'object',
+          properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+          required: ['openapi', 'info', 'paths'],
+          additionalProperties: true,
+        },
+      },
+    },
+  };
+}

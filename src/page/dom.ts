@@ -1,0 +1,11 @@
+// The few things that both parts of the page do with its elements.
+
+/** The element of an id, which index.html has. */
+export function element<T extends HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`index.html has no #${id}`);
+  return found as T;
+}
+
+/** What is typed into the field of an id. */
+export const typedInto = (id: string): string => element<HTMLInputElement>(id).value.trim();

@@ -1,0 +1,88 @@
+// What is served besides the API: the chart for every site, the page at /, and nothing of local development.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import build from '../../src/admin/build.ts';
+import { newState, type Service, startService } from './server.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const KiB = 1024;
+let state: ReturnType<typeof newState>;
+let service: Service;
+
+beforeAll(async () => {
+  state = newState();
+  service = await startService(state.directory);
+});
+afterAll(async () => {
+  await service?.stop();
+  state?.remove();
+});
+
+describe('the chart', () => {
+  test('can be loaded by every site, and stored', async () => {
+    const answer = await fetch(`${service.url}/usage-chart.js`, { headers: { Origin: 'https://shop.example' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/javascript/);
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin');
+    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600, stale-while-revalidate=86400');
+    expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
+    const etag = answer.headers.get('ETag') ?? '';
+    const again = await fetch(`${service.url}/usage-chart.js`, { headers: { 'If-None-Match': etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test('is one module of at most 30 KiB, gzipped', async () => {
+    const code = await (await fetch(`${service.url}/usage-chart.js`)).text();
+    expect(code).not.toMatch(/\bimport\s*[({"'*]/);
+    const size = gzipSync(code).length;
+    console.log(`usage-chart.js: ${(size / KiB).toFixed(1)} KiB gzipped`);
+    expect(size).toBeLessThanOrEqual(30 * KiB);
+  });
+});
+
+describe('the page at /', () => {
+  test('runs and loads only what the service serves, and sends nothing elsewhere', async () => {
+    const answer = await fetch(service.url);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('Content-Security-Policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; " +
+        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    );
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+    const html = await answer.text();
+    expect(html).not.toMatch(/ style=| on[a-z]+=|<script(?![^>]* src=)/);
+    for (const [, path] of html.matchAll(/(?:src|href)="(\/[^"]*)"/g)) {
+      expect((await fetch(service.url + path)).status).toBe(200);
+    }
+  });
+
+  test('has no form field that a browser without scripts could send somewhere', async () => {
+    const html = await (await fetch(service.url)).text();
+    expect(html).not.toMatch(/<input[^>]* name=/);
+  });
+
+  test('shows the demo only in the folder of local development: what is deployed never holds it', async () => {
+    const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
+    try {
+      await build({ directory, business: 7, token: 'bua_pk_demo' });
+      expect(readFileSync(join(directory, 'index.html'), 'utf8')).toContain('business="7" token="bua_pk_demo"');
+      expect(readFileSync(join(ROOT, 'dist/assets/index.html'), 'utf8')).not.toContain('bua_pk_demo');
+      expect(await (await fetch(service.url)).text()).toContain('<usage-chart id="live" hidden></usage-chart>');
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
+
+test('what is no file is answered by the API, as ever', async () => {
+  for (const path of ['/nothing', '/api', '/api/v1/nothing', '/_headers']) {
+    const answer = await fetch(service.url + path);
+    expect({ status: answer.status, body: await answer.json() }).toEqual({
+      status: 404,
+      body: { message: 'Not Found' },
+    });
+  }
+});

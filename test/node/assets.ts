@@ -1,0 +1,4 @@
+// Before the tests: the assets, as wrangler's build makes them.
+import build from '../../src/admin/build.ts';
+
+export default () => build();
