@@ -1,4 +1,5 @@
-// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load.
+// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They are
+// given no rate limits.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,11 +9,7 @@ import type { Call } from './load.ts';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
-const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
-// The limits of the service are lifted: it is the service that is measured.
-const lift = ({ name }: { name: string }) =>
-  [name, { namespace_id: '1', simple: { limit: 1_000_000_000, period: 60 as const } }] as const;
-const unlimited = Object.fromEntries((ratelimits ?? []).map(lift));
+const { compatibility_date } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
 export type Contender = {
   name: string;
@@ -55,14 +52,12 @@ export async function open(contenders: Contender[]): Promise<Stage> {
 
 function worker({ name, code, database, bindings, counted }: Contender): V4WorkerOptions {
   const text = 'text' in code ? code.text : source(code.file);
-  const modules = counted
-    ? [esModule('counted.js', source('counted.js')), esModule('worker.js', text)]
-    : [esModule('worker.js', text)];
+  const entry = counted ? 'counted.js' : 'entry.js';
+  const modules = [...[entry, 'quiet.js'].map((file) => esModule(file, source(file))), esModule('worker.js', text)];
   return {
     name,
     modules,
     compatibilityDate: compatibility_date ?? '',
-    ratelimits: unlimited,
     ...(bindings && { bindings }),
     ...(database !== undefined && { d1Databases: { DB: database } }),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],

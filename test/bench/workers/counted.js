@@ -1,4 +1,5 @@
 // Any of the others with its database counted: each answer tells in headers what it cost. Not what is timed.
+import './quiet.js';
 import worker from './worker.js';
 
 class Statement {
