@@ -28,9 +28,9 @@ export function guard<I extends Input, const S extends Statements>(
     const credential = credentialOf(c.req.header('Authorization'));
     if (credential === null) throw new Denied('unauthenticated', null);
     const { kind, secret } = credential;
-    const { now, cost } = c.var;
+    const now = c.get('now');
     const asked = typeof operation === 'string' ? operation : await operation(c as never);
-    const own_origin = new URL(c.req.url).origin;
+    const own_origin = c.req.url.slice(0, c.req.url.indexOf('/', 'https://'.length));
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     c.set('call', { operation: asked, kind, last_four: secret.slice(-4), business_id });
@@ -46,7 +46,7 @@ export function guard<I extends Input, const S extends Statements>(
     });
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
     const batch: Statements = invalid ? [refusalOf(scope)] : statements(scope, valid);
-    const db = metered(c.env.DB, cost);
+    const db = metered(c.env.DB, c.get('cost'));
     const bound = batch.map(({ sql, values }) => db.prepare(sql).bind(...values));
     const results = await db.batch(bound).catch((error: unknown) => {
       const outage = outageOf(error);
