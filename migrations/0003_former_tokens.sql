@@ -6,3 +6,4 @@ CREATE TABLE former_tokens (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX former_tokens_business_id ON former_tokens (business_id);
+CREATE INDEX former_tokens_expires_at ON former_tokens (expires_at);

@@ -4,7 +4,6 @@ import { noCost } from './db/meter.ts';
 import type { Env } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
 import { HEADERS, preflight, requestIdOf } from './headers.ts';
-import { limits } from './limits.ts';
 import { type Log, lineOf } from './log.ts';
 import { access } from './routes/access.ts';
 import { openapi } from './routes/openapi.ts';
@@ -30,7 +29,6 @@ export function createApp(clock: () => Date, log: Log) {
     if (cost.round_trips > 0) c.res.headers.set('Server-Timing', `d1;dur=${cost.ms}`);
     log(lineOf(c, clock().getTime() - now.getTime()));
   });
-  app.use('/api/v1/business/*', limits);
   app.notFound(notFound);
   app.onError(onError);
   const routed = app

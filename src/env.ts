@@ -22,6 +22,6 @@ export type Env = {
     /** What the request costs at the database. */
     cost: Cost;
     /** What is asked, and with what credential, valid or not. The guard sets it: before, and without one, it is missing. */
-    call: { operation: Operation; kind: Credential['kind']; last_four: string; business_id: number };
+    call: { operation: Operation; kind: Credential['kind']; last_four: string; business_id: number } | undefined;
   };
 };

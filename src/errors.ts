@@ -31,6 +31,9 @@ export class InvalidInput extends Error {
   }
 }
 
+/** A rate limit is used up. */
+export class TooMany extends Error {}
+
 /** The database cannot serve now, and asking again is safe. */
 export class Unavailable extends Error {}
 
@@ -78,9 +81,9 @@ function answerOf(error: Error): Answer {
     return { status: 422, body: { ...refused(message), errors: error.errors } };
   }
   if (error instanceof UnknownEntry) return { status: 404, body: refused('Access id is not valid') };
-  if (error instanceof Unavailable) {
-    return { status: 503, body: { message: 'Service Unavailable' }, headers: { 'Retry-After': `${RETRY_SECONDS}` } };
-  }
+  const later = { 'Retry-After': `${RETRY_SECONDS}` };
+  if (error instanceof TooMany) return { status: 429, body: { message: 'Too Many Attempts.' }, headers: later };
+  if (error instanceof Unavailable) return { status: 503, body: { message: 'Service Unavailable' }, headers: later };
   return { status: 500, body: { message: 'Server Error' } };
 }
 
@@ -97,6 +100,3 @@ export const notAllowed = (c: Context, methods: string[]) =>
   send(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
 
 export const tooLarge = (c: Context) => send(c, { status: 413, body: { message: 'Payload Too Large' } });
-
-export const tooMany = (c: Context) =>
-  send(c, { status: 429, body: { message: 'Too Many Attempts.' }, headers: { 'Retry-After': `${RETRY_SECONDS}` } });

@@ -8,7 +8,8 @@ import { outageOf } from './db/outage.ts';
 import { refusalOf, type Scope, scopeOf } from './db/queries.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
 import type { Env } from './env.ts';
-import { Denied, InvalidInput, Unavailable } from './errors.ts';
+import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
+import { isLimited } from './limits.ts';
 
 /** The first one's rows say whether the call is refused. */
 type Statements = readonly [Statement<{ refusal: Refusal | null }>, ...Statement[]];
@@ -26,6 +27,7 @@ export function guard<I extends Input, const S extends Statements>(
 ): MiddlewareHandler<Env & { Variables: { rows: RowsOf<S> } }, string, I> {
   return async function guard(c, next) {
     const credential = credentialOf(c.req.header('Authorization'));
+    if (await isLimited(c as never, credential)) throw new TooMany();
     if (credential === null) throw new Denied('unauthenticated', null);
     const { kind, secret } = credential;
     const now = c.get('now');

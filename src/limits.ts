@@ -1,17 +1,32 @@
-// The rate limits, through the platform's binding and before the database: per client address and per credential.
-import type { MiddlewareHandler } from 'hono';
-import { credentialOf, hashOf } from './core/credential.ts';
+// The rate limits, through the platform's binding and before the database: per client address, then per credential.
+import type { Context } from 'hono';
+import { type Credential, hashOf } from './core/credential.ts';
 import type { Env } from './env.ts';
-import { tooMany } from './errors.ts';
 
-/** Passes where a binding is absent, as in tests, or a request has no address, as through a service binding. */
-export const limits: MiddlewareHandler<Env> = async function limits(c, next) {
+/**
+ * Whether a request is one too many. It never is where a binding is absent, as in tests, or for an address where there is none,
+ * as through a service binding. What an address has too many of is not counted against the credential: that is in every page.
+ */
+export async function isLimited(c: Context<Env>, credential: Credential | null): Promise<boolean> {
   const { ADDRESS_LIMIT, CREDENTIAL_LIMIT } = c.env;
   const address = c.req.header('CF-Connecting-IP');
-  const credential = CREDENTIAL_LIMIT && credentialOf(c.req.header('Authorization'));
-  const outcomes = await Promise.all([
-    address === undefined ? undefined : ADDRESS_LIMIT?.limit({ key: address }),
-    credential ? CREDENTIAL_LIMIT.limit({ key: await hashOf(credential.secret) }) : undefined,
-  ]);
-  return outcomes.some((outcome) => outcome?.success === false) ? tooMany(c) : next();
-};
+  if (ADDRESS_LIMIT && address !== undefined) {
+    const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
+    if (!success) return true;
+  }
+  if (CREDENTIAL_LIMIT && credential !== null) {
+    const { success } = await CREDENTIAL_LIMIT.limit({ key: await hashOf(credential.secret) });
+    if (!success) return true;
+  }
+  return false;
+}
+
+/** What one client has: an IPv4 address, or the 64 bits of an IPv6 network, which has addresses without end (RFC 6177 §2). */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [...groups, ...Array(Math.max(0, missing)).fill('0'), ...(tail ? tail.split(':') : [])];
+  return all.slice(0, 4).join(':');
+}

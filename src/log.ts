@@ -8,7 +8,7 @@ export type Log = (line: object) => void;
 
 /** The line of a request that has its answer. */
 export function lineOf(c: Context<Env>, ms: number): object {
-  const call: Env['Variables']['call'] | undefined = c.get('call');
+  const call = c.get('call');
   const error = c.error;
   return {
     operation: call?.operation ?? null,
@@ -20,6 +20,10 @@ export function lineOf(c: Context<Env>, ms: number): object {
     d1: c.get('cost'),
     request_id: c.get('requestId'),
     // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
-    ...(c.res.status >= 500 ? { error: error?.stack } : {}),
+    ...(error !== undefined && c.res.status >= 500 ? { error: stackOf(error) } : {}),
   };
 }
+
+/** The stack of an error and of what caused it: of an outage, it is the cause that says which. */
+const stackOf = ({ stack, cause }: Error): string =>
+  cause instanceof Error ? `${stack}\ncaused by ${stackOf(cause)}` : `${stack}`;

@@ -98,7 +98,7 @@ function bodyFaults(described: Node, method: string, { headers, text }: Exchange
 /** What succeeds can be asked for by the description alone. It may hold what the service ignores. */
 function requestFaults(operation: Node | undefined, path: string, { headers, body }: Exchange['request']): string[] {
   const json = operation?.requestBody?.content?.['application/json'];
-  const sent = json && body !== '' && /^application\/json/i.test(headers.get('Content-Type') ?? '');
+  const sent = json && body.trim() !== '' && /^application\/json/i.test(headers.get('Content-Type') ?? '');
   const faults = sent ? faultOf('request', json.schema, JSON.parse(body), published) : [];
   const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
   for (const parameter of Object.values(operation?.parameters ?? {})) {

@@ -3,6 +3,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';
+import { networkOf } from '../src/limits.ts';
 import { ROUTES, type Route } from './routes.ts';
 import { BASE, call, db, env, everything, newApp, newBusiness } from './support.ts';
 
@@ -151,6 +152,42 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  test('do not count what an address has too many of against the credential: a token is in every page', async () => {
+    const address = limiter(1);
+    const credential = limiter(2);
+    const business = await newBusiness();
+    const bindings = { ADDRESS_LIMIT: address.binding, CREDENTIAL_LIMIT: credential.binding };
+    const from = async (client: string) => {
+      const headers = { Authorization: `Bearer ${business.token}`, 'CF-Connecting-IP': client };
+      return (await ask(bindings, headers)).status === 429;
+    };
+    expect(await from('192.0.2.1')).toBe(false);
+    for (let index = 0; index < 5; index++) expect(await from('192.0.2.1')).toBe(true);
+    expect(await from('192.0.2.2')).toBe(false);
+  });
+
+  test('take an IPv6 network for one client', () => {
+    expect(networkOf('192.0.2.1')).toBe('192.0.2.1');
+    for (const address of ['2001:db8::1', '2001:db8:0:0:ffff::1', '2001:db8::', '2001:db8:0:0:1:2:3:4']) {
+      expect(networkOf(address)).toBe('2001:db8:0:0');
+    }
+    expect(networkOf('2001:db8:0:1::1')).toBe('2001:db8:0:1');
+    expect(networkOf('::1')).toBe('0:0:0:0');
+  });
+
+  test('come after 404, 405 and 413, and before the credential is judged', async () => {
+    const bindings = { ADDRESS_LIMIT: limiter(0).binding };
+    const send = async (method: string, path: string, body?: string) => {
+      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
+      const init = body === undefined ? { method, headers } : { method, headers, body };
+      return (await newApp().app.fetch(new Request(BASE + path, init), { DB: env.DB, ...bindings })).status;
+    };
+    expect(await send('GET', '/api/v1/nowhere')).toBe(404);
+    expect(await send('PUT', '/api/v1/business/usage/1')).toBe(405);
+    expect(await send('POST', '/api/v1/business/usage/1', 'x'.repeat(1024 * 1024 + 1))).toBe(413);
+    expect(await send('GET', '/api/v1/business/usage/1')).toBe(429);
+  });
+
   test('count neither what has no address nor a preflight, and are absent where their binding is', async () => {
     const { binding, keys } = limiter(0);
     expect((await ask({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
@@ -190,6 +227,15 @@ describe('the log', () => {
     expect(nowhere.lines).toMatchObject([{ status: 404, operation: null, credential: null }]);
     const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
     for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
+  });
+
+  test('tells which outage a 503 was', async () => {
+    const business = await newBusiness();
+    const { app, lines } = newApp();
+    await app.fetch(requestOf(ROUTES[0] as Route, business), { DB: failing('D1 DB is overloaded.', 'before') });
+    expect(lines).toMatchObject([
+      { status: 503, error: expect.stringContaining('caused by Error: D1 DB is overloaded.') },
+    ]);
   });
 
   test('has the cause of a 500, which the caller does not learn', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkOrigin } from '../src/admin/access.ts';
 import { rotateToken } from '../src/admin/businesses.ts';
 import { importHistory, readHistory } from '../src/admin/history.ts';
+import { purge } from '../src/purge.ts';
 import { call, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
 
 describe('a history', () => {
@@ -128,6 +129,18 @@ describe('a token that is replaced', () => {
     expect(await visit('https://shop.example')).toBe(200);
     expect(await visit('https://evil.example')).toBe(403);
     expect((await call('GET', other.usage, { as: business.token, origin: 'https://shop.example' })).status).toBe(422);
+  });
+
+  test('cannot be imported for another business while it is kept, and can be afterwards', async () => {
+    const token = 'Imported-Token-of-Somebody';
+    const business = await newBusiness({ token });
+    await rotateToken(db, business.id, NOW, 24 * HOUR);
+    await expect(newBusiness({ token })).rejects.toThrow('Another business has that token.');
+    expect(await status(business, token, 1)).toBe(200);
+    await purge(db, later(25));
+    const other = await newBusiness({ token });
+    await rotateToken(db, other.id, NOW, 24 * HOUR);
+    expect(await status(other, token, 1)).toBe(200);
   });
 
   test('is refused at once, kept or not, when the next one is replaced without keeping it', async () => {

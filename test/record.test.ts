@@ -88,6 +88,16 @@ describe('one use', () => {
   });
 });
 
+test('a megabyte of spaces is judged at once, whoever sends it', async () => {
+  const business = await newBusiness();
+  const body = `${' '.repeat(1024 * 1024 - 1)}x`;
+  const began = performance.now();
+  expect((await use(business, { as: 'x'.repeat(24), body })).status).toBe(401);
+  expect((await use(business, { body })).status).toBe(422);
+  expect((await use(business, { body: ' '.repeat(1024 * 1024) })).status).toBe(200);
+  expect(performance.now() - began).toBeLessThan(5000); // it took minutes with a pattern that backtracks
+});
+
 describe('an Idempotency-Key', () => {
   test('counts once, however often it is repeated', async () => {
     const business = await newBusiness();
@@ -151,18 +161,34 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('costs one round trip, at most three rows written and 16 read; its repeat writes none', async () => {
-    const business = await newBusiness({ sites: ['https://shop.example'] });
-    const visit = { as: business.token, origin: 'https://shop.example' };
-    for (const id of ['order-1', 'order-2']) {
-      const { cost } = await keyed(business, id, visit);
-      expect(cost.round_trips).toBe(1);
-      expect(cost.rows_written).toBeLessThanOrEqual(3);
-      expect(cost.rows_read).toBeLessThanOrEqual(16);
-      const again = await keyed(business, id, visit);
-      expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      expect(again.cost.rows_read).toBeLessThanOrEqual(16);
-    }
+  test.each([
+    ['a token', 'token', 'https://shop.example', 16],
+    ['a token under a wildcard', 'token', 'https://a.example.com', 18],
+    ['an API key', 'key', 'https://shop.example', 16],
+    ['an API key under a wildcard', 'key', 'https://a.example.com', 18],
+    ['an API key of a server', 'key', undefined, 16],
+  ] as const)(
+    'with %s costs one round trip and at most three rows written; its repeat writes none',
+    async (_, kind, origin, most) => {
+      const business = await newBusiness({ sites: ['https://shop.example', 'https://*.example.com'] });
+      const visit = origin === undefined ? { as: business[kind] } : { as: business[kind], origin };
+      for (const id of ['order-1', 'order-2']) {
+        const { cost } = await keyed(business, id, visit);
+        expect(cost.round_trips).toBe(1);
+        expect(cost.rows_written).toBeLessThanOrEqual(3);
+        expect(cost.rows_read).toBeLessThanOrEqual(most);
+        const again = await keyed(business, id, visit);
+        expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+        expect(again.cost.rows_read).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+
+  test('is repeated safely also after the count of its day was replaced by nothing', async () => {
+    const business = await newBusiness();
+    await keyed(business, 'order-1');
+    await env.DB.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
+    expect((await keyed(business, 'order-1')).body).toEqual({ status: true, data: { date: TODAY, count: 0 } });
   });
 });
 

@@ -1,5 +1,5 @@
 // Businesses, as the operator makes and changes them.
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, gt, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
@@ -13,6 +13,8 @@ export async function createBusiness(db: Database, fields: Fields & { token?: st
   const stamp = timestampOf(now);
   const token = fields.token ?? newSecret('bua_pk_');
   const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
+  const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, stamp));
+  if ((await db.$count(formerTokens, kept)) > 0) throw new Error('Another business has that token.');
   const [created] = await db.insert(businesses).values(row).returning();
   return created as Business;
 }
@@ -61,7 +63,10 @@ export async function rotateToken(
   const former =
     keepOld === undefined
       ? db.delete(formerTokens).where(eq(formerTokens.business_id, id))
-      : db.insert(formerTokens).select(old);
+      : db
+          .insert(formerTokens)
+          .select(old)
+          .onConflictDoUpdate({ target: formerTokens.token, set: { business_id: id, expires_at: expires } });
   const [, [updated]] = await db.batch([former, update]);
   return updated;
 }

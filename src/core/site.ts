@@ -19,7 +19,7 @@ const wrong = (problem: string): Site => ({ problem });
 
 /** The canonical form of a site: `https://EXAMPLE.com:443/shop` is `https://example.com`. */
 export function canonicalSite(text: string): Site {
-  const written = text.replace(/^ +| +$/g, '');
+  const written = withoutSpacesAround(text);
   if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
   // The URL parser drops tabs and newlines and reads on.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
@@ -67,8 +67,18 @@ function wildcard(scheme: string, authority: string): Site {
   return { site: site.replace('://', '://*.'), below: hostname };
 }
 
+/** By hand: a pattern for the spaces at the end takes quadratic time on a megabyte of them elsewhere. */
+function withoutSpacesAround(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
+}
+
 /** Whether a host has characters that the URL parser turns into others or into nothing, beyond letter case. */
 function isDisguised(host: string): boolean {
+  if (host.includes('\u212a')) return true; // the Kelvin sign, a K to every normalization
   const composed = host.normalize('NFC'); // some keyboards send é as e and an accent
   return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
 }
@@ -100,7 +110,7 @@ function wildcardsOver(origin: string): string[] {
   const { protocol, hostname, port } = url;
   if (protocol !== 'https:' && protocol !== 'http:') return [];
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];
-  if (!isDnsName(hostname)) return [];
+  if (IP_LITERAL.test(hostname) || !isDnsName(hostname)) return [];
   const labels = hostname.split('.');
   const most = Math.min(WILDCARD_LABELS.max, labels.length - 1); // a wildcard does not cover its own domain
   const counts = Array.from({ length: Math.max(0, most - WILDCARD_LABELS.min + 1) }, (_, i) => WILDCARD_LABELS.min + i);

@@ -3,7 +3,7 @@
 /** The longest range a report covers, both ends included. */
 export const MAX_RANGE_DAYS = 366;
 const DEFAULT_RANGE_DAYS = 30;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** A range of days, both ends included, `from` ≤ `to`. */
 export type Range = { from: string; to: string };

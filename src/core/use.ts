@@ -1,8 +1,7 @@
 // What a caller may say of a use that it reports (contract, "Recording a use").
-import { instantOf } from './time.ts';
+import { DAY_MS, instantOf } from './time.ts';
 
 export const MAX_USES_PER_CALL = 1000;
-const DAY_MS = 86_400_000;
 const MAX_AGE_DAYS = 35;
 const MAX_AHEAD_MINUTES = 5;
 /**

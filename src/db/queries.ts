@@ -38,7 +38,6 @@ export type Scope = { kind: CallKind; values: Record<string, unknown> };
 
 /** What of a call decides the SQL: there are some dozens of kinds, whatever is sent. */
 type CallKind = {
-  name: string;
   operation: Operation;
   credential: 'key' | 'token';
   /** What an origin can do: 'any' passes without being looked up. */
@@ -55,7 +54,6 @@ export function scopeOf({ operation, credential, business_id, origin, own_origin
   const stamp = timestampOf(now);
   return {
     kind: {
-      name: `${operation} ${kind} ${from} ${covering.length}`,
       operation,
       credential: kind,
       origin: from,
@@ -170,8 +168,8 @@ const insertUse = granting((grant) =>
   db
     .insert(ledger)
     .select(
-      sql`select ${granted(grant)}, unhex(${$('digest')}), ${$('day')}, ${$('today')} from ${grant}
-        where ${isNull(grant.refusal)} and ${isNewUse}`,
+      sql`select ${granted(grant)}, unhex(${$('digest')}), ${$('day')}, ${$('today')} from (select 1 where ${isNewUse}) cross join ${grant}
+        where ${isNull(grant.refusal)}`, // of a repeat, the grant need not be asked for again
     )
     .returning({ day: ledger.day }),
 );
@@ -207,16 +205,20 @@ const insertUses = granting((grant) =>
 /** Puts those of `uses` that are new into the ledger. A row comes back for each. It goes with `countUses`, behind it. */
 export const rememberUses = (scope: Scope, uses: IdentifiedUse[]) => insertUses(scope, listOf(uses));
 
-const countOfUse = granting(() =>
+const knownUse = granting((grant) =>
   db
-    .select(counted)
-    .from(ledger)
-    .innerJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)))
-    .where(and(eq(ledger.business_id, $business_id), eq(ledger.digest, sql`unhex(${$('digest')})`))),
+    .select({
+      refusal: grant.refusal,
+      date: sql<string | null>`${ledger.day}`.as('date'),
+      count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
+    })
+    .from(grant)
+    .leftJoin(ledger, and(eq(ledger.business_id, granted(grant)), eq(ledger.digest, sql`unhex(${$('digest')})`)))
+    .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day))),
 );
 
-/** The day on which the use of this digest was counted, with that day's count now. */
-export const countedUse = (scope: Scope, digest: string) => countOfUse(scope, { digest });
+/** The refusal, with the day on which the use of this digest was counted before, and that day's count; null: it is new. */
+export const useBefore = (scope: Scope, digest: string) => knownUse(scope, { digest });
 
 const known = sql`select ${access.site} from ${access} where ${eq(access.business_id, $business_id)}`;
 

@@ -61,7 +61,7 @@ export const dailyUsage = sqliteTable(
 
 export const ledger = sqliteTable(
   'ledger',
-  { business_id: businessId(), digest: blob().notNull(), day: text().notNull(), recorded_on: text().notNull() },
+  { business_id: integer().notNull(), digest: blob().notNull(), day: text().notNull(), recorded_on: text().notNull() },
   (table) => [
     primaryKey({ columns: [table.business_id, table.digest] }),
     index('ledger_recorded_on').on(table.recorded_on),
@@ -71,5 +71,9 @@ export const ledger = sqliteTable(
 export const formerTokens = sqliteTable(
   'former_tokens',
   { token: text().notNull(), business_id: businessId(), expires_at: text().notNull() },
-  (table) => [primaryKey({ columns: [table.token] }), index('former_tokens_business_id').on(table.business_id)],
+  (table) => [
+    primaryKey({ columns: [table.token] }),
+    index('former_tokens_business_id').on(table.business_id),
+    index('former_tokens_expires_at').on(table.expires_at),
+  ],
 );

@@ -16,8 +16,8 @@ export type Query = PromiseLike<unknown> & { getSQL(): SQL };
 type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 type Values = Record<string, unknown>;
 
-/** What SQL is written for, and kept by: a `name` for each of its kinds. Nothing that belongs to one request may be in it. */
-type Kind = { name: string };
+/** What SQL is written for, and kept by, all of it. Nothing that belongs to one request may be in it. */
+type Kind = Record<string, string | number>;
 
 const dialect = new SQLiteAsyncDialect();
 
@@ -28,10 +28,11 @@ const dialect = new SQLiteAsyncDialect();
 export function statement<K extends Kind, Q extends Query>(write: (kind: K) => Q) {
   const written = new Map<string, { sql: string; params: unknown[] }>();
   return function bound(call: { kind: K; values: Values }, values?: Values): Statement<RowOf<Q>> {
-    let query = written.get(call.kind.name);
+    const name = JSON.stringify(call.kind);
+    let query = written.get(name);
     if (query === undefined) {
       query = dialect.sqlToQuery(write(call.kind).getSQL().inlineParams());
-      written.set(call.kind.name, query);
+      written.set(name, query);
     }
     return { sql: query.sql, values: fillPlaceholders(query.params, { ...call.values, ...values }) };
   };

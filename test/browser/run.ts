@@ -1,6 +1,8 @@
 // npm run test:browser: what pages in a real browser can do with a token, and what they are told.
 import assert from 'node:assert/strict';
-import { ask, findChromium, frameIn, type Init, OWN_PAGE, openWorld, type Passed, type World } from './world.ts';
+import { existsSync } from 'node:fs';
+import { CHROMIUM } from './chromium.ts';
+import { ask, frameIn, type Init, OWN_PAGE, openWorld, type Passed, type World } from './world.ts';
 
 const CHECK_WITHIN_MS = 60_000;
 
@@ -254,7 +256,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, timeout]).finally(() => clearTimeout(late));
 }
 
-async function main(executable: string): Promise<number> {
+async function main(): Promise<number> {
   const closing: (() => unknown)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end();
@@ -264,7 +266,7 @@ async function main(executable: string): Promise<number> {
   }
   let [passed, failed] = [0, 0];
   try {
-    const world = await openWorld(executable, closing);
+    const world = await openWorld(closing);
     for (const [sentence, check] of Object.entries(CHECKS)) {
       try {
         await within(CHECK_WITHIN_MS, check(world));
@@ -282,10 +284,10 @@ async function main(executable: string): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-const executable = findChromium();
-if (executable === null) {
-  const where = process.env.CHROMIUM ? `at ${process.env.CHROMIUM}, which CHROMIUM names` : 'in the usual places';
-  console.error(`There is no Chromium ${where}: install it (apt-get install chromium), or name one in CHROMIUM.`);
+if (!existsSync(CHROMIUM)) {
+  console.error(
+    `There is no Chromium at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM to its path.`,
+  );
   process.exit(1);
 }
-process.exitCode = await main(executable);
+process.exitCode = await main();

@@ -1,35 +1,21 @@
 // What the browser's checks happen in: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type RequestListener, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Frame, type Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { createBusiness } from '../../src/admin/businesses.ts';
 import { withDatabase } from '../../src/admin/database.ts';
 import { createKey } from '../../src/admin/keys.ts';
 import { newState, startService } from '../node/server.ts';
+import { launch } from './chromium.ts';
 
 const USER = 7;
 const BUSINESSES = 30;
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 // Names under .example are served here too, so that sites with subdomains can be visited.
-const FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...[
-    '--disable-component-update',
-    '--disable-sync',
-    '--no-proxy-server',
-    '--host-resolver-rules=MAP *.example 127.0.0.1',
-  ],
-];
-
-/** The path of the browser, or null where there is none. */
-export function findChromium(): string | null {
-  const named = process.env.CHROMIUM;
-  return [named === undefined || named === '' ? PLACES : [named]].flat().find((path) => existsSync(path)) ?? null;
-}
+const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
 /** What a page's own script finds out by asking the service: an answer that it can read, or the failure that it cannot look into. */
 export type Heard = { status: number; body: unknown } | { failure: string };
@@ -103,7 +89,7 @@ async function proxyOf(url: string) {
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** What has to be ended is put into `closing` as it is opened. */
-export async function openWorld(executablePath: string, closing: (() => unknown)[]) {
+export async function openWorld(closing: (() => unknown)[]) {
   const pages: RequestListener = ({ url = '' }, answer) => {
     const page = PAGES[url];
     answer.writeHead(page === undefined ? 404 : 200, HTML).end(page);
@@ -127,7 +113,7 @@ export async function openWorld(executablePath: string, closing: (() => unknown)
   closing.push(() => service.stop());
   const proxy = await proxyOf(service.url);
   closing.push(proxy.close);
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await launch(FLAGS);
   closing.push(() => browser.close());
 
   /** The owner's call, from a server. */

@@ -1,0 +1,345 @@
+// Sites that must not be registered, grouped by what they try, each with what the caller is told behind `sites.N `.
+
+const WEB = 'must be an http or https URL, such as https://example.com';
+const HOST = 'must name a host, such as https://example.com';
+const USER = 'must not contain a user name or password';
+const CONTROL = 'must not contain control characters';
+const MARKS = 'must not contain a backslash, % or spaces in its host';
+const DISGUISED = 'must not contain invisible or full-width characters in its host';
+const INVALID = 'must have a valid host, and a port from 1 to 65535 if any';
+const PORT = 'must have a port from 1 to 65535';
+const LABELS = 'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
+const LONG = 'must have at most 2048 characters';
+const STAR =
+  'must have * only as a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
+const STAR_IP = 'must not have * before an IP address';
+const STAR_LABELS = 'must have two to five labels behind *., as in https://*.example.com';
+const STAR_LENGTH = 'must have a host of at most 253 characters';
+const STRING = 'must be a string, such as https://example.com';
+const usual = (address: string) => `must give an IP address in its usual form, such as ${address}`;
+const strangers = (below: string) => `must not cover ${below}, below which strangers have domains of their own`;
+
+/** A host of `length` characters, of labels of 63. */
+const hostOf = (length: number) =>
+  `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(length - 3 * 64)}`;
+
+export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, told: string])[]> = {
+  'whose origin is "null", or none': [
+    ['null', WEB],
+    ['localhost:3000', WEB],
+    ['example.com:443', WEB],
+    ['file:///etc/passwd', WEB],
+    ['file://example.com/share', WEB],
+    ['javascript:alert(1)', WEB],
+    ['javascript://example.com/%0aalert(1)', WEB],
+    ['data:text/html,<script>1</script>', WEB],
+    ['about:blank', WEB],
+    ['about:srcdoc', WEB],
+    ['mailto:owner@example.com', WEB],
+    ['urn:https://example.com', WEB],
+    // Its origin would be that of the URL inside.
+    ['blob:https://example.com/0b3c', WEB],
+    ['filesystem:https://example.com/temporary', WEB],
+    ['view-source:https://example.com', WEB],
+  ],
+  'of a scheme that is not the web': [
+    ['ftp://example.com', WEB],
+    ['ws://example.com', WEB],
+    ['wss://example.com', WEB],
+    ['chrome-extension://aapocclcgogkmnckokdopfmhonfmgoek', WEB],
+    ['capacitor://localhost', WEB],
+    ['app://example.com', WEB],
+    ['httpss://example.com', WEB],
+    ['xhttps://example.com', WEB],
+    ['https+unix://example.com', WEB],
+    ['git+https://example.com', WEB],
+    ['*://example.com', WEB],
+    ['http*://example.com', WEB],
+  ],
+  'written as the URL parser would mend it': [
+    ['', WEB],
+    ['   ', WEB],
+    ['example.com', WEB],
+    ['//example.com', WEB],
+    ['https', WEB],
+    ['https:', WEB],
+    ['https:example.com', WEB],
+    ['https:/example.com', WEB],
+    ['https:\\\\example.com', WEB],
+    ['https:/\\example.com', WEB],
+    ['https//example.com', WEB],
+    ['https ://example.com', WEB],
+    ['"https://example.com"', WEB],
+    ['<https://example.com>', WEB],
+    ['/https://example.com', WEB],
+    ['https://', HOST],
+    ['https:///example.com', HOST],
+    ['https:////example.com', HOST],
+    ['https://?example.com', HOST],
+    ['https://#example.com', HOST],
+  ],
+  'with a user name or password': [
+    ['https://user@example.com', USER],
+    ['https://user:secret@example.com', USER],
+    ['https://@example.com', USER],
+    ['https://:@example.com', USER],
+    ['https://example.com@evil.example', USER],
+    ['https://example.com:443@evil.example', USER],
+    ['https://*@example.com', USER],
+    ['http://localhost:*@evil.example', USER],
+  ],
+  'with a port that no page has': [
+    ['https://example.com:0', PORT],
+    ['https://example.com:00', PORT],
+    ['https://*.example.com:0', PORT],
+    ['https://example.com:65536', INVALID],
+    ['https://example.com:4294967739', INVALID], // 443 in 32 bits
+    ['https://example.com:-1', INVALID],
+    ['https://example.com:+443', INVALID],
+    ['https://example.com:0x1bb', INVALID],
+    ['https://example.com:1e3', INVALID],
+    ['https://example.com:443.0', INVALID],
+    ['https://example.com:https', INVALID],
+    ['https://example.com:443:443', INVALID],
+    ['https://example.com:\u0664\u0664\u0663', INVALID], // digits, of another script
+    ['https://:443', INVALID],
+  ],
+  'with control characters, which the URL parser drops or keeps': [
+    ['https://exam\tple.com', CONTROL],
+    ['https://exam\nple.com', CONTROL],
+    ['https://exam\rple.com', CONTROL],
+    ['https://example.com\n', CONTROL],
+    ['\thttps://example.com', CONTROL],
+    ['https://example.com\u0000', CONTROL],
+    ['https://example.com\u0000.evil.example', CONTROL],
+    ['ht\ttps://example.com', CONTROL],
+    ['https:\n//example.com', CONTROL],
+    ['https://example.com\u001b[2J', CONTROL],
+    ['https://example.com\u007f', CONTROL],
+    ['https://example.com\u0085', CONTROL],
+    ['https://example.com/path\r\nSet-Cookie: a=b', CONTROL],
+  ],
+  'with a backslash, % or spaces in the host': [
+    ['https://example.com\\', MARKS],
+    ['https://example.com\\.evil.example', MARKS],
+    ['https://evil.example\\@example.com', USER],
+    ['https://example%2ecom', MARKS],
+    ['https://%65xample.com', MARKS],
+    ['https://example.com%00', MARKS],
+    ['https://example.com%2f.evil.example', MARKS],
+    ['https://%2a.example.com', MARKS],
+    ['https://exam ple.com', MARKS],
+    ['https:// example.com', MARKS],
+    ['https://example.com :443', MARKS],
+    ['https://example.com\u00a0', MARKS],
+    ['https://exam\u2003ple.com', MARKS],
+    ['https://exam\u3000ple.com', MARKS],
+    ['https://example.com https://evil.example', MARKS],
+  ],
+  'with invisible characters': [
+    ['https://exam\u00adple.com', DISGUISED], // soft hyphen
+    ['https://exam\u200bple.com', DISGUISED], // zero-width space
+    ['https://exam\u200cple.com', DISGUISED], // zero-width non-joiner
+    ['https://exam\u200dple.com', DISGUISED], // zero-width joiner
+    ['https://exam\u2060ple.com', DISGUISED], // word joiner
+    ['https://exam\u034fple.com', DISGUISED], // combining grapheme joiner
+    ['https://exam\u180eple.com', DISGUISED], // Mongolian vowel separator
+    ['https://exam\u202eple.com', DISGUISED], // right-to-left override
+    ['https://exam\u2066ple.com', DISGUISED], // left-to-right isolate
+    ['https://example.com\ufe0f', DISGUISED], // variation selector
+    ['https://exam\u3164ple.com', DISGUISED], // Hangul filler
+    ['https://exam\u{e0061}ple.com', DISGUISED], // tag letter
+    ['https://exam\u{e0100}ple.com', DISGUISED], // supplementary variation selector
+    ['https://*.exam\u200bple.com', DISGUISED],
+    ['\ufeffhttps://example.com', WEB],
+    ['\u200bhttps://example.com', WEB],
+    ['\u00a0https://example.com', WEB],
+  ],
+  'with characters that become others': [
+    ['https://\uff45xample.com', DISGUISED], // full-width e
+    ['https://example\uff0ecom', DISGUISED], // full-width full stop
+    ['https://example\u3002com', DISGUISED], // ideographic full stop
+    ['https://example\uff61com', DISGUISED], // half-width ideographic full stop
+    ['https://example\u2024com', DISGUISED], // one dot leader
+    ['https://example.com\uff0fpath', DISGUISED], // full-width solidus
+    ['https://evil.example\uff03.example.com', DISGUISED], // full-width number sign
+    ['https://evil.example\uff20example.com', DISGUISED], // full-width commercial at
+    ['https://example.com\uff1a443', DISGUISED], // full-width colon
+    ['https://example.com:\uff14\uff14\uff13', DISGUISED], // full-width digits
+    ['https://\uff0a.example.com', DISGUISED], // full-width asterisk
+    ['https://\u24d4xample.com', DISGUISED], // circled e
+    ['https://\u{1d41e}xample.com', DISGUISED], // mathematical bold e
+    ['https://exa\u{1d5c6}ple.com', DISGUISED], // mathematical sans-serif m
+    ['https://example.c\u2100', DISGUISED], // a/c
+    ['https://evil.c\u2105.example.com', DISGUISED], // c/o
+    ['https://\u2488com', DISGUISED], // "1."
+    ['https://\ufb03ce.example', DISGUISED], // ffi ligature
+    ['https://example.\u212dom', DISGUISED], // black-letter C
+    ['https://\u212aelvin.example', DISGUISED], // Kelvin sign
+    ['https://te\u017ft.example', DISGUISED], // long s
+    ['https://example.com\u00b2', DISGUISED], // superscript two
+    ['https://\u2460\u2461\u2466.0.0.1', DISGUISED], // 127 in circles
+  ],
+  'with labels that DNS does not have': [
+    ['https://.example.com', LABELS],
+    ['https://example..com', LABELS],
+    ['https://example.com.', LABELS],
+    ['https://example.com..', LABELS],
+    ['https://example.com.:443', LABELS],
+    ['https://localhost.', LABELS],
+    ['https://.', LABELS],
+    ['https://-example.com', LABELS],
+    ['https://example-.com', LABELS],
+    ['https://www.-.com', LABELS],
+    ['https://xn--.com', LABELS],
+    [`https://${'a'.repeat(64)}.com`, LABELS],
+    [`https://${'\u00fc'.repeat(64)}.com`, LABELS],
+    [`https://${hostOf(254)}`, LABELS],
+    [`https://${'a.'.repeat(130)}com`, LABELS],
+  ],
+  'with marks that the URL parser lets into a host': [
+    ['https://exam!ple.com', LABELS],
+    ['https://exam"ple.com', LABELS],
+    ['https://exam$ple.com', LABELS],
+    ['https://exam&ple.com', LABELS],
+    ["https://exam'ple.com", LABELS],
+    ['https://exam(ple).com', LABELS],
+    ['https://exam+ple.com', LABELS],
+    ['https://example.com,evil.example', LABELS],
+    ['https://example.com;evil.example', LABELS],
+    ['https://exam=ple.com', LABELS],
+    ['https://exam`ple.com', LABELS],
+    ['https://exam{ple}.com', LABELS],
+    ['https://exam~ple.com', LABELS],
+    ["https://example.com'--", LABELS],
+    ['https://{{host}}', LABELS],
+  ],
+  'with marks that no host has': [
+    ['https://exam<ple.com', INVALID],
+    ['https://example.com>', INVALID],
+    ['https://exam^ple.com', INVALID],
+    ['https://exam|ple.com', INVALID],
+    ['https://[example.com]', INVALID],
+    ['https://example.com]', INVALID],
+    ['https://exam\ud800ple.com', INVALID], // half of a surrogate pair
+    ['https://exam\ufffdple.com', INVALID],
+    ['https://exam\ufdd0ple.com', INVALID], // a code point that is no character
+    ['https://\u0301example.com', INVALID], // an accent on nothing
+    ['https://\u05d0a.example', INVALID], // right-to-left and left-to-right in one label
+    ['https://xn--\u00fc.example', INVALID], // punycode that is not ASCII
+  ],
+  'with an IP address in a form that browsers do not serialise': [
+    ['http://127.1', usual('http://127.0.0.1')],
+    ['http://0x7f.1', usual('http://127.0.0.1')],
+    ['http://0177.0.0.1', usual('http://127.0.0.1')],
+    ['http://2130706433', usual('http://127.0.0.1')],
+    ['http://0x7f000001', usual('http://127.0.0.1')],
+    ['http://127.0.0.1.', usual('http://127.0.0.1')],
+    ['http://127.0.0.01:3000', usual('http://127.0.0.1:3000')],
+    ['http://0', usual('http://0.0.0.0')],
+    ['http://192.168.257', usual('http://192.168.1.1')],
+    ['http://256.0.0.1', INVALID],
+    ['http://1.2.3.4.5', INVALID],
+    ['http://example.0x1', INVALID], // a host that ends in a number is an address, or nothing
+    ['http://[0:0:0:0:0:0:0:1]', usual('http://[::1]')],
+    ['http://[2001:DB8::1]', usual('http://[2001:db8::1]')],
+    ['http://[2001:0db8::1]', usual('http://[2001:db8::1]')],
+    ['http://[::ffff:127.0.0.1]', usual('http://[::ffff:7f00:1]')],
+    ['http://::1', INVALID],
+    ['http://[::1', INVALID],
+    ['http://[::1]evil.example', INVALID],
+    ['http://[1:2:3:4:5:6:7:8:9]', INVALID],
+    ['http://[fe80::1%eth0]', MARKS],
+    ['http://[127.0.0.1]', INVALID],
+    ['http://[v1.fe80]', INVALID],
+  ],
+  'with a * where none may be': [
+    ['https://*', STAR],
+    ['https://**', STAR],
+    ['https://*example.com', STAR],
+    ['https://www*.example.com', STAR],
+    ['https://www.*.example.com', STAR],
+    ['https://example.*', STAR],
+    ['https://*.*.example.com', STAR],
+    ['https://**.example.com', STAR],
+    ['https://*.*', STAR],
+    ['https://example.com:*', STAR],
+    ['https://*.example.com:*', STAR],
+    ['https://*:443', STAR],
+    ['http://localhost:*0', STAR],
+    ['http://localhost:3*', STAR],
+    ['http://localhost:**', STAR],
+    ['http://localhost*', STAR],
+    ['http://localhost.:*', STAR],
+    ['http://localhost.evil.example:*', STAR],
+    ['http://0.0.0.0:*', STAR],
+    ['http://127.0.0.2:*', STAR],
+    ['http://127.1:*', STAR],
+    ['http://[0:0:0:0:0:0:0:1]:*', STAR],
+    ['http://::1:*', STAR],
+    ['https://.*.example.com', STAR],
+    ['*', WEB],
+    ['*.example.com', WEB],
+  ],
+  'with a wildcard over what is no domain': [
+    ['https://*.', INVALID],
+    ['https://*..com', LABELS],
+    ['https://*.example.com.', LABELS],
+    ['https://*.-example.com', LABELS],
+    ['https://*.example.com:65536', INVALID],
+    ['https://*.127.0.0.1', STAR_IP],
+    ['https://*.127.1', usual('https://127.0.0.1')],
+    ['https://*.[::1]', STAR_IP],
+    ['https://*.com', STAR_LABELS],
+    ['https://*.localhost', STAR_LABELS],
+    ['https://*.intranet:8443', STAR_LABELS],
+    ['https://*.a.b.c.d.example.com', STAR_LABELS],
+    [`https://*.${hostOf(252)}`, STAR_LENGTH],
+  ],
+  'with a wildcard below which strangers have domains': [
+    ['https://*.co.uk', strangers('co.uk')],
+    ['https://*.com.au', strangers('com.au')],
+    ['https://*.k12.ca.us', strangers('k12.ca.us')],
+    ['https://*.kawasaki.jp', strangers('kawasaki.jp')],
+    ['https://*.anything.ck', strangers('anything.ck')], // *.ck, whatever it is
+    ['https://*.\u516c\u53f8.cn', strangers('xn--55qx5d.cn')],
+    ['https://*.xn--55qx5d.cn', strangers('xn--55qx5d.cn')],
+    ['https://*.github.io', strangers('github.io')],
+    ['https://*.GitHub.IO', strangers('github.io')],
+    ['https://*.github.io:8443', strangers('github.io')],
+    ['http://*.github.io/path', strangers('github.io')],
+    ['https://*.vercel.app', strangers('vercel.app')],
+    ['https://*.netlify.app', strangers('netlify.app')],
+    ['https://*.pages.dev', strangers('pages.dev')],
+    ['https://*.workers.dev', strangers('workers.dev')],
+    ['https://*.web.app', strangers('web.app')],
+    ['https://*.herokuapp.com', strangers('herokuapp.com')],
+    ['https://*.myshopify.com', strangers('myshopify.com')],
+    ['https://*.cloudfront.net', strangers('cloudfront.net')],
+    ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
+    ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
+    ['https://*.blob.core.windows.net', strangers('blob.core.windows.net')],
+    ['https://*.s3.dualstack.eu-west-1.amazonaws.com', strangers('s3.dualstack.eu-west-1.amazonaws.com')],
+  ],
+  'of a size that no site has': [
+    [`https://example.com/${'a'.repeat(2029)}`, LONG],
+    [`https://${'a'.repeat(16_384)}.com`, LONG],
+    [`x${' '.repeat(900_000)}x`, LONG], // also a trap for a pattern that trims
+    [`https://example.com${'\u0000'.repeat(2048)}`, LONG],
+  ],
+  'of another type': [
+    [null, STRING],
+    [true, STRING],
+    [443, STRING],
+    [['https://example.com'], STRING],
+    [{ site: 'https://example.com' }, STRING],
+    [{ toString: 'https://example.com', length: 1 }, STRING],
+  ],
+};
+
+/** Text for the name of a test: what cannot be seen as its code point, and not all of what is long. */
+export function legible(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const shown = text.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return shown.length <= 80 ? shown : `${shown.slice(0, 60)}… (${text.length} characters)`;
+}

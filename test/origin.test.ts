@@ -1,0 +1,302 @@
+// Which origins a list of sites admits: the service against an oracle that reads the contract another way, and the cost.
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { canonicalSite, sitesCovering } from '../src/core/site.ts';
+import { GENUINE_ORIGINS, HOSTILE_ORIGINS, LISTS, type List, NO_ORIGIN, refusalOf } from './hostile/origins.ts';
+import { call, env, newBusiness, setCount } from './support.ts';
+
+/** What the service decides, without its database. */
+const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
+
+// The oracle goes through the registered sites one by one, and takes site and origin apart by hand: no URL, no candidates.
+type Parts = { scheme: string; host: string; port: string | null };
+
+function partsOf(text: string): Parts | null {
+  const scheme = ['http', 'https'].find((name) => text.startsWith(`${name}://`));
+  if (scheme === undefined) return null;
+  const authority = text.slice(scheme.length + 3);
+  const colon = authority.indexOf(':', authority.startsWith('[') ? authority.indexOf(']') : 0);
+  if (colon < 0) return { scheme, host: authority, port: null };
+  return { scheme, host: authority.slice(0, colon), port: authority.slice(colon + 1) };
+}
+
+function isPortOf(scheme: string, port: string) {
+  const number = /^[1-9][0-9]*$/.test(port) ? Number(port) : 0;
+  return number >= 1 && number <= 65_535 && number !== { http: 80, https: 443 }[scheme];
+}
+
+const isHost = (host: string) =>
+  host.length <= 253 && host.split('.').every((label) => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label));
+
+function covers(site: string, origin: string): boolean {
+  if (origin.includes('*')) return false;
+  if (!site.includes('*')) return site === origin;
+  const [registered, visiting] = [partsOf(site), partsOf(origin)];
+  if (registered === null || visiting === null || registered.scheme !== visiting.scheme) return false;
+  if (registered.port === '*') {
+    return registered.host === visiting.host && (visiting.port === null || isPortOf(visiting.scheme, visiting.port));
+  }
+  if (registered.port !== visiting.port || !isHost(visiting.host)) return false;
+  const [, ...domain] = registered.host.split('.');
+  const labels = visiting.host.split('.');
+  return labels.length > domain.length && domain.every((label, index) => label === labels.at(index - domain.length));
+}
+
+const oracle = (sites: readonly string[], origin: string) => sites.some((site) => covers(site, origin));
+
+/** The oracle does not know which punycode decodes to something. Where it admits some behind a wildcard, a refusal is right too. */
+const isJudgedAlike = (sites: readonly string[], origin: string) =>
+  admits(sites, origin) === oracle(sites, origin) || (!admits(sites, origin) && /[/.]xn--/.test(origin));
+
+const lists = Object.entries(LISTS) as [List, readonly string[]][];
+
+describe('the tables of origins', () => {
+  test('are large enough to mean something, and name each origin once', () => {
+    const origins = Object.values(HOSTILE_ORIGINS).flatMap((rows) => rows.map(([origin]) => origin));
+    expect(origins.length).toBeGreaterThanOrEqual(150);
+    expect(new Set(origins).size).toBe(origins.length);
+  });
+
+  test('hold only lists of sites as they are stored', () => {
+    for (const site of Object.values(LISTS).flat()) expect(canonicalSite(site).site).toBe(site);
+  });
+
+  test.each(Object.entries({ ...HOSTILE_ORIGINS, genuine: GENUINE_ORIGINS }))(
+    'agree with the service and with the oracle: %s',
+    (_, rows) => {
+      const decided = (decide: typeof admits) =>
+        rows.map(([origin]) => [origin, ...lists.filter(([, sites]) => decide(sites, origin)).map(([list]) => list)]);
+      expect(decided(admits)).toEqual(rows);
+      expect(decided(oracle)).toEqual(rows);
+    },
+  );
+});
+
+const REGISTERED = [
+  ...Object.values(LISTS).flat(),
+  'https://example.com',
+  'http://example.com',
+  'https://*.example.com',
+  'http://*.example.com:8080',
+  'https://*.b.example.com',
+  'https://a.b.example.com:8443',
+  'https://127.0.0.1:3000',
+  'https://intranet',
+];
+
+/** A source of choices: the same for the same seed (mulberry32). */
+function chooser(seed: number) {
+  let state = seed;
+  const below = (bound: number) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
+  };
+  return { below, of: <T>(choices: readonly T[]) => choices[below(choices.length)] as T };
+}
+
+const CHARACTERS = [
+  ...'abexz019-_.:/@#?%\\*[] \t\n,;"\'!$&()+=^`{|}~A',
+  ...['\u0000', '\u007f', '\u00a0', '\u00ad', '\u00e9', '\u0430', '\u0455', '\u200b', '\u3002', '\uff0e', '\uff41'],
+];
+const LABELS = ['a', 'evil', 'www', 'xn--bcher-kva', 'x_y', '1', '127', 'localhost', '-a', 'a-', '', 'a'.repeat(63)];
+const BEHIND = [
+  '.evil.com',
+  'evil.com',
+  '.',
+  '/',
+  ':443',
+  ':80',
+  ':8443',
+  ':0',
+  '@evil.com',
+  ', https://evil.com',
+  '%00',
+  '\t',
+];
+const BEFORE = ['https://evil.com@', 'https://evil.com/', 'null, ', ' ', 'x', 'https://', 'view-source:'];
+const HOST_AT = /:\/\/(\[?)/;
+
+type Choices = ReturnType<typeof chooser>;
+const MUTATIONS: ((origin: string, choices: Choices) => string)[] = [
+  (origin, { below, of }) => splice(origin, below(origin.length + 1), 0, of(CHARACTERS)),
+  (origin, { below, of }) => splice(origin, below(origin.length + 1), 1, of(CHARACTERS)),
+  (origin, { below }) => splice(origin, below(origin.length + 1), 1, ''),
+  (origin, { below }) => splice(origin, below(origin.length + 1), below(6), ''),
+  (origin, { below }) => {
+    const at = below(origin.length + 1);
+    return splice(origin, at, 0, origin.slice(at, at + 1 + below(12)));
+  },
+  (origin, { below }) => {
+    const at = below(origin.length + 1);
+    const character = origin.charAt(at);
+    return splice(
+      origin,
+      at,
+      1,
+      character === character.toUpperCase() ? character.toLowerCase() : character.toUpperCase(),
+    );
+  },
+  (origin, { below }) => {
+    const at = below(origin.length + 1);
+    return splice(origin, at, 1, `%${origin.charCodeAt(at).toString(16)}`);
+  },
+  (origin, { of }) => origin + of(BEHIND),
+  (origin, { of }) => of(BEFORE) + origin,
+  (origin, { of }) => origin.replace(HOST_AT, `$&${of(LABELS)}.`),
+  (origin, { of }) => origin.replace(HOST_AT, `$&${of(LABELS)}`),
+  (origin, { of }) => origin.replace('.', of(CHARACTERS)),
+  (origin, { of }) => origin.replace(/^[a-z]+/, of(['http', 'https', 'HTTPS', 'ws', 'ftp', 'file', 'blob:https'])),
+  (origin, { below }) => origin.replace(/(:\d*)?$/, `:${below(66_000)}`),
+  (origin, { of }) => origin.replace(/(:\d*)?$/, of(BEHIND)),
+  (origin, { of }) => origin.replace(/[^.]*(:\d*)?$/, of(REGISTERED).replace(/^.*\/\//, '')),
+];
+
+const splice = (text: string, at: number, removed: number, put: string) =>
+  text.slice(0, at) + put + text.slice(at + removed);
+
+/** An origin that one of `sites` covers, changed at up to three places. */
+function mutated(sites: readonly string[], choices: Choices): string {
+  const { below, of } = choices;
+  let origin = of(sites);
+  if (below(20) > 0) {
+    const labels = Array.from({ length: 1 + below(3) }, () => of(LABELS)).join('.');
+    origin = origin.replace('*.', `${labels}.`).replace(':*', of(['', `:${below(66_000)}`]));
+  }
+  for (let left = below(4); left > 0; left--) origin = of(MUTATIONS)(origin, choices);
+  return origin;
+}
+
+test('of 100,000 origins mutated from registered sites, none passes that the oracle refuses, and the other way round', () => {
+  const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
+  const passed = { literal: 0, wildcard: 0, none: 0 };
+  const wrong: { origin: string; sites: string[] }[] = [];
+  for (let run = 0; run < 100_000; run++) {
+    const sites = Array.from({ length: 1 + choices.below(4) }, () => choices.of(REGISTERED));
+    const origin = mutated(sites, choices);
+    if (!isJudgedAlike(sites, origin)) wrong.push({ origin, sites });
+    passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
+  }
+  expect(wrong).toEqual([]);
+  // Neither all nor nothing: the mutations stay near the line.
+  expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
+});
+
+test('for any registered list and any origin, the decision is that of the oracle', () => {
+  const labels = fc.array(fc.constantFrom('a', 'b', 'shop', 'example', 'com', 'x_1'), { minLength: 1, maxLength: 7 });
+  const port = fc.constantFrom('', ':*', ':80', ':443', ':3000', ':8443', ':65535');
+  const scheme = fc.constantFrom('http://', 'https://');
+  const star = fc.constantFrom('', '*.');
+  const host = fc.oneof(
+    labels.map((all) => all.join('.')),
+    fc.constantFrom('localhost', '127.0.0.1', '[::1]'),
+  );
+  const written = fc.tuple(scheme, star, host, port).map((parts) => parts.join(''));
+  const site = fc.oneof(written, fc.constantFrom(...REGISTERED)).map((text) => canonicalSite(text).site ?? '');
+  const sites = fc.array(site, { minLength: 1, maxLength: 6 }).map((all) => all.filter((text) => text !== ''));
+  const origin = (from: readonly string[]) =>
+    fc.oneof(
+      fc.integer().map((seed) => mutated(from.length === 0 ? REGISTERED : from, chooser(seed))),
+      fc.tuple(scheme, host, port).map((parts) => parts.join('')),
+      fc.webUrl(),
+      fc.string({ unit: 'binary' }),
+    );
+  const example = sites.chain((list) => fc.tuple(fc.constant(list), origin(list)));
+  fc.assert(
+    fc.property(example, ([list, from]) => isJudgedAlike(list, from)),
+    { numRuns: 10_000 },
+  );
+});
+
+test('the service itself decides as the oracle does, and tells why it refuses', async () => {
+  const businesses = await Promise.all(
+    lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
+  );
+  const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
+  const statuses = new Set<number>();
+  for (let run = 0; run < 300; run++) {
+    const { sites, usage, token } = choices.of(businesses);
+    const origin = mutated(sites, choices).trim();
+    if (!/^[\t\x20-\x7e]+$/.test(origin)) continue; // what else a header can hold is sent over HTTP (hostile/http.test.ts)
+    const answer = await call('GET', usage, { as: token, origin });
+    statuses.add(answer.status);
+    if (answer.status === 200) expect(oracle(sites, origin), origin).toBe(true);
+    else {
+      expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body: refusalOf(origin) });
+      if (!/[/.]xn--/.test(origin)) expect(oracle(sites, origin), origin).toBe(false);
+    }
+  }
+  expect(statuses).toEqual(new Set([200, 403]));
+});
+
+test('a token from no page is refused, and told where it works', async () => {
+  const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
+  const answer = await call('GET', usage, { as: token });
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body: NO_ORIGIN });
+});
+
+describe('the cost of a decision', () => {
+  const DAYS = 7;
+  const FEW = [
+    ...['https://example.com', 'https://*.example.com', 'https://*.example.com:8443'],
+    ...['https://*.b.c.d.example.com', 'http://localhost:*', 'http://localhost:3000'],
+  ];
+  const MANY = [...FEW, ...Array.from({ length: 500 - FEW.length }, (_, index) => `https://*.s${index}.example.com`)];
+
+  async function crowded(sites: string[]) {
+    const business = await newBusiness();
+    const insert = env.DB.prepare("insert into access select null, ?, value, 'then', 'then' from json_each(?)");
+    await insert.bind(business.id, JSON.stringify(sites)).run();
+    for (let day = 10; day < 10 + DAYS; day++) await setCount(business.id, `2026-03-${day}`, day);
+    return business;
+  }
+
+  type Business = Awaited<ReturnType<typeof crowded>>;
+  let [one, few, many]: Business[] = [];
+  beforeAll(async () => {
+    one = await crowded(['https://example.com']);
+    few = await crowded(FEW);
+    many = await crowded(MANY);
+    await crowded([]); // whose days are where a search beyond those of the others would end
+  });
+
+  /** What a report from there reads besides its days. */
+  async function rowsRead(business: Business | undefined, origin: string) {
+    const answer = await call('GET', `${business?.usage}?from=2026-03-10&to=2026-03-16`, {
+      as: business?.token ?? '',
+      origin,
+    });
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    return { status: answer.status, rows: answer.cost.rows_read - (answer.status === 200 ? DAYS : 0) };
+  }
+
+  // The last figure: how many wildcards are looked up besides the origin itself.
+  test.each([
+    ['of 2 labels', 'https://example.com', 200, 0],
+    ['of 2 labels, refused', 'https://example.org', 403, 0],
+    ['of 3 labels, by a wildcard', 'https://www.example.com', 200, 1],
+    ['of 3 labels and a port, by a wildcard', 'https://www.example.com:8443', 200, 1],
+    ['of 6 labels, by two wildcards', 'https://a.b.c.d.example.com', 200, 4],
+    ['of 6 labels, refused', 'https://a.b.c.d.example.org', 403, 4],
+    ['of 122 labels, by two wildcards', `https://${'a.'.repeat(117)}b.c.d.example.com`, 200, 4],
+    ['of 130 labels', `https://${'a.'.repeat(128)}example.com`, 403, 0],
+    ['of 8194 labels', `https://${'a.'.repeat(8192)}example.com`, 403, 0],
+    ['of a loopback host, by two sites', 'http://localhost:3000', 200, 1],
+    ['that is null', 'null', 403, 0],
+    ['of 16 KiB', `https://${'a'.repeat(16_384)}.example.com`, 403, 0],
+    ['that joins 745 others', `https://example.com${', https://example.com'.repeat(745)}`, 403, 0],
+  ])('is bounded for an origin %s, and with 500 sites what it is with 6', async (_, origin, status, wildcards) => {
+    const read = await rowsRead(few, origin);
+    expect(read.status).toBe(status);
+    expect(read.rows).toBeLessThanOrEqual(8 + 2 * wildcards);
+    expect(await rowsRead(many, origin)).toEqual(read);
+    expect(sitesCovering(origin)).toHaveLength(1 + wildcards);
+  });
+
+  test('is with one site what it is with 500', async () => {
+    for (const origin of ['https://example.com', 'https://example.org']) {
+      expect(await rowsRead(one, origin)).toEqual(await rowsRead(many, origin));
+    }
+  });
+});

@@ -1,0 +1,282 @@
+// What a site may be and how it is stored (contract, "Access domains").
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canonicalSite, sitesCovering } from '../src/core/site.ts';
+import { HOSTILE_SITES, legible } from './hostile/sites.ts';
+import { call, everything, newBusiness } from './support.ts';
+
+const LONGEST_HOST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
+
+describe('a site is stored as the origin that browsers send', () => {
+  const ACCEPTED: Record<string, [written: string, stored: string][]> = {
+    'in lower case': [
+      ['https://EXAMPLE.com', 'https://example.com'],
+      ['HTTPS://Example.COM', 'https://example.com'],
+      ['hTTp://LOCALHOST:3000', 'http://localhost:3000'],
+    ],
+    'without path, query and fragment': [
+      ['https://example.com/', 'https://example.com'],
+      ['https://EXAMPLE.com:443/shop', 'https://example.com'],
+      ['https://example.com/a/../b?c=d#e', 'https://example.com'],
+      ['https://example.com?q', 'https://example.com'],
+      ['https://example.com#f', 'https://example.com'],
+      ['https://example.com/@evil.example', 'https://example.com'],
+      ['https://example.com?u=user@evil.example:99999', 'https://example.com'],
+      ['https://example.com/100% \\ \u200b \uff45 *', 'https://example.com'],
+      [`https://example.com/${'a'.repeat(2028)}`, 'https://example.com'],
+    ],
+    'without spaces around it': [
+      [' https://example.com ', 'https://example.com'],
+      [`${' '.repeat(5000)}https://example.com${' '.repeat(5000)}`, 'https://example.com'],
+    ],
+    'without the default port, and with any other': [
+      ['https://example.com:443', 'https://example.com'],
+      ['http://example.com:80', 'http://example.com'],
+      ['https://example.com:80', 'https://example.com:80'],
+      ['http://example.com:443', 'http://example.com:443'],
+      ['https://example.com:1', 'https://example.com:1'],
+      ['https://example.com:65535', 'https://example.com:65535'],
+      ['https://example.com:08443', 'https://example.com:8443'],
+      ['https://example.com:', 'https://example.com'],
+    ],
+    'with an international name in punycode': [
+      ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
+      ['https://B\u00dcCHER.example', 'https://xn--bcher-kva.example'],
+      ['https://bu\u0308cher.example', 'https://xn--bcher-kva.example'], // as some keyboards send it
+      ['https://xn--bcher-kva.example', 'https://xn--bcher-kva.example'],
+      ['https://XN--BCHER-KVA.example', 'https://xn--bcher-kva.example'],
+      ['https://fa\u00df.example', 'https://xn--fa-hia.example'],
+      ['https://\u03bf\u03b4\u03cc\u03c2.example', 'https://xn--pxavk3b.example'],
+      ['https://\u4f8b\u5b50.\u6d4b\u8bd5', 'https://xn--fsqu00a.xn--0zwm56d'],
+      ['https://\u05d3\u05d5\u05d2\u05de\u05d4.example', 'https://xn--6dbbec0c.example'],
+      ['https://\u2615.example', 'https://xn--53h.example'],
+    ],
+    'whatever a DNS name is': [
+      ['http://localhost', 'http://localhost'],
+      ['https://intranet', 'https://intranet'],
+      ['http://app.localhost:3000', 'http://app.localhost:3000'],
+      ['https://_dev.example.com', 'https://_dev.example.com'],
+      ['https://a_b.example.com', 'https://a_b.example.com'],
+      ['https://pr-12--preview.example.com', 'https://pr-12--preview.example.com'],
+      ['https://3com.example', 'https://3com.example'],
+      ['https://1.2.example', 'https://1.2.example'],
+      [`https://${LONGEST_HOST}`, `https://${LONGEST_HOST}`],
+      [`https://${'a.'.repeat(126)}a`, `https://${'a.'.repeat(126)}a`], // 127 labels
+    ],
+    'as an IP address': [
+      ['http://192.0.2.7', 'http://192.0.2.7'],
+      ['https://192.0.2.7:443/x', 'https://192.0.2.7'],
+      ['http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
+      ['http://[::1]:3000', 'http://[::1]:3000'],
+      ['https://[2001:db8::7]:443', 'https://[2001:db8::7]'],
+    ],
+    'with any subdomain': [
+      ['https://*.example.com', 'https://*.example.com'],
+      ['HTTPS://*.Example.COM:443/shop?q#f', 'https://*.example.com'],
+      ['http://*.example.com:8080', 'http://*.example.com:8080'],
+      ['https://*.a.b.example.com', 'https://*.a.b.example.com'],
+      ['https://*.a.b.c.example.com', 'https://*.a.b.c.example.com'],
+      ['https://*.b\u00fccher.example', 'https://*.xn--bcher-kva.example'],
+      ['http://*.intra.corp', 'http://*.intra.corp'],
+      ['https://*.shop.co.uk', 'https://*.shop.co.uk'],
+      ['https://*.acme.github.io', 'https://*.acme.github.io'],
+      ['https://*.acme.vercel.app', 'https://*.acme.vercel.app'],
+      ['https://*.www.ck', 'https://*.www.ck'], // the one exception of *.ck
+      [`https://*.${LONGEST_HOST.slice(2)}`, `https://*.${LONGEST_HOST.slice(2)}`],
+    ],
+    'with any port of a loopback host': [
+      ['http://localhost:*', 'http://localhost:*'],
+      ['HTTP://LocalHost:*/path', 'http://localhost:*'],
+      ['https://localhost:*', 'https://localhost:*'],
+      ['http://127.0.0.1:*', 'http://127.0.0.1:*'],
+      ['https://127.0.0.1:*?q', 'https://127.0.0.1:*'],
+      ['http://[::1]:*#f', 'http://[::1]:*'],
+      ['https://[::1]:*', 'https://[::1]:*'],
+    ],
+  };
+
+  describe.each(Object.entries(ACCEPTED))('%s', (_, sites) => {
+    test.each(sites.map((row) => [legible(row[0]), ...row] as const))('%s', async (_name, written, stored) => {
+      const business = await newBusiness();
+      const answer = await call('POST', business.access, { as: business.key, body: { sites: [written, stored] } });
+      expect(answer.status).toBe(200);
+      expect(answer.body.data.access_list.map(({ site }: { site: string }) => site)).toEqual([stored]);
+    });
+  });
+});
+
+describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => {
+  let business: Awaited<ReturnType<typeof newBusiness>>;
+  let before: string;
+  beforeAll(async () => {
+    business = await newBusiness({ sites: ['https://old.example'] });
+    before = await everything();
+  });
+  afterAll(async () => expect(await everything()).toBe(before));
+
+  test.each(sites.map((row) => [legible(row[0]), ...row] as const))('%s', async (_name, site, told) => {
+    const body = { sites: ['https://good.example', site, 'https://fine.example'] };
+    const answer = await call('POST', business.access, { as: business.key, body });
+    const message = `sites.1 ${told}`;
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'sites.1': [message] } },
+    });
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+  });
+});
+
+test('judges a megabyte of hostile entries in the time of a request', async () => {
+  const business = await newBusiness();
+  const sites = Array.from({ length: 100 }, () => `x${' '.repeat(10_000)}x`);
+  const started = performance.now();
+  const answer = await call('POST', business.access, { as: business.key, body: { sites } });
+  expect(answer.status).toBe(422);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('no character but ASCII letters in another case becomes ASCII, or nothing, in a host', () => {
+  const changed: string[] = [];
+  for (let code = 0x80; code <= 0x1ffff; code++) {
+    const { site } = canonicalSite(`https://a${String.fromCodePoint(code)}b.example`);
+    if (site !== undefined && !site.startsWith('https://xn--')) changed.push(`${code.toString(16)}: ${site}`);
+  }
+  expect(changed).toEqual([]);
+});
+
+describe('whatever text is accepted', () => {
+  const CHARACTERS = [
+    ...'azAZ09-_.:/*@[]%\\?# \t',
+    '\u00fc',
+    '\u0455',
+    '\uff0e',
+    '\u200b',
+    '\u0301',
+    '\u4f8b',
+    '\u{1f600}',
+  ];
+  const label = fc.string({
+    unit: fc.constantFrom(...'abcxyzABC019-_', '\u00fc', '\u4f8b'),
+    minLength: 1,
+    maxLength: 12,
+  });
+  const host = fc.oneof(
+    fc.array(label, { minLength: 1, maxLength: 8 }).map((labels) => labels.join('.')),
+    fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) => `*.${labels.join('.')}`),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+    fc.constantFrom('localhost', '127.0.0.1', '[::1]', 'LOCALHOST'),
+  );
+  const port = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('') },
+    fc.constantFrom(':', ':*', ':80', ':443', ':0443'),
+    fc.integer({ min: 0, max: 70_000 }).map((number) => `:${number}`),
+  );
+  const site = fc
+    .tuple(fc.constantFrom('http://', 'https://', 'HTTPS://'), host, port, fc.constantFrom('', '/', '/p?q#f', ' '))
+    .map((parts) => parts.join(''));
+  /** A site with one character put in, or in place of another. */
+  const spoilt = fc
+    .tuple(site, fc.nat(60), fc.nat(1), fc.constantFrom(...CHARACTERS))
+    .map(([text, at, replaced, character]) => text.slice(0, at) + character + text.slice(at + replaced));
+  const anyText = fc.oneof(site, spoilt, fc.webUrl(), fc.string({ unit: 'grapheme' }));
+
+  /** Every accepted text of `runs`, with what is stored; how many they were is what makes the property worth something. */
+  function checkAccepted(runs: number, check: (stored: string) => void) {
+    let accepted = 0;
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const { site } = canonicalSite(text);
+        if (site === undefined) return;
+        accepted += 1;
+        check(site);
+      }),
+      { numRuns: runs },
+    );
+    expect(accepted).toBeGreaterThan(runs / 10);
+  }
+
+  test('is stored as its own origin, wildcards aside, and those as one with any label or port for the *', () => {
+    checkAccepted(5000, (stored) => {
+      const example = stored.replace('://*.', '://any.').replace(/:\*$/, ':12345');
+      expect(new URL(example).origin).toBe(example);
+      expect(example).not.toContain('*');
+      expect(example).toMatch(/^https?:\/\/[a-z0-9._:[\]-]+$/);
+    });
+  });
+
+  test('is stored no differently when it is registered again, in whatever case and with whatever behind it', () => {
+    checkAccepted(5000, (stored) => {
+      const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address has one form
+      for (const again of [stored, shouted, ` ${stored}/path?query#fragment `]) {
+        expect(canonicalSite(again).site).toBe(stored);
+      }
+    });
+  });
+
+  test('admits the origin that a browser sends from there, and a wildcard not itself', () => {
+    checkAccepted(5000, (stored) => {
+      if (!stored.includes('*')) return expect(sitesCovering(new URL(stored).origin)).toContain(stored);
+      expect(sitesCovering(stored)).toEqual([]);
+      const examples = stored.endsWith(':*')
+        ? [stored.slice(0, -2), stored.replace('*', '1'), stored.replace('*', '65535')]
+        : [stored.replace('*', 'a'), stored.replace('*', 'a.b.c.d.e.f')];
+      // A domain of nearly 253 characters has no room for the longer one.
+      for (const origin of examples.filter((example) => new URL(example).hostname.length <= 253)) {
+        expect(sitesCovering(origin)).toContain(stored);
+      }
+    });
+  });
+});
+
+describe('the sites that cover an origin', () => {
+  test.each([
+    ['https://example', []],
+    ['https://example.com', []],
+    ['https://www.example.com', ['https://*.example.com']],
+    ['https://www.example.com:8443', ['https://*.example.com:8443']],
+    ['http://a.b.example.com', ['http://*.example.com', 'http://*.b.example.com']],
+    ['https://a.b.c.d.e.f.g', ['https://*.f.g', 'https://*.e.f.g', 'https://*.d.e.f.g', 'https://*.c.d.e.f.g']],
+    ['http://localhost', ['http://localhost:*']],
+    ['http://localhost:3000', ['http://localhost:*']],
+    ['https://127.0.0.1:3000', ['https://127.0.0.1:*']],
+    ['http://[::1]:3000', ['http://[::1]:*']],
+    ['http://app.localhost:3000', []],
+    ['http://192.0.2.7', []],
+    ['https://[2001:db8::7]', []],
+    ['null', []],
+    ['', []],
+  ])('%s: itself, and the wildcards %j', (origin, wildcards) => {
+    expect(sitesCovering(origin)).toEqual([origin, ...wildcards]);
+  });
+
+  test('are none where it has a *', () => {
+    for (const origin of ['*', 'https://*.example.com', 'http://localhost:*', 'https://a.*.example.com']) {
+      expect(sitesCovering(origin)).toEqual([]);
+    }
+  });
+
+  test('are at most five, and each but itself is a wildcard that could be registered as it is', () => {
+    const label = fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 });
+    const origin = fc.oneof(
+      fc
+        .tuple(fc.constantFrom('http', 'https', 'ftp'), fc.array(label, { maxLength: 140 }))
+        .map(([scheme, labels]) => `${scheme}://${labels.join('.')}`),
+      fc.webUrl(),
+      fc.tuple(fc.ipV4(), fc.nat(65_535)).map(([address, port]) => `http://${address}:${port}`),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(origin, (origin) => {
+        const covering = sitesCovering(origin);
+        expect(covering.length).toBeLessThanOrEqual(5);
+        if (covering.length > 0) expect(covering[0]).toBe(origin);
+        for (const wildcard of covering.slice(1)) {
+          expect(wildcard).toContain('*');
+          expect(canonicalSite(wildcard).site).toBe(wildcard);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
