@@ -111,3 +111,48 @@ describe.each(ROUTES)('$method $pattern', (route) => {
     }
   });
 });
+
+test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', async () => {
+  const fresh = await newBusiness({ sites: [origin] });
+  const costsOf = async (first: string) => {
+    const page = { as: fresh.token, origin };
+    const server = { as: fresh.key };
+    const once = { as: fresh.key, headers: { 'Idempotency-Key': first } };
+    const answers = [];
+    for (const options of [page, server, once, once]) answers.push(await call('POST', fresh.usage, options));
+    return answers.map(({ cost: { round_trips, rows_read, rows_written } }) => ({
+      round_trips,
+      rows_read,
+      rows_written,
+    }));
+  };
+  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts its row, which reads another
+  const before = await costsOf('order-1');
+  const many = (count: number, insert: string) =>
+    env.DB.prepare(
+      insert.replace(
+        'select',
+        `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select`,
+      ),
+    ).bind(fresh.id);
+  const stamp = `'2026-01-01T00:00:00.000000Z'`;
+  await env.DB.batch([
+    many(1_000_000, `insert into ledger select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15' from n`),
+    many(
+      10_000,
+      `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+      select 1000000 + i, 'Acme', 'acme.example', ?, 1, 'small', printf('token-%030d', i), 'active', ${stamp}, ${stamp} from n`,
+    ),
+    many(
+      499,
+      `insert into access (business_id, site, created_at, updated_at) select ?, 'https://t' || i || '.example', ${stamp}, ${stamp} from n`,
+    ),
+    many(366, `insert into daily_usage select ?, date('2026-03-14', -i || ' days'), 1 from n`),
+    env.DB.prepare(
+      `insert into api_keys (user_id, name, hash, last_four, created_at)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
+        select ?, 'key', printf('%064x', i), '0000', ${stamp} from n`,
+    ).bind(fresh.user_id),
+  ]);
+  expect(await costsOf('order-2')).toEqual(before);
+});

@@ -72,7 +72,8 @@ export type Cost = { round_trips: number; rows_read: number; rows_written: numbe
 
 /** What one call costs at the database; `url` is that of a contender that is counted. */
 export async function costOf(url: string, { method, path, headers }: Call): Promise<Cost> {
-  const answer = await fetch(url + path, { method, headers });
+  const fresh = Object.entries(headers).map(([name, value]) => [name, value.replace('[<id>]', crypto.randomUUID())]);
+  const answer = await fetch(url + path, { method, headers: Object.fromEntries(fresh) });
   await answer.arrayBuffer();
   return JSON.parse(answer.headers.get('Bench-Cost') ?? '') as Cost;
 }
