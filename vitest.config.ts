@@ -1,7 +1,12 @@
-// Two projects: the Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node.
+// The Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node. The fuzzer is apart:
+// it takes minutes.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
+const worker = cloudflareTest(async () => ({
+  wrangler: { configPath: './wrangler.toml' },
+  miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
+}));
 const inNode = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
 export default defineConfig({
@@ -9,13 +14,12 @@ export default defineConfig({
     globalSetup: 'test/node/assets.ts',
     projects: [
       {
-        plugins: [
-          cloudflareTest(async () => ({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
-          })),
-        ],
-        test: { name: 'worker', include: ['test/**/*.test.ts'], exclude: inNode },
+        plugins: [worker],
+        test: { name: 'worker', include: ['test/*.test.ts'] },
+      },
+      {
+        plugins: [worker],
+        test: { name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 },
       },
       { test: { name: 'node', include: inNode, testTimeout: 60_000, hookTimeout: 60_000 } },
     ],

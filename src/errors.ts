@@ -2,7 +2,11 @@
 import type { Context } from 'hono';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
 
-type Answer = { status: 401 | 403 | 404 | 405 | 413 | 422 | 500 | 503; body: object; headers?: Record<string, string> };
+type Answer = {
+  status: 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
+  body: object;
+  headers?: Record<string, string>;
+};
 
 /** What of a call its refusal speaks of. */
 export type Refused = { operation: Operation; kind: 'key' | 'token'; origin: string | null };
@@ -27,8 +31,14 @@ export class InvalidInput extends Error {
   }
 }
 
+/** The database cannot serve now, and asking again is safe. */
+export class Unavailable extends Error {}
+
 /** An access_id that the business does not have. */
 export class UnknownEntry extends Error {}
+
+/** When to come back: the period of the rate limits, and long enough for a database to recover. */
+const RETRY_SECONDS = 10;
 
 const refused = (message: string) => ({ status: false, message });
 
@@ -68,6 +78,9 @@ function answerOf(error: Error): Answer {
     return { status: 422, body: { ...refused(message), errors: error.errors } };
   }
   if (error instanceof UnknownEntry) return { status: 404, body: refused('Access id is not valid') };
+  if (error instanceof Unavailable) {
+    return { status: 503, body: { message: 'Service Unavailable' }, headers: { 'Retry-After': `${RETRY_SECONDS}` } };
+  }
   return { status: 500, body: { message: 'Server Error' } };
 }
 
@@ -76,11 +89,7 @@ function send(c: Context, { status, body, headers }: Answer): Response {
   return c.json(body, status, headers);
 }
 
-export function onError(error: Error, c: Context): Response {
-  const answer = answerOf(error);
-  if (answer.status === 500) console.error(error);
-  return send(c, answer);
-}
+export const onError = (error: Error, c: Context) => send(c, answerOf(error));
 
 export const notFound = (c: Context) => send(c, { status: 404, body: { message: 'Not Found' } });
 
@@ -88,3 +97,6 @@ export const notAllowed = (c: Context, methods: string[]) =>
   send(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
 
 export const tooLarge = (c: Context) => send(c, { status: 413, body: { message: 'Payload Too Large' } });
+
+export const tooMany = (c: Context) =>
+  send(c, { status: 429, body: { message: 'Too Many Attempts.' }, headers: { 'Retry-After': `${RETRY_SECONDS}` } });

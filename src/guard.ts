@@ -4,11 +4,12 @@ import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Context, HonoRequest, Input, MiddlewareHandler } from 'hono';
 import { credentialOf, hashOf } from './core/credential.ts';
-import { idOf, type Operation, originOf, type Refusal } from './core/policy.ts';
+import { idOf, type Operation, originOf, POLICY, type Refusal } from './core/policy.ts';
 import { metered } from './db/meter.ts';
+import { outageOf } from './db/outage.ts';
 import { grantFor, refusalOf, type Scope } from './db/queries.ts';
 import type { Env } from './env.ts';
-import { Denied, InvalidInput } from './errors.ts';
+import { Denied, InvalidInput, Unavailable } from './errors.ts';
 
 type Statement = BatchItem<'sqlite'>;
 /** A statement whose rows say whether the call is refused. */
@@ -29,12 +30,12 @@ export function guard<I extends Input, const S extends Statements>(
     const credential = credentialOf(c.req.header('Authorization'));
     if (credential === null) throw new Denied('unauthenticated', null);
     const { kind, secret } = credential;
-    c.set('kind', kind);
     const { now, cost } = c.var;
     const asked = typeof operation === 'string' ? operation : await operation(c as never);
     const own_origin = new URL(c.req.url).origin;
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
+    c.set('call', { operation: asked, kind, last_four: secret.slice(-4), business_id });
     const invalid = await failureOf(input(c as never, async () => {}));
 
     const db = drizzle(metered(c.env.DB, cost));
@@ -49,7 +50,11 @@ export function guard<I extends Input, const S extends Statements>(
     const scope = { db, grant, business_id, now };
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
     const batch: Statements = invalid ? [refusalOf(scope)] : statements(scope, valid);
-    const rows = await db.batch(batch);
+    const rows = await db.batch(batch).catch((error: unknown) => {
+      const outage = outageOf(error);
+      const safe = POLICY[asked].repeatable || c.req.header('Idempotency-Key') !== undefined || outage === 'not_run';
+      throw outage !== null && safe ? new Unavailable('the database cannot serve', { cause: error }) : error;
+    });
     const [first] = rows[0];
     const refusal = first === undefined ? 'unauthenticated' : first.refusal;
     if (refusal !== null) throw new Denied(refusal, { operation: asked, kind, origin });

@@ -4,7 +4,7 @@ import { createApp } from './app.ts';
 import type { Env } from './env.ts';
 import { purge } from './purge.ts';
 
-const app = createApp(() => new Date());
+const app = createApp(() => new Date(), console.log);
 
 export default {
   fetch: app.fetch,

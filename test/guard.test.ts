@@ -1,9 +1,8 @@
 // Who gets in: every refusal, for every route, in the order of contract section 2.
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/admin/keys.ts';
-import { createApp } from '../src/app.ts';
 import { PUBLIC, ROUTES, type Route } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, db, everything, NOW, newBusiness, TODAY } from './support.ts';
+import { addSite, BASE, type CallOptions, call, db, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -29,7 +28,7 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
 }
 
 test('every route of the service is in the table of this suite', () => {
-  const served = createApp(() => NOW).routes.filter(({ method }) => method !== 'ALL');
+  const served = newApp().app.routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
   expect(names).toEqual(new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]));
 });

@@ -1,9 +1,8 @@
 // What is answered without a credential and without the database, and what every answer carries.
 import { describe, expect, test } from 'vitest';
-import { createApp } from '../src/app.ts';
-import { BASE, call, NOW, newBusiness } from './support.ts';
+import { BASE, call, newApp, newBusiness } from './support.ts';
 
-const FREE = { round_trips: 0, rows_read: 0, rows_written: 0 };
+const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
 
 describe('OPTIONS', () => {
@@ -97,7 +96,7 @@ describe('a body over 1 MiB', () => {
       },
     });
   const send = (body: BodyInit, headers: Record<string, string>) =>
-    createApp(() => NOW).fetch(
+    newApp().app.fetch(
       new Request(`${BASE}/api/v1/business/1/access`, { method: 'POST', body, headers, duplex: 'half' } as RequestInit),
       {},
     );
@@ -132,7 +131,7 @@ test('an exception is 500, and nothing of it leaves the service', async () => {
     },
   };
   const request = new Request(BASE + business.usage, { headers: { Authorization: `Bearer ${business.key}` } });
-  const answer = await createApp(() => NOW).fetch(request, { DB: broken as never });
+  const answer = await newApp().app.fetch(request, { DB: broken as never });
   expect(answer.status).toBe(500);
   expect(await answer.text()).toBe('{"message":"Server Error"}');
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');

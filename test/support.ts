@@ -6,7 +6,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { createBusiness } from '../src/admin/businesses.ts';
 import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
-import { type Cost, metered } from '../src/db/meter.ts';
+import { metered, noCost } from '../src/db/meter.ts';
 import { access, businesses, dailyUsage } from '../src/db/schema.ts';
 import { expectDescribed } from './contract.ts';
 
@@ -17,6 +17,18 @@ export const BASE = 'https://service.example';
 export const db = drizzle(env.DB);
 
 await applyD1Migrations(env.DB, env.MIGRATIONS);
+
+/** The service at a fixed time, and the lines it logs. */
+export function newApp(at: Date = NOW) {
+  const lines: object[] = [];
+  return {
+    app: createApp(
+      () => at,
+      (line) => lines.push(line),
+    ),
+    lines,
+  };
+}
 
 export type CallOptions = {
   /** An API key or a token. */
@@ -39,9 +51,9 @@ export async function call(method: string, path: string, options: CallOptions = 
     if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json');
     init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
   }
-  const cost: Cost = { round_trips: 0, rows_read: 0, rows_written: 0 };
-  const app = createApp(() => options.at ?? NOW);
-  const response = await app.fetch(new Request(BASE + path, init), { ...env, DB: metered(env.DB, cost) });
+  const cost = noCost();
+  const { app, lines } = newApp(options.at);
+  const response = await app.fetch(new Request(BASE + path, init), { ASSETS: env.ASSETS, DB: metered(env.DB, cost) });
   const text = await response.text();
   expectDescribed({
     method,
@@ -55,6 +67,7 @@ export async function call(method: string, path: string, options: CallOptions = 
     text,
     body: text === '' ? null : JSON.parse(text),
     cost,
+    lines,
   };
 }
 

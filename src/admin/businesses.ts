@@ -1,9 +1,9 @@
 // Businesses, as the operator makes and changes them.
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
-import { businesses } from '../db/schema.ts';
+import { businesses, formerTokens } from '../db/schema.ts';
 
 export type Business = typeof businesses.$inferSelect;
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
@@ -33,7 +33,7 @@ export const findBusiness = (db: Database, id: number): Promise<Business | undef
 export async function updateBusiness(
   db: Database,
   id: number,
-  fields: Partial<Fields & Pick<Business, 'status'>>,
+  fields: Partial<Fields & Pick<Business, 'status' | 'token'>>,
   now: Date,
 ): Promise<Business | undefined> {
   const changed = { ...fields, updated_at: timestampOf(now) };
@@ -41,9 +41,27 @@ export async function updateBusiness(
   return updated;
 }
 
-/** Gives the business a new token; the old one is refused from the next request on. */
-export async function rotateToken(db: Database, id: number, now: Date): Promise<Business | undefined> {
+/**
+ * Gives the business a new token. The old one is accepted for `keepOld` milliseconds more; without it, that and every one
+ * before are refused from the next request on.
+ */
+export async function rotateToken(
+  db: Database,
+  id: number,
+  now: Date,
+  keepOld?: number,
+): Promise<Business | undefined> {
   const changed = { token: newSecret('bua_pk_'), updated_at: timestampOf(now) };
-  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  const expires = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
+  const old = db
+    .select({ token: businesses.token, business_id: businesses.id, expires_at: sql`${expires}`.as('expires_at') })
+    .from(businesses)
+    .where(eq(businesses.id, id));
+  const former =
+    keepOld === undefined
+      ? db.delete(formerTokens).where(eq(formerTokens.business_id, id))
+      : db.insert(formerTokens).select(old);
+  const [, [updated]] = await db.batch([former, update]);
   return updated;
 }

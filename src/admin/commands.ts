@@ -1,166 +1,126 @@
 // The operator's commands: what each takes, and what it does.
-
-import { isImportable } from '../core/credential.ts';
-import { idOf } from '../core/policy.ts';
-import { dayOf, isDay } from '../core/time.ts';
+import { readFile } from 'node:fs/promises';
+import { dayOf } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
+import { checkOrigin } from './access.ts';
 import { createBusiness, findBusiness, listBusinesses, rotateToken, updateBusiness } from './businesses.ts';
-import { describe } from './database.ts';
+import { reasonOf, UsageError } from './errors.ts';
+import { importHistory, readHistory } from './history.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
+import { duration, expiry, type Given, given, id, line, text, token, url, type Values } from './values.ts';
 
-/** The operator asked for something that cannot be: one line, exit code 2. */
-export class UsageError extends Error {}
-/** It was asked rightly and could not be done: one line, exit code 1. */
-export class Failure extends Error {}
-
-/** How an option is read: the value, or UsageError. */
-type Reader = (text: string, option: string) => unknown;
-type Option = { read: Reader; shows: string; required?: boolean };
-export type Command = {
-  /** Its words and arguments, as one types them. */
-  usage: string;
+type Spec<A extends Values, R extends Values, O extends Values> = {
   does: string;
-  arguments: Record<string, Reader>;
-  options: Record<string, Option>;
-  // biome-ignore lint/suspicious/noExplicitAny: read by the readers above, one for each name
-  run: (db: Database, values: any, now: Date) => Promise<object>;
+  arguments?: A;
+  /** Options, named as the columns they fill. */
+  required?: R;
+  optional?: O;
+  run(db: Database, given: Given<A> & Given<R> & Partial<Given<O>>, now: Date): Promise<object>;
 };
+export type Command = Required<Spec<Values, Values, Values>>;
 
-const id: Reader = (text, option) => {
-  const value = idOf(text);
-  if (value === null) throw new UsageError(`${option} must be a positive integer, such as 7`);
-  return value;
-};
-const words: Reader = (text, option) => {
-  if (text.trim() === '' || /\p{Cc}/u.test(text)) throw new UsageError(`${option} must be a line of text`);
-  return text.trim();
-};
-const url: Reader = (text, option) => {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw new UsageError(`${option} must be an http or https URL, such as https://acme.example`);
-  }
-  return text;
-};
-const importedToken: Reader = (text, option) => {
-  if (!isImportable(text)) {
-    throw new UsageError(`${option} must be 24 to 255 of A-Z a-z 0-9 . _ ~ + / = -, and not start with bua_`);
-  }
-  return text;
-};
-const expiry: Reader = (text, option) => {
-  if (!isDay(text) || text < dayOf(new Date())) {
-    throw new UsageError(`${option} must be a day that is not past, written YYYY-MM-DD`);
-  }
-  return text;
-};
+type None = Record<never, never>;
+/** A command whose `run` is given what its values say. */
+const command = <A extends Values = None, R extends Values = None, O extends Values = None>(
+  spec: Spec<A, R, O>,
+): Command => ({ arguments: {}, required: {}, optional: {}, ...spec });
 
+const ID = id('1');
+const user_id = id('7');
 const fields = {
-  user: { read: id, shows: '7' },
-  name: { read: words, shows: 'Acme' },
-  'main-domain': { read: words, shows: 'acme.example' },
-  site: { read: url, shows: 'https://acme.example' },
-  country: { read: id, shows: '1' },
-  size: { read: words, shows: 'small' },
-} satisfies Record<string, Option>;
-const required = <T extends Record<string, Option>>(options: T) =>
-  Object.fromEntries(Object.entries(options).map(([name, option]) => [name, { ...option, required: true }]));
-const user = { user: fields.user };
-
-// biome-ignore lint/suspicious/noExplicitAny: the values of `fields`
-const columns = (values: any) => ({
-  user_id: values.user,
-  name: values.name,
-  main_domain: values['main-domain'],
-  site: values.site,
-  country_id: values.country,
-  business_size: values.size,
-});
+  user_id,
+  name: line('Acme'),
+  main_domain: line('acme.example'),
+  site: url('https://acme.example'),
+  country_id: id('1'),
+  business_size: line('small'),
+};
 
 function found<T>(row: T | undefined, what: string): T {
-  if (row === undefined) throw new Failure(`There is no ${what} with that id.`);
+  if (row === undefined) throw new Error(`There is no ${what} with that id.`);
   return row;
 }
 
 export const COMMANDS: Record<string, Command> = {
-  'business create': {
-    usage: 'business create',
+  'business create': command({
     does: 'makes a business with a new token, or with one imported from the system before this one',
-    arguments: {},
-    options: { ...required(fields), token: { read: importedToken, shows: 'T' } },
-    async run(db, values, now) {
+    required: fields,
+    optional: { token: token('8f14e45fceea167a5a36dedd4bea2543') },
+    async run(db, given, now) {
       try {
-        return { business: await createBusiness(db, { ...columns(values), token: values.token }, now) };
+        return { business: await createBusiness(db, given, now) };
       } catch (error) {
-        if (!describe(error).includes('UNIQUE')) throw error;
-        throw new Failure('Another business has that token.');
+        if (!reasonOf(error).includes('UNIQUE')) throw error;
+        throw new Error('Another business has that token.');
       }
     },
-  },
-  'business list': {
-    usage: 'business list',
+  }),
+  'business list': command({
     does: 'lists all businesses, or those of one user',
-    arguments: {},
-    options: user,
-    run: async (db, values) => ({ businesses: await listBusinesses(db, values.user) }),
-  },
-  'business show': {
-    usage: 'business show ID',
+    optional: { user_id },
+    run: async (db, given) => ({ businesses: await listBusinesses(db, given.user_id) }),
+  }),
+  'business show': command({
     does: 'shows a business',
-    arguments: { ID: id },
-    options: {},
-    run: async (db, values) => ({ business: found(await findBusiness(db, values.ID), 'business') }),
-  },
-  'business update': {
-    usage: 'business update ID',
+    arguments: { ID },
+    run: async (db, given) => ({ business: found(await findBusiness(db, given.ID), 'business') }),
+  }),
+  'business update': command({
     does: 'changes the fields given',
-    arguments: { ID: id },
-    options: fields,
-    async run(db, values, now) {
-      const changes = Object.fromEntries(Object.entries(columns(values)).filter(([, value]) => value !== undefined));
+    arguments: { ID },
+    optional: fields,
+    async run(db, { ID, ...changes }, now) {
       if (Object.keys(changes).length === 0) throw new UsageError('business update needs a field to change');
-      return { business: found(await updateBusiness(db, values.ID, changes, now), 'business') };
+      return { business: found(await updateBusiness(db, ID, changes, now), 'business') };
     },
-  },
-  'business status': {
-    usage: 'business status ID STATUS',
+  }),
+  'business status': command({
     does: 'sets the status; with any other than active, the token is refused',
-    arguments: { ID: id, STATUS: words },
-    options: {},
-    run: async (db, values, now) => ({
-      business: found(await updateBusiness(db, values.ID, { status: values.STATUS }, now), 'business'),
+    arguments: { ID, STATUS: line('suspended') },
+    run: async (db, { ID, STATUS }, now) => ({
+      business: found(await updateBusiness(db, ID, { status: STATUS }, now), 'business'),
     }),
-  },
-  'business rotate-token': {
-    usage: 'business rotate-token ID',
-    does: 'gives a new token at once; the old one is refused from then on',
-    arguments: { ID: id },
-    options: {},
-    run: async (db, values, now) => ({ business: found(await rotateToken(db, values.ID, now), 'business') }),
-  },
-  'key create': {
-    usage: 'key create',
-    does: 'makes an API key and shows it, this one time',
-    arguments: {},
-    options: {
-      ...required(user),
-      name: { read: words, shows: '"Billing server"' },
-      expires: { read: expiry, shows: '2027-01-31' },
+  }),
+  'business rotate-token': command({
+    does: 'gives a new token; the old ones are refused at once, or the last one after the time given',
+    arguments: { ID },
+    optional: { keep_old: duration('24h') },
+    run: async (db, given, now) => ({
+      business: found(await rotateToken(db, given.ID, now, given.keep_old), 'business'),
+    }),
+  }),
+  'access check': command({
+    does: 'tells whether a page of that origin may use the token, and by which entry',
+    arguments: { ID, ORIGIN: text('https://shop.example') },
+    async run(db, { ID, ORIGIN }) {
+      found(await findBusiness(db, ID), 'business');
+      return checkOrigin(db, ID, ORIGIN);
     },
-    run: (db, values, now) =>
-      createKey(db, { user_id: values.user, name: values.name ?? 'API key', expires_on: values.expires ?? null }, now),
-  },
-  'key list': {
-    usage: 'key list',
+  }),
+  'usage import': command({
+    does: 'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
+    arguments: { ID, FILE: text('history.csv') },
+    optional: { replace: given },
+    async run(db, { ID, FILE, replace = false }, now) {
+      found(await findBusiness(db, ID), 'business');
+      return importHistory(db, ID, readHistory(await readFile(FILE, 'utf8'), dayOf(now)), replace);
+    },
+  }),
+  'key create': command({
+    does: 'makes an API key and shows it, this one time',
+    required: { user_id },
+    optional: { name: line('"Billing server"'), expires_on: expiry('2027-01-31') },
+    run: (db, { user_id, name = 'API key', expires_on = null }, now) =>
+      createKey(db, { user_id, name, expires_on }, now),
+  }),
+  'key list': command({
     does: 'lists the keys of a user, revoked and expired ones included',
-    arguments: {},
-    options: required(user),
-    run: async (db, values) => ({ keys: await listKeys(db, values.user) }),
-  },
-  'key revoke': {
-    usage: 'key revoke ID',
+    required: { user_id },
+    run: async (db, given) => ({ keys: await listKeys(db, given.user_id) }),
+  }),
+  'key revoke': command({
     does: 'revokes a key, from the next request on',
-    arguments: { ID: id },
-    options: {},
-    run: async (db, values, now) => ({ key: found(await revokeKey(db, values.ID, now), 'key') }),
-  },
+    arguments: { ID },
+    run: async (db, given, now) => ({ key: found(await revokeKey(db, given.ID, now), 'key') }),
+  }),
 };

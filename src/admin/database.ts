@@ -7,59 +7,59 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/d1';
 import { getPlatformProxy, unstable_readConfig } from 'wrangler';
 import type { Database } from '../db/queries.ts';
+import { reasonOf } from './errors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 const LOCK_WAIT_MS = 10_000;
+/** The second is said of reads: miniflare writes a bookmark in the transaction of each. */
+const MET_LOCK = /database is locked|Failed to get session commit token/;
+
+// wrangler would look up where this machine is.
+process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
 
 export type Where = { remote?: boolean | undefined; 'persist-to'?: string | undefined };
 
-/** Runs `work` on the database of `where`, and closes it. */
+/** Runs `work` on the database of `where`, and closes it. Where `work` meets a lock it is run again, and must bear that. */
 export async function withDatabase<T>(where: Where, work: (db: Database) => Promise<T>): Promise<T> {
-  const state = resolve(where['persist-to'] ?? join(CONFIG, '../.wrangler/state'), 'v3');
-  const directory = where.remote ? remoteConfig() : null;
+  const { remote = false, 'persist-to': state } = where;
   const proxy = await getPlatformProxy<{ DB: D1Database }>({
-    configPath: directory === null ? CONFIG : join(directory, 'wrangler.json'),
-    persist: directory === null ? { path: state } : false,
-    remoteBindings: directory !== null,
+    configPath: remote ? remoteConfig() : CONFIG,
+    persist: remote ? false : { path: resolve(state || join(CONFIG, '../.wrangler/state'), 'v3') },
+    remoteBindings: remote,
     envFiles: [],
   });
+  const run = () => work(drizzle(proxy.env.DB));
   try {
-    return await patiently(() => work(drizzle(proxy.env.DB)));
+    return await (remote ? run() : patiently(run));
   } finally {
     await proxy.dispose();
-    if (directory !== null) rmSync(directory, { recursive: true });
   }
 }
 
-/** A running dev server locks the local database for moments at a time. A write that met the lock has done nothing: again. */
+/** A dev server locks the local database for moments at a time. What met the lock has done nothing: again. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!describe(error).includes('database is locked') || Date.now() > deadline) throw error;
+      if (!MET_LOCK.test(reasonOf(error)) || Date.now() > deadline) throw error;
       await wait(50);
     }
   }
 }
 
-/** The messages of an error and of what caused it. */
-export function describe(error: unknown): string {
-  return error instanceof Error ? `${error.message} ${describe(error.cause)}` : '';
-}
-
-/** A folder with a configuration whose DB is the deployed database. The binding wants its id; the project knows its name. */
+/** A configuration whose DB is the deployed database. The binding wants its id; the project knows its name. */
 function remoteConfig(): string {
-  const config = unstable_readConfig({ config: CONFIG });
-  const [database] = config.d1_databases;
-  if (!database?.database_name) throw new Error('wrangler.toml names no database.');
-  const { database_name } = database;
+  const { name, compatibility_date, d1_databases } = unstable_readConfig({ config: CONFIG });
+  const database_name = d1_databases[0]?.database_name;
+  if (!database_name) throw new Error('wrangler.toml names no database.');
   const listed = execFileSync('wrangler', ['d1', 'info', database_name, '--json'], { encoding: 'utf8' });
   const { uuid } = JSON.parse(listed) as { uuid: string };
   const directory = mkdtempSync(join(tmpdir(), 'admin-'));
+  process.on('exit', () => rmSync(directory, { recursive: true }));
   const remote = { binding: 'DB', database_name, database_id: uuid, remote: true };
-  const { name, compatibility_date } = config;
-  writeFileSync(join(directory, 'wrangler.json'), JSON.stringify({ name, compatibility_date, d1_databases: [remote] }));
-  return directory;
+  const file = join(directory, 'wrangler.json');
+  writeFileSync(file, JSON.stringify({ name, compatibility_date, d1_databases: [remote] }));
+  return file;
 }

@@ -46,5 +46,8 @@ const server = spawn('wrangler', ['dev', '--port', values.port, '--assets', demo
   env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
   shell,
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
+// A signal to npm alone ends npm and the shell below it, and nothing tells this process but that its parent is another.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 server.on('exit', (code) => process.exit(code ?? 0));

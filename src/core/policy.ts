@@ -10,14 +10,16 @@ type Rule = {
   token: boolean;
   /** Whether it may be done for a business that is not active. */
   inactive: boolean;
+  /** Whether asking twice does no more than asking once. */
+  repeatable: boolean;
 };
 
 export const POLICY = {
-  read_usage: { resource: 'usage', does: 'read usage', token: true, inactive: true },
-  record_use: { resource: 'usage', does: 'record a use', token: true, inactive: false },
-  report_uses: { resource: 'usage', does: 'report past uses', token: false, inactive: false },
-  read_access: { resource: 'access', does: 'read access domains', token: false, inactive: true },
-  change_access: { resource: 'access', does: 'change access domains', token: false, inactive: true },
+  read_usage: { resource: 'usage', does: 'read usage', token: true, inactive: true, repeatable: true },
+  record_use: { resource: 'usage', does: 'record a use', token: true, inactive: false, repeatable: false },
+  report_uses: { resource: 'usage', does: 'report past uses', token: false, inactive: false, repeatable: true },
+  read_access: { resource: 'access', does: 'read access domains', token: false, inactive: true, repeatable: true },
+  change_access: { resource: 'access', does: 'change access domains', token: false, inactive: true, repeatable: true },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;

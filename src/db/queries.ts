@@ -5,7 +5,7 @@ import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { dayOf, type Range, timestampOf } from '../core/time.ts';
-import { access, apiKeys, businesses, dailyUsage, ledger } from './schema.ts';
+import { access, apiKeys, businesses, dailyUsage, formerTokens, ledger } from './schema.ts';
 
 export type Database = DrizzleD1Database;
 
@@ -55,7 +55,7 @@ export function grantFor(db: Database, call: Call) {
       ? db
           .select(fields)
           .from(businesses)
-          .where(and(eq(businesses.token, credential.token), eq(businesses.status, 'active')))
+          .where(and(isTokenOf(credential.token, call.now), eq(businesses.status, 'active')))
       : db
           .select(fields)
           .from(apiKeys)
@@ -64,6 +64,14 @@ export function grantFor(db: Database, call: Call) {
   // The limit also keeps SQLite from evaluating the rule once for each row that is joined to it.
   return caller.limit(1).as('grant');
 }
+
+/** Whether the token is a business's, or was until lately. */
+const isTokenOf = (token: string, now: Date) =>
+  or(
+    eq(businesses.token, token),
+    sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
+      where ${eq(formerTokens.token, token)} and ${formerTokens.expires_at} > ${timestampOf(now)})`,
+  );
 
 export type Grant = ReturnType<typeof grantFor>;
 

@@ -67,3 +67,9 @@ export const ledger = sqliteTable(
     index('ledger_recorded_on').on(table.recorded_on),
   ],
 );
+
+export const formerTokens = sqliteTable(
+  'former_tokens',
+  { token: text().notNull(), business_id: businessId(), expires_at: text().notNull() },
+  (table) => [primaryKey({ columns: [table.token] }), index('former_tokens_business_id').on(table.business_id)],
+);

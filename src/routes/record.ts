@@ -37,13 +37,13 @@ export const usesBody = z.pipe(
 );
 
 /** The use as the ledger knows it, or null without an Idempotency-Key. */
-const identifiedUse = async (header: z.output<typeof oneUseHeader>, { kind, now }: Variables) => {
+const identifiedUse = async (header: z.output<typeof oneUseHeader>, { call, now }: Variables) => {
   const id = header['Idempotency-Key'];
-  return { identified: id === undefined ? null : { digest: await digestOf(kind, id), day: dayOf(now) } };
+  return { identified: id === undefined ? null : { digest: await digestOf(call.kind, id), day: dayOf(now) } };
 };
 
 /** Each id once, on the day of its first entry. */
-async function identifiedUses({ uses }: z.output<typeof usesBody>, { kind, now }: Variables) {
+async function identifiedUses({ uses }: z.output<typeof usesBody>, { call, now }: Variables) {
   const errors: Record<string, string[]> = {};
   const days = new Map<string, string>();
   for (const [index, { id, at }] of uses.entries()) {
@@ -53,13 +53,14 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, { kind, now }
   }
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   const identified: IdentifiedUse[] = await Promise.all(
-    Array.from(days, async ([id, day]) => ({ digest: await digestOf(kind, id), day })),
+    Array.from(days, async ([id, day]) => ({ digest: await digestOf(call.kind, id), day })),
   );
   return { identified, reported: uses.length };
 }
 
-/** Whether a body says nothing: then the call is one use, whatever its type. */
-const isOneUse = async (c: Context) => /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(await c.req.text());
+/** Whether a body says nothing: then the call is one use, whatever its type. (workerd warns of `text()` on what is no text.) */
+const isOneUse = async (c: Context) =>
+  /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(new TextDecoder().decode(await c.req.arrayBuffer()));
 
 const oneUse = input('header', oneUseHeader, identifiedUse);
 const report = input('json', usesBody, identifiedUses);

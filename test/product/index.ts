@@ -4,6 +4,8 @@ type Env = { USAGE: Fetcher };
 
 export default {
   async fetch(request, env) {
+    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Authorization' };
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors });
     const business = new URL(request.url).searchParams.get('business');
     const headers = new Headers({ 'Idempotency-Key': crypto.randomUUID() });
     for (const name of ['Authorization', 'Origin']) {
@@ -15,6 +17,6 @@ export default {
     let use = await ask();
     if (use.status >= 500) use = await ask(); // the key makes it safe: the use counts once
     if (use.status !== 200) return use; // refused: the visitor reads why
-    return Response.json({ answer: 42 }, { headers: { 'Access-Control-Allow-Origin': '*' } });
+    return Response.json({ answer: 42 }, { headers: cors });
   },
 } satisfies ExportedHandler<Env>;

@@ -1,0 +1,16 @@
+// Whether an origin would pass, as the service itself decides it.
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { sitesCovering } from '../core/site.ts';
+import type { Database } from '../db/queries.ts';
+import { access } from '../db/schema.ts';
+
+/** Whether a page of `origin` may use the token of a business, and the entry that lets it in; null: no entry, or no need of one. */
+export async function checkOrigin(db: Database, business_id: number, origin: string) {
+  const entries = eq(access.business_id, business_id);
+  const covering = and(entries, inArray(access.site, sitesCovering(origin)));
+  const [[entry], restricted] = await db.batch([
+    db.select({ site: access.site }).from(access).where(covering).orderBy(asc(access.id)).limit(1),
+    db.select({ id: access.id }).from(access).where(entries).limit(1),
+  ]);
+  return { allowed: entry !== undefined || restricted.length === 0, site: entry?.site ?? null };
+}

@@ -1,0 +1,79 @@
+// What the words of a call ask for: help, or a command with its values on one of the databases.
+import { parseArgs } from 'node:util';
+import { COMMANDS, type Command } from './commands.ts';
+import type { Where } from './database.ts';
+import { UsageError } from './errors.ts';
+import { optionOf, readValue, type Values } from './values.ts';
+
+export type Call = { command: Command; given: Record<string, unknown>; where: Where };
+
+const EVERYWHERE = {
+  remote: { type: 'boolean', default: false },
+  'persist-to': { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
+
+${Object.entries(COMMANDS)
+  .map(([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}`)
+  .join('\n')}
+
+The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
+`;
+
+/** Reads a call, or throws UsageError. */
+export function callOf(argv: string[]): Call | { help: string } {
+  const [noun = '', verb = '', ...args] = argv;
+  const name = `${noun} ${verb}`;
+  const command = COMMANDS[name];
+  if (command === undefined) {
+    if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) return { help: HELP };
+    throw new UsageError(`${name.trim()} is no command: see npm run admin -- --help`);
+  }
+  const columns = { ...command.required, ...command.optional };
+  const { values, positionals } = parse(args, columns);
+  if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
+  const where = { remote: values.remote === true, 'persist-to': values['persist-to'] as string | undefined };
+  if (where.remote && where['persist-to'] !== undefined) {
+    throw new UsageError('--persist-to names a local database, --remote the deployed one: give one of them');
+  }
+  const names = Object.keys(command.arguments);
+  if (positionals.length !== names.length) {
+    throw new UsageError(`${name} takes ${names.length === 0 ? 'no arguments, only options' : names.join(' and ')}`);
+  }
+  const given: Record<string, unknown> = {};
+  for (const [argument, value] of Object.entries(command.arguments)) {
+    given[argument] = readValue(value, argument, positionals.shift() ?? '');
+  }
+  for (const [column, value] of Object.entries(columns)) {
+    const option = optionOf(column);
+    const text = values[option];
+    if (text !== undefined) given[column] = readValue(value, `--${option}`, `${text}`);
+    else if (column in command.required) throw new UsageError(`${name} needs --${option} ${value.example}`);
+  }
+  return { command, given, where };
+}
+
+type Parsed = { values: Record<string, string | boolean | undefined>; positionals: string[] };
+
+function parse(args: string[], columns: Values): Parsed {
+  const own = Object.fromEntries(
+    Object.entries(columns).map(([column, { isSwitch }]) => {
+      return [optionOf(column), { type: isSwitch ? 'boolean' : 'string' } as const];
+    }),
+  );
+  try {
+    return parseArgs({ args, options: { ...own, ...EVERYWHERE }, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.replaceAll('\n', ' '));
+  }
+}
+
+function usageOf(name: string, command: Command): string {
+  const options = Object.entries({ ...command.required, ...command.optional }).map(([column, { example }]) => {
+    const option = `--${optionOf(column)} ${example}`.trimEnd();
+    return column in command.required ? option : `[${option}]`;
+  });
+  return [name, ...Object.keys(command.arguments), ...options].join(' ');
+}

@@ -1,0 +1,51 @@
+// What the operator types: how each argument and option is read, and what it must be.
+import { isImportable } from '../core/credential.ts';
+import { idOf } from '../core/policy.ts';
+import { dayOf, isDay } from '../core/time.ts';
+import { UsageError } from './errors.ts';
+
+/**
+ * An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. A switch is an
+ * option that takes none.
+ */
+export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string; isSwitch?: true };
+export type Values = Record<string, Value>;
+/** The values as they were read. */
+export type Given<V extends Values> = { [K in keyof V]: V[K] extends Value<infer T> ? T : never };
+
+const value =
+  <T>(must: string, read: (text: string) => T | null) =>
+  (example: string): Value<T> => ({ must, read, example });
+const textIf = (accepts: (text: string) => boolean) => (text: string) => (accepts(text) ? text : null);
+
+export const id = value('be a positive integer', idOf);
+export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
+export const url = value(
+  'be an http or https URL',
+  textIf((text) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)),
+);
+export const token = value('have 24 to 255 of A-Z a-z 0-9 . _ ~ + / = - and not start with bua_', textIf(isImportable));
+export const expiry = value(
+  'be a day that is not past, written YYYY-MM-DD',
+  textIf((text) => isDay(text) && text >= dayOf(new Date())),
+);
+
+export const text = value('be a text', (text) => text || null);
+/** How long, in milliseconds. */
+export const duration = value('be a number of hours or days, at most 30 days', (text) => {
+  const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];
+  const ms = Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
+  return ms <= 30 * 24 * 3_600_000 ? ms : null;
+});
+
+export const given: Value<true> = { read: () => true, must: '', example: '', isSwitch: true };
+
+/** The option that fills a column: `--user` is `user_id`, `--main-domain` is `main_domain`. */
+export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');
+
+/** Reads the text that was typed for `name`. */
+export function readValue({ read, must, example }: Value, name: string, text: string): unknown {
+  const value = read(text);
+  if (value === null) throw new UsageError(`${name} must ${must}, such as ${example}`);
+  return value;
+}

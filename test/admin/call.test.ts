@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { callOf } from '../../src/admin/call.ts';
+import { COMMANDS } from '../../src/admin/commands.ts';
+import { UsageError } from '../../src/admin/errors.ts';
+
+const HERE = { remote: false, 'persist-to': undefined };
+const ACME = [
+  ...['--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
+  ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
+];
+const FIELDS = '--user 7 --name Acme --main-domain acme.example --site https://acme.example --country 1 --size small';
+const USAGE: Record<string, string> = {
+  'business create': `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543]`,
+  'business list': 'business list [--user 7]',
+  'business show': 'business show ID',
+  'business update':
+    'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small]',
+  'business status': 'business status ID STATUS',
+  'business rotate-token': 'business rotate-token ID [--keep-old 24h]',
+  'access check': 'access check ID ORIGIN',
+  'usage import': 'usage import ID FILE [--replace]',
+  'key create': 'key create --user 7 [--name "Billing server"] [--expires 2027-01-31]',
+  'key list': 'key list --user 7',
+  'key revoke': 'key revoke ID',
+};
+const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
+
+${Object.entries(USAGE)
+  .map(([name, usage]) => `  ${usage}\n      ${COMMANDS[name]?.does}`)
+  .join('\n')}
+
+The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
+`;
+
+describe('help', () => {
+  test.each(['', '--help', '-h', 'business --help', 'business burn --help'])(
+    'names every command for "%s"',
+    (words) => {
+      expect(callOf(words.split(' ').filter((word) => word !== ''))).toEqual({ help: HELP });
+    },
+  );
+
+  test.each(Object.entries(USAGE))('tells how to call %s, whatever else is said', (name, usage) => {
+    const help = `npm run admin -- ${usage}\n${COMMANDS[name]?.does}\n`;
+    expect(callOf([...name.split(' '), '--help'])).toEqual({ help });
+    expect(callOf([...name.split(' '), 'x', '-h', 'y', '--remote'])).toEqual({ help });
+  });
+});
+
+describe('a call', () => {
+  test('gives each value to the column it fills', () => {
+    const given = {
+      user_id: 7,
+      name: 'Acme',
+      main_domain: 'acme.example',
+      site: 'https://acme.example',
+      country_id: 1,
+      business_size: 'small',
+    };
+    expect(callOf(['business', 'create', ...ACME])).toEqual({
+      command: COMMANDS['business create'],
+      given,
+      where: HERE,
+    });
+    expect(callOf(['business', 'update', ...ACME, '3'])).toEqual({
+      command: COMMANDS['business update'],
+      given: { ID: 3, ...given },
+      where: HERE,
+    });
+  });
+
+  test('takes values that start with a dash', () => {
+    expect(callOf(['key', 'create', '--user=7', '--name=-x', '--expires', '9999-12-31'])).toMatchObject({
+      given: { user_id: 7, name: '-x', expires_on: '9999-12-31' },
+    });
+    expect(callOf(['business', 'status', '1', '--', '--help'])).toMatchObject({ given: { ID: 1, STATUS: '--help' } });
+  });
+
+  test('is for the local database, one elsewhere, or the deployed one', () => {
+    expect(callOf(['business', 'list'])).toMatchObject({ where: HERE });
+    expect(callOf(['business', 'list', '--persist-to', 'a b'])).toMatchObject({ where: { 'persist-to': 'a b' } });
+    expect(callOf(['business', 'list', '--remote'])).toMatchObject({
+      where: { remote: true, 'persist-to': undefined },
+    });
+  });
+});
+
+describe('a wrong call is refused in one clear line', () => {
+  const hint = `To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- `;
+  const day = '--expires must be a day that is not past, written YYYY-MM-DD, such as 2027-01-31';
+
+  test.each<[string, string[], string]>([
+    ['an unknown command', ['business', 'burn'], 'business burn is no command: see npm run admin -- --help'],
+    ['half a command', ['key'], 'key is no command: see npm run admin -- --help'],
+    [
+      'a name of Object',
+      ['__proto__', 'constructor'],
+      '__proto__ constructor is no command: see npm run admin -- --help',
+    ],
+    ['an unknown option', ['business', 'list', '--owner', '7'], `Unknown option '--owner'. ${hint}"--owner"`],
+    ['an option of another command', ['key', 'revoke', '1', '--user', '7'], `Unknown option '--user'. ${hint}"--user"`],
+    [
+      'the token in an update',
+      ['business', 'update', '1', '--token', 'x'],
+      `Unknown option '--token'. ${hint}"--token"`,
+    ],
+    ['a missing option', ['business', 'create', '--user', '7'], 'business create needs --name Acme'],
+    ['a missing user', ['key', 'list'], 'key list needs --user 7'],
+    ['an option without a value', ['key', 'list', '--user'], "Option '--user <value>' argument missing"],
+    [
+      'a value for a switch',
+      ['key', 'list', '--user', '7', '--remote=1'],
+      "Option '--remote' does not take an argument",
+    ],
+    [
+      'a value that looks like an option',
+      ['key', 'create', '--user', '7', '--name', '-x'],
+      "Option '--name' argument is ambiguous. Did you forget to specify the option argument for '--name'? To specify an option argument starting with a dash use '--name=-XYZ'.",
+    ],
+    ['a missing argument', ['business', 'status', '1'], 'business status takes ID and STATUS'],
+    ['an extra argument', ['business', 'show', '1', '2'], 'business show takes ID'],
+    ['an argument where none is', ['key', 'list', '7'], 'key list takes no arguments, only options'],
+    ['an id that is none', ['key', 'revoke', '01'], 'ID must be a positive integer, such as 1'],
+    ['an empty id', ['business', 'show', ''], 'ID must be a positive integer, such as 1'],
+    ['a user that is none', ['key', 'list', '--user=-7'], '--user must be a positive integer, such as 7'],
+    ['an empty status', ['business', 'status', '1', ' '], 'STATUS must be a line of text, such as suspended'],
+    [
+      'a name of two lines',
+      ['business', 'update', '1', '--name', 'a\nb'],
+      '--name must be a line of text, such as Acme',
+    ],
+    [
+      'a site that is no URL',
+      ['business', 'update', '1', '--site', 'acme.example'],
+      '--site must be an http or https URL, such as https://acme.example',
+    ],
+    [
+      'a token of ours',
+      ['business', 'create', ...ACME, '--token', `bua_pk_${'x'.repeat(33)}`],
+      '--token must have 24 to 255 of A-Z a-z 0-9 . _ ~ + / = - and not start with bua_, such as 8f14e45fceea167a5a36dedd4bea2543',
+    ],
+    ['a day that is none', ['key', 'create', '--user', '7', '--expires', '2096-02-30'], day],
+    ['a day that is past', ['key', 'create', '--user', '7', '--expires', '2020-01-01'], day],
+    [
+      'two databases',
+      ['business', 'list', '--remote', '--persist-to', 'elsewhere'],
+      '--persist-to names a local database, --remote the deployed one: give one of them',
+    ],
+  ])('%s', (_, argv, line) => {
+    expect(() => callOf(argv)).toThrow(new UsageError(line));
+  });
+});

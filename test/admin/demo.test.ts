@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { withDatabase } from '../../src/admin/database.ts';
+import { prepareDemo } from '../../src/admin/demo.ts';
+import { hashOf } from '../../src/core/credential.ts';
+import { insert, newDatabase, rowsOf } from './support.ts';
+
+const NOW = new Date('2026-03-15T12:00:00.000Z');
+const LATER = new Date('2026-03-16T12:00:00.000Z');
+
+test('makes a business with three months of use and one to try domains on, open to every site, and a key', async () => {
+  const state = await newDatabase();
+  const { charts, shop, api_key } = await withDatabase({ 'persist-to': state }, (db) => prepareDemo(db, NOW));
+  expect(rowsOf(state, 'businesses')).toEqual([charts, shop]);
+  expect(charts).toMatchObject({ user_id: 1, name: 'Demo Charts', status: 'active' });
+  expect(shop).toMatchObject({ user_id: 1, name: 'Demo Shop', status: 'active' });
+  expect(rowsOf(state, 'access')).toEqual([]);
+  const key = { user_id: 1, hash: await hashOf(api_key), expires_on: null, revoked_at: null };
+  expect(rowsOf(state, 'api_keys')).toEqual([expect.objectContaining(key)]);
+
+  const uses = rowsOf(state, 'daily_usage') as { business_id: number; day: string; count: number }[];
+  const days = uses.map(({ day }) => day).sort();
+  expect([days.at(0), days.at(-1)]).toEqual(['2025-12-13', '2026-03-14']);
+  expect(new Set(days).size).toBe(days.length);
+  expect(days.length).toBeGreaterThan(85);
+  expect(uses.filter(({ business_id, count }) => business_id !== charts.id || count < 1)).toEqual([]);
+});
+
+test('run again, keeps businesses and uses, and makes a new key in place of the one before', async () => {
+  const state = await newDatabase();
+  const own = { user_id: 1, name: 'own', hash: 'a'.repeat(64), last_four: 'aaaa', created_at: '2026-01-01' };
+  insert(state, 'api_keys', own);
+  await withDatabase({ 'persist-to': state }, async (db) => {
+    const first = await prepareDemo(db, NOW);
+    const uses = rowsOf(state, 'daily_usage');
+    const second = await prepareDemo(db, LATER);
+    expect([second.charts, second.shop]).toEqual([first.charts, first.shop]);
+    expect(rowsOf(state, 'businesses')).toEqual([first.charts, first.shop]);
+    expect(rowsOf(state, 'daily_usage')).toEqual(uses);
+    expect(rowsOf(state, 'api_keys').map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
+      { hash: own.hash, revoked_at: null },
+      { hash: await hashOf(first.api_key), revoked_at: '2026-03-16T12:00:00.000000Z' },
+      { hash: await hashOf(second.api_key), revoked_at: null },
+    ]);
+  });
+});

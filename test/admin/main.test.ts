@@ -1,0 +1,62 @@
+import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { admin, newFolder, node, ROOT } from './support.ts';
+
+describe.concurrent('the command line', () => {
+  test('prints help on stdout and ends with 0', async () => {
+    const { code, stdout, stderr } = await admin('--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^npm run admin -- <command> /);
+    const usage = 'npm run admin -- key revoke ID\nrevokes a key, from the next request on\n';
+    expect(await admin('key', 'revoke', '--help')).toEqual({ code: 0, stdout: usage, stderr: '' });
+  });
+
+  test.each<[string, string[], string]>([
+    ['an unknown command', ['business', 'burn'], 'business burn is no command: see npm run admin -- --help'],
+    ['a missing option', ['key', 'create'], 'key create needs --user 7'],
+    ['an error of several lines', ['business\nburn'], 'business'],
+  ])('answers %s with one line on stderr and 2', async (_, args, line) => {
+    expect(await admin(...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
+  });
+
+  test('refuses a wrong call without making a database', async () => {
+    const state = newFolder();
+    expect(await admin('business', 'show', '1.0', '--persist-to', state)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'ID must be a positive integer, such as 1\n',
+    });
+    expect(readdirSync(state)).toEqual([]);
+  });
+
+  test('answers a database without tables with one line on stderr and 1', async () => {
+    expect(await admin('business', 'list', '--persist-to', newFolder())).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'The database lacks a table: apply the migrations (npm run dev does it locally, npm run deploy remotely).\n',
+    });
+  });
+
+  test('ends, with one line on stderr and 1, where the database cannot be opened', async () => {
+    const file = join(newFolder(), 'file');
+    writeFileSync(file, '');
+    const { code, stdout, stderr } = await admin('business', 'list', '--persist-to', file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^ENOTDIR: .+\n$/);
+  });
+
+  test('keeps what wrangler says off stdout', async () => {
+    const copy = newFolder();
+    for (const name of ['src', 'package.json', 'wrangler.toml']) {
+      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
+    writeFileSync(join(copy, '.dev.vars'), 'A=1');
+    const script = join(copy, 'src/admin/main.ts');
+    const { stdout, stderr } = await node(script, 'business', 'list', '--persist-to', newFolder());
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Using secrets defined in .*\.dev\.vars\n/);
+  });
+});

@@ -1,0 +1,238 @@
+// The whole HTTP surface under random requests: nothing but the answers of the contract, and exact counts. The seed is
+// printed: FUZZ_SEED repeats a run.
+import { eq } from 'drizzle-orm';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dailyUsage } from '../../src/db/schema.ts';
+import { BASE, db, env, newApp, newBusiness } from '../support.ts';
+
+const REQUESTS = 20_000;
+const AT_ONCE = 16;
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+/** Businesses of all kinds: open, restricted, with wildcards, suspended. */
+async function world() {
+  const open = await newBusiness();
+  const restricted = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
+  const wild = await newBusiness({ sites: ['https://*.example.com', 'http://localhost:*'] });
+  const suspended = await newBusiness({ status: 'suspended' });
+  return [open, restricted, wild, suspended];
+}
+
+function requests(businesses: Business[]) {
+  const ids = businesses.map(({ id }) => `${id}`);
+  const secrets = businesses.flatMap(({ key, token }) => [key, token]);
+  const id = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...ids) },
+    fc.webSegment(),
+    fc.constantFrom('0', 'usage', '%00', '%2e%2e'),
+  );
+  const path = fc.oneof(
+    { weight: 6, arbitrary: id.map((id) => `/api/v1/business/usage/${id}`) },
+    { weight: 4, arbitrary: id.map((id) => `/api/v1/business/${id}/access`) },
+    fc
+      .tuple(id, fc.oneof(fc.integer({ min: -1, max: 50 }).map(String), fc.webSegment()))
+      .map(([id, entry]) => `/api/v1/business/${id}/access/${entry}`),
+    fc.oneof(
+      fc.webPath().map((path) => path || '/'),
+      fc.webPath().map((path) => `/api/v1/business${path}`),
+    ),
+  );
+  const day = fc.oneof(fc.constantFrom('2026-03-01', '2026-03-31', '2026-02-30', '', '9999-12-31'), fc.string());
+  const query = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('') },
+    fc
+      .tuple(day, day)
+      .map(
+        ([from, to]) => `?from=${encodeURIComponent(from.toWellFormed())}&to=${encodeURIComponent(to.toWellFormed())}`,
+      ),
+    fc.webQueryParameters().map((query) => `?${query}`),
+  );
+  const labels = (count: number) => Array.from({ length: count }, () => 'a').join('.');
+  const origin = fc.oneof(
+    fc.constantFrom(
+      'https://shop.example',
+      'http://localhost:3000',
+      'http://localhost:1',
+      'https://a.b.example.com',
+      'https://evil.example',
+      'null',
+      '*',
+      'https://*.example.com',
+      BASE,
+    ),
+    fc.constantFrom(
+      `https://${labels(130)}.example.com`,
+      `https://${labels(5)}.example.com`,
+      `https://${'a'.repeat(16_000)}`,
+    ),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
+    fc.webUrl(),
+  );
+  const printable = fc.string({ unit: 'grapheme-ascii', maxLength: 60 });
+  const authorization = fc.oneof(
+    { weight: 20, arbitrary: fc.constantFrom(...secrets).map((secret) => `Bearer ${secret}`) },
+    fc.constantFrom(...secrets),
+    printable.map((text) => `Bearer ${text}`),
+    printable,
+  );
+  const useKey = fc.constantFrom('a', 'b', 'c', 'd');
+  const site = fc.oneof(
+    fc.constantFrom('https://shop.example', 'https://*.example.com', 'https://*.co.uk', 'http://localhost:*'),
+    fc.webUrl(),
+    fc.string(),
+  );
+  const body = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom('', '{}', '[]') },
+    fc
+      .array(fc.record({ id: useKey, at: fc.constantFrom('2026-03-10T00:00:00Z', '2026-03-15T00:00:00Z') }), {
+        maxLength: 5,
+      })
+      .map((uses) => JSON.stringify({ uses })),
+    fc.array(site, { maxLength: 4 }).map((sites) => JSON.stringify({ sites })),
+    fc.json(),
+    fc.string(),
+    fc.constant('x'.repeat(1024 * 1024 + 1)),
+  );
+  const header = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 });
+  return fc.record({
+    method: fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom('GET', 'POST', 'POST', 'POST', 'DELETE') },
+      fc.constantFrom('HEAD', 'OPTIONS', 'PUT', 'PATCH', 'PROPFIND'),
+    ),
+    path,
+    query,
+    headers: fc.record({
+      Authorization: fc.option(authorization, { nil: undefined, freq: 20 }),
+      Origin: header(origin),
+      'Content-Type': header(fc.constantFrom('application/json', 'application/json', 'text/plain', 'a/b')),
+      'Idempotency-Key': header(fc.oneof({ weight: 4, arbitrary: useKey }, printable)),
+      'Sec-Fetch-Site': header(fc.constantFrom('same-origin', 'cross-site')),
+    }),
+    body,
+  });
+}
+
+type Sent = ReturnType<typeof requests> extends fc.Arbitrary<infer T> ? T : never;
+
+function requestOf({ method, path, query, headers, body }: Sent): Request | null {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    try {
+      sent.set(name, value);
+    } catch {
+      return null; // no header at all: HTTP would not carry it
+    }
+  }
+  const withBody = !['GET', 'HEAD', 'OPTIONS'].includes(method) && body !== '';
+  return new Request(BASE + path + query, withBody ? { method, headers: sent, body } : { method, headers: sent });
+}
+
+const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
+  200: (body) => body.status === true && typeof body.data === 'object',
+  401: (body) => ['Unauthenticated.', 'Id is not valid'].includes(String(body.message)),
+  403: (body) => body.status === false && typeof body.message === 'string',
+  404: (body) => ['Not Found', 'Access id is not valid'].includes(String(body.message)),
+  405: (body) => body.message === 'Method Not Allowed',
+  413: (body) => body.message === 'Payload Too Large',
+  422: (body) => body.status === false && typeof body.message === 'string',
+  500: (body) => body.message === 'Server Error',
+  503: (body) => body.message === 'Service Unavailable',
+};
+
+async function fuzz(faultsIn100: number) {
+  const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+  console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
+  const businesses = await world();
+  const secrets = businesses.flatMap(({ key, token }) => [key, token]);
+  const sent = fc.sample(requests(businesses), { numRuns: REQUESTS, seed });
+  const statuses: Record<number, number> = {};
+  // The model: uses without an id, and ids, which count once for each business and kind of credential.
+  let plain = 0;
+  const ids = new Set<string>();
+  let faults = 0;
+  let calls = 0;
+
+  function counts({ path, headers, body }: Sent) {
+    const kind = headers.Authorization?.slice(7, 13);
+    const uses: { id: string }[] = /^\s*([[{]\s*[\]}])?\s*$/.test(body) ? [] : JSON.parse(body).uses;
+    const key = headers['Idempotency-Key'];
+    for (const { id } of key === undefined ? uses : [{ id: key }]) ids.add(`${path} ${kind} ${id}`);
+    if (key === undefined && uses.length === 0) plain += 1;
+  }
+
+  async function one(example: Sent) {
+    const request = requestOf(example);
+    if (request === null) return;
+    let faulted = false;
+    const DB = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      async batch(statements: D1PreparedStatement[]) {
+        calls += 1;
+        const fault = faultsIn100 > 0 && calls % Math.round(100 / faultsIn100) === 0;
+        if (!fault) return env.DB.batch(statements);
+        faulted = true;
+        faults += 1;
+        if (faults % 2 === 0) {
+          // The database did its work, and the answer was lost.
+          const before = await total();
+          await env.DB.batch(statements);
+          if ((await total()) > before) counts(example);
+        }
+        throw new Error('D1_ERROR: Network connection lost.');
+      },
+    } as unknown as D1Database;
+    const { app, lines } = newApp();
+    const answer = await app.fetch(request, { DB });
+    const text = await answer.text();
+    const { status } = answer;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const said = `${example.method} ${example.path}${example.query} ${JSON.stringify(example.headers)} → ${status} ${text.slice(0, 300)}`;
+    if (status === 204) expect(example.method, said).toBe('OPTIONS');
+    else if (status >= 500) expect(faulted, said).toBe(true);
+    if (example.method !== 'HEAD' && status !== 204) expect(MESSAGES[status]?.(JSON.parse(text)), said).toBe(true);
+    expect(answer.headers.get('Access-Control-Allow-Origin'), said).toBe('*');
+    expect(answer.headers.get('Access-Control-Allow-Credentials'), said).toBeNull();
+    expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);
+    const shown = `${JSON.stringify(lines)}${status === 200 ? '' : text}`;
+    for (const secret of secrets) {
+      // An error may repeat the origin of a caller, who may have put anything there.
+      if (!example.headers.Origin?.includes(secret)) expect(shown.includes(secret), said).toBe(false);
+    }
+    if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
+  }
+  const total = async () => {
+    const rows = await Promise.all(
+      businesses.map(({ id }) =>
+        db.select({ count: dailyUsage.count }).from(dailyUsage).where(eq(dailyUsage.business_id, id)),
+      ),
+    );
+    return rows.flat().reduce((sum, { count }) => sum + count, 0);
+  };
+
+  // With faults one after the other: what a lost answer wrote is told by the sum before and after.
+  const width = faultsIn100 > 0 ? 1 : AT_ONCE;
+  const queue = sent.values();
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const example of queue) await one(example);
+    }),
+  );
+  console.log(JSON.stringify({ statuses, calls, faults }));
+  for (const status of [200, 204, 401, 403, 404, 405, 413, 422])
+    expect(statuses[status], `${status}`).toBeGreaterThan(0);
+  expect(await total()).toBe(plain + ids.size);
+  return { faults, failures: (statuses[500] ?? 0) + (statuses[503] ?? 0) };
+}
+
+test(`${REQUESTS} random requests get the answers of the contract, and every use counts exactly once`, async () => {
+  expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
+});
+
+test(`with faults in 1 % of the database calls each of them is a 500 or 503, and the counts are exact`, async () => {
+  const { faults, failures } = await fuzz(1);
+  expect(faults).toBeGreaterThan(0);
+  expect(failures).toBe(faults);
+});

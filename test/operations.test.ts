@@ -1,0 +1,219 @@
+// What an operator relies on: outages, rate limits, the log, and the headers of every answer.
+
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { dailyUsage } from '../src/db/schema.ts';
+import { ROUTES, type Route } from './routes.ts';
+import { BASE, call, db, env, everything, newApp, newBusiness } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+function requestOf(route: Route, business: Business, headers: Record<string, string> = {}) {
+  const init: RequestInit = {
+    method: route.method,
+    headers: { Authorization: `Bearer ${business.key}`, 'Content-Type': 'application/json', ...headers },
+  };
+  if (route.body !== undefined) init.body = JSON.stringify(route.body);
+  return new Request(BASE + route.path(business), init);
+}
+
+/** The database, whose next batch fails with `message`, before it ran or after. */
+function failing(message: string, when: 'before' | 'after') {
+  return {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    async batch(statements: D1PreparedStatement[]) {
+      if (when === 'after') await env.DB.batch(statements);
+      throw new Error(message);
+    },
+  } as unknown as D1Database;
+}
+
+const BUSY = [
+  'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
+  'D1_ERROR: database is locked: SQLITE_BUSY',
+];
+const GONE = [
+  'D1_ERROR: Network connection lost.',
+  'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',
+  'D1_ERROR: D1 DB reset because its code was updated.',
+  'D1_ERROR: Internal error in D1 DB storage caused object to be reset.',
+];
+const BROKEN = [
+  'D1_ERROR: no such table: api_keys: SQLITE_ERROR',
+  'D1_ERROR: CHECK constraint failed: count > 0: SQLITE_CONSTRAINT',
+];
+
+describe.each(ROUTES)('when the database fails, to $name', (route) => {
+  const once = route.name === 'record a use';
+
+  async function ask(message: string, when: 'before' | 'after', headers: Record<string, string> = {}) {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const { app, lines } = newApp();
+    const answer = await app.fetch(requestOf(route, business, headers), { DB: failing(message, when) });
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(lines).toHaveLength(1);
+    return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
+  }
+  const unavailable = { status: 503, text: '{"message":"Service Unavailable"}', retry: '10' };
+  const broken = { status: 500, text: '{"message":"Server Error"}', retry: null };
+
+  test.each(BUSY)('is 503 where it did not run: %s', async (message) => {
+    expect(await ask(message, 'before')).toEqual(unavailable);
+  });
+
+  test.each(GONE)(`is ${once ? '500' : '503'} where it may have run: %s`, async (message) => {
+    for (const when of ['before', 'after'] as const) {
+      expect(await ask(message, when)).toEqual(once ? broken : unavailable);
+    }
+  });
+
+  test.each(BROKEN)('is 500 where a statement failed: %s', async (message) => {
+    expect(await ask(message, 'before')).toEqual(broken);
+  });
+});
+
+test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once when it is sent again', async () => {
+  const business = await newBusiness();
+  const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
+  const send = (DB: D1Database) =>
+    newApp().app.fetch(requestOf(route, business, { 'Idempotency-Key': 'order-1' }), { DB });
+  for (const when of ['before', 'after', 'before'] as const) {
+    expect((await send(failing('D1_ERROR: Network connection lost.', when))).status).toBe(503);
+  }
+  const answer = await send(env.DB);
+  expect(await answer.json()).toMatchObject({ status: true, data: { count: 1 } });
+});
+
+test('the service sends a write once, whatever becomes of it', async () => {
+  const business = await newBusiness();
+  const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
+  await newApp().app.fetch(requestOf(route, business), { DB: failing('D1_ERROR: Network connection lost.', 'after') });
+  const [row] = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
+  expect(row?.count).toBe(1);
+});
+
+test('a statement that fails half-way leaves nothing behind', async () => {
+  const business = await newBusiness();
+  const before = await everything();
+  const halfway = {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    batch: (statements: D1PreparedStatement[]) =>
+      env.DB.batch([...statements, env.DB.prepare('insert into daily_usage values (1, 2, -1)')]),
+  } as unknown as D1Database;
+  for (const route of ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined)) {
+    const answer = await newApp().app.fetch(requestOf(route, business), { DB: halfway });
+    expect({ status: answer.status, text: await answer.text() }).toEqual({
+      status: 500,
+      text: '{"message":"Server Error"}',
+    });
+  }
+  expect(await everything()).toBe(before);
+});
+
+describe('the rate limits', () => {
+  const limiter = (allowed: number) => {
+    const counts = new Map<string, number>();
+    const keys = new Set<string>();
+    const limit = async ({ key }: { key: string }) => {
+      keys.add(key);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      return { success: (counts.get(key) as number) <= allowed };
+    };
+    return { binding: { limit } as RateLimit, keys };
+  };
+  const ask = async (bindings: object, headers: Record<string, string>) =>
+    newApp().app.fetch(new Request(`${BASE}/api/v1/business/usage/1`, { headers }), { DB: env.DB, ...bindings });
+
+  test('answer 429 with Retry-After before the database, by client address', async () => {
+    const { binding } = limiter(2);
+    const bindings = { DB: failing('never asked', 'before'), ADDRESS_LIMIT: binding };
+    const from = (address: string) => ask(bindings, { 'CF-Connecting-IP': address });
+    expect((await from('192.0.2.1')).status).toBe(401);
+    expect((await from('192.0.2.1')).status).toBe(401);
+    const answer = await from('192.0.2.1');
+    expect({ status: answer.status, text: await answer.text() }).toEqual({
+      status: 429,
+      text: '{"message":"Too Many Attempts."}',
+    });
+    expect(answer.headers.get('Retry-After')).toBe('10');
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect((await from('192.0.2.2')).status).toBe(401);
+  });
+
+  test('answer 429 by credential, which the limiter is told as a hash only', async () => {
+    const { binding, keys } = limiter(1);
+    const business = await newBusiness();
+    const ours = (scheme: string) => ask({ CREDENTIAL_LIMIT: binding }, { Authorization: `${scheme} ${business.key}` });
+    await ours('Bearer');
+    expect((await ours('bearer')).status).toBe(429);
+    const other = await ask({ CREDENTIAL_LIMIT: binding }, { Authorization: `Bearer ${business.token}` });
+    expect(other.status).not.toBe(429);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('count neither what has no address nor a preflight, and are absent where their binding is', async () => {
+    const { binding, keys } = limiter(0);
+    expect((await ask({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
+    const preflight = new Request(`${BASE}/api/v1/business/usage/1`, {
+      method: 'OPTIONS',
+      headers: { 'CF-Connecting-IP': '192.0.2.1' },
+    });
+    expect((await newApp().app.fetch(preflight, { ADDRESS_LIMIT: binding })).status).toBe(204);
+    expect(keys.size).toBe(0);
+    expect((await ask({}, { 'CF-Connecting-IP': '192.0.2.1' })).status).toBe(401);
+  });
+});
+
+describe('the log', () => {
+  test('has one line a request: what was asked, answered and spent, and no credential', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const granted = await call('POST', business.usage, { as: business.key });
+    expect(granted.lines).toEqual([
+      {
+        operation: 'record_use',
+        status: 200,
+        refusal: null,
+        business_id: business.id,
+        credential: { kind: 'key', last_four: business.key.slice(-4) },
+        ms: 0,
+        d1: granted.cost,
+        request_id: granted.headers.get('X-Request-Id'),
+      },
+    ]);
+    const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
+    expect(refused.lines).toMatchObject([{ operation: 'read_usage', status: 403, refusal: 'origin_not_authorized' }]);
+    const invalid = await call('GET', `${business.usage}?from=x`, { as: business.key });
+    expect(invalid.lines).toMatchObject([{ status: 422, refusal: 'invalid_input' }]);
+    const unknown = await call('GET', business.usage, { as: 'not-a-token-of-anybody-here' });
+    expect(unknown.lines).toMatchObject([{ status: 401, refusal: 'unauthenticated', operation: 'read_usage' }]);
+    const nowhere = await call('GET', '/nowhere');
+    expect(nowhere.lines).toMatchObject([{ status: 404, operation: null, credential: null }]);
+    const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
+    for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
+  });
+
+  test('has the cause of a 500, which the caller does not learn', async () => {
+    const business = await newBusiness();
+    const { app, lines } = newApp();
+    const request = requestOf(ROUTES[0] as Route, business);
+    const answer = await app.fetch(request, { DB: failing('D1_ERROR: no such table: x', 'before') });
+    expect(await answer.text()).toBe('{"message":"Server Error"}');
+    expect(lines).toMatchObject([{ status: 500, error: expect.stringContaining('no such table: x') }]);
+    expect(JSON.stringify(lines)).not.toContain(business.key);
+  });
+});
+
+test('an answer names its request, the time the database took, and how to treat it', async () => {
+  const business = await newBusiness();
+  const { headers } = await call('GET', business.usage, { as: business.key });
+  expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.get('Server-Timing')).toMatch(/^d1;dur=\d+$/);
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(headers.get('Content-Security-Policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+  expect(headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin');
+  expect(headers.get('Referrer-Policy')).toBe('no-referrer');
+  expect(headers.get('Strict-Transport-Security')).toMatch(/^max-age=\d+/);
+  expect(headers.get('Access-Control-Expose-Headers')).toBe('Retry-After,X-Request-Id');
+  const free = await call('GET', business.usage);
+  expect(free.headers.get('Server-Timing')).toBeNull();
+});

@@ -1,0 +1,140 @@
+// What the operator's commands do to the database: a history, a look at an origin, a token that is replaced.
+import { describe, expect, test } from 'vitest';
+import { checkOrigin } from '../src/admin/access.ts';
+import { rotateToken } from '../src/admin/businesses.ts';
+import { importHistory, readHistory } from '../src/admin/history.ts';
+import { call, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
+
+describe('a history', () => {
+  test('is read line by line, with or without a heading, a mark or a last line end', () => {
+    const days = [
+      { day: '2026-01-01', count: 5 },
+      { day: '2026-01-02', count: 0 },
+    ];
+    for (const [csv, first] of [
+      ['date,count\n2026-01-01,5\n2026-01-02,0\n', 2],
+      ['\uFEFFdate,count\r\n2026-01-01,5\r\n2026-01-02,0', 2],
+      ['2026-01-01,5\n2026-01-02,0', 1],
+    ] as const) {
+      expect(readHistory(csv, TODAY)).toEqual(days.map((day, index) => ({ line: first + index, ...day })));
+    }
+  });
+
+  const RULE = 'must be a day and a count, such as 2026-01-31,120';
+  test.each([
+    ['2026-02-30,5', `line 1 ${RULE}`],
+    ['2026-01-01,5\n2026-01-02', `line 2 ${RULE}`],
+    ['2026-01-01,5\n\n2026-01-02,5', `line 2 ${RULE}`],
+    ['2026-01-01,5,6', `line 1 ${RULE}`],
+    ['2026-01-01,-5', `line 1 ${RULE}`],
+    ['2026-01-01,1.5', `line 1 ${RULE}`],
+    ['2026-01-01,1e3', `line 1 ${RULE}`],
+    ['2026-01-01,', `line 1 ${RULE}`],
+    ['2026-01-01;5', `line 1 ${RULE}`],
+    [' 2026-01-01,5', `line 1 ${RULE}`],
+    ['2026-01-01,9999999999999999', `line 1 ${RULE}`],
+    ['date,count\ndate,count', `line 2 ${RULE}`],
+    [`${TODAY},5`, `line 1 must be a day before today (${TODAY}, UTC)`],
+    ['2027-01-01,5', `line 1 must be a day before today (${TODAY}, UTC)`],
+    ['2026-01-01,5\n2026-01-02,5\n2026-01-01,6', 'line 3 has the day of line 1 again'],
+    ['', 'the file has no lines such as 2026-01-31,120'],
+    ['date,count\n', 'the file has no lines such as 2026-01-31,120'],
+  ])('of %j is refused with its line', (csv, message) => {
+    expect(() => readHistory(csv, TODAY)).toThrow(new Error(message));
+  });
+
+  const stored = async (business: Awaited<ReturnType<typeof newBusiness>>) => {
+    const { body } = await call('GET', `${business.usage}?from=2026-01-01&to=2026-01-03`, { as: business.key });
+    return body.data.used.map(({ count }: { count: number }) => count);
+  };
+
+  test('is what the report shows then', async () => {
+    const business = await newBusiness();
+    const days = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
+    expect(await importHistory(db, business.id, days, false)).toEqual({ days: 3, uses: 12 });
+    expect(await stored(business)).toEqual([5, 0, 7]);
+  });
+
+  test('is all or nothing: a day that has a count already is refused, unless it is to be replaced', async () => {
+    const business = await newBusiness();
+    await setCount(business.id, '2026-01-02', 9);
+    const days = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
+    const before = await everything();
+    await expect(importHistory(db, business.id, days, false)).rejects.toThrow(
+      'line 3: 2026-01-02 has a count already; --replace puts this one in its place',
+    );
+    expect(await everything()).toBe(before);
+    await importHistory(db, business.id, days, true);
+    expect(await stored(business)).toEqual([5, 0, 7]);
+  });
+
+  test('of twenty years is one round trip', async () => {
+    const business = await newBusiness();
+    const lines = Array.from({ length: 7300 }, (_, index) =>
+      new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
+    );
+    const days = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
+    expect(await importHistory(db, business.id, days, false)).toEqual({ days: 7300, uses: 21_900 });
+  });
+});
+
+describe('access check', () => {
+  test('tells whether an origin would pass, and by which entry', async () => {
+    const { id, usage, token } = await newBusiness({ sites: ['https://*.example.com', 'https://shop.example'] });
+    for (const [origin, site] of [
+      ['https://shop.example', 'https://shop.example'],
+      ['https://a.b.example.com', 'https://*.example.com'],
+      ['https://example.com', null],
+      ['https://*.example.com', null],
+      ['null', null],
+    ] as const) {
+      expect(await checkOrigin(db, id, origin)).toEqual({ allowed: site !== null, site });
+      const { status } = await call('GET', usage, { as: token, origin });
+      expect(status).toBe(site === null ? 403 : 200);
+    }
+    const open = await newBusiness();
+    expect(await checkOrigin(db, open.id, 'https://anywhere.example')).toEqual({ allowed: true, site: null });
+  });
+});
+
+describe('a token that is replaced', () => {
+  const HOUR = 3_600_000;
+  const later = (hours: number) => new Date(NOW.getTime() + hours * HOUR);
+  type Business = Awaited<ReturnType<typeof newBusiness>>;
+  const status = async (business: Business, as: string, hours: number) =>
+    (await call('GET', business.usage, { as, at: later(hours) })).status;
+
+  test('is refused at once', async () => {
+    const business = await newBusiness();
+    const rotated = await rotateToken(db, business.id, NOW);
+    expect(await status(business, business.token, 0)).toBe(401);
+    expect(await status(business, rotated?.token ?? '', 0)).toBe(200);
+  });
+
+  test('is accepted for the time it is kept, and not after it', async () => {
+    const business = await newBusiness();
+    const rotated = await rotateToken(db, business.id, NOW, 24 * HOUR);
+    expect(await status(business, business.token, 23)).toBe(200);
+    expect(await status(business, rotated?.token ?? '', 23)).toBe(200);
+    expect(await status(business, business.token, 24)).toBe(401);
+    expect(await status(business, rotated?.token ?? '', 24)).toBe(200);
+  });
+
+  test('stays restricted to the registered sites while it is kept, and to its own business', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const other = await newBusiness();
+    await rotateToken(db, business.id, NOW, 24 * HOUR);
+    const visit = async (origin: string) => (await call('GET', business.usage, { as: business.token, origin })).status;
+    expect(await visit('https://shop.example')).toBe(200);
+    expect(await visit('https://evil.example')).toBe(403);
+    expect((await call('GET', other.usage, { as: business.token, origin: 'https://shop.example' })).status).toBe(422);
+  });
+
+  test('is refused at once, kept or not, when the next one is replaced without keeping it', async () => {
+    const business = await newBusiness();
+    const second = await rotateToken(db, business.id, NOW, 24 * HOUR);
+    await rotateToken(db, business.id, NOW);
+    expect(await status(business, business.token, 1)).toBe(401);
+    expect(await status(business, second?.token ?? '', 1)).toBe(401);
+  });
+});
