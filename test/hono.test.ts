@@ -1,13 +1,13 @@
 // Hono's own client, typed by AppType: for TypeScript programs that live beside the service.
 import { hc } from 'hono/client';
 import { expect, test } from 'vitest';
-import { type AppType, createApp } from '../src/app.ts';
-import { BASE, env, NOW, newBusiness, setCount } from './support.ts';
+import type { AppType } from '../src/app.ts';
+import { BASE, env, newApp, newBusiness, setCount } from './support.ts';
 
 test('reads a report with its types', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-03-02', 5);
-  const app = createApp(() => NOW);
+  const { app } = newApp();
   const client = hc<AppType>(BASE, {
     headers: { Authorization: `Bearer ${business.key}` },
     fetch: (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init), env),

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
-
-export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+import { findChromium } from './world.ts';
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: CHROMIUM,
+    executablePath: findChromium() ?? '',
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -1,11 +1,10 @@
 // npm run test:page: what a browser shows, in real Chromium. Not part of npm test: not every machine has one.
-import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { CHROMIUM } from './chromium.ts';
+import { findChromium } from './world.ts';
 
-if (!existsSync(CHROMIUM)) {
+if (findChromium() === null) {
   console.error(
-    `There is no Chromium at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM to its path.`,
+    'There is no Chromium here: install it (Debian: apt-get install chromium), or set CHROMIUM to its path.',
   );
   process.exit(1);
 }
