@@ -8,8 +8,7 @@ export type Log = (line: object) => void;
 
 /** The line of a request that has its answer. */
 export function lineOf(c: Context<Env>, ms: number): object {
-  const { cost, requestId } = c.var;
-  const call: Env['Variables']['call'] | undefined = c.var.call;
+  const call: Env['Variables']['call'] | undefined = c.get('call');
   const error = c.error;
   return {
     operation: call?.operation ?? null,
@@ -18,8 +17,8 @@ export function lineOf(c: Context<Env>, ms: number): object {
     business_id: call?.business_id ?? null,
     credential: call === undefined ? null : { kind: call.kind, last_four: call.last_four },
     ms,
-    d1: cost,
-    request_id: requestId,
+    d1: c.get('cost'),
+    request_id: c.get('requestId'),
     // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
     ...(c.res.status >= 500 ? { error: error?.stack } : {}),
   };

@@ -46,8 +46,16 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
 /** One entry for each day of the range, ascending; 0 for a day that is not among `counted`. */
 export function fillRange({ from, to }: Range, counted: readonly { day: string | null; count: number | null }[]) {
   const counts = new Map(counted.map(({ day, count }) => [day, count]));
-  return Array.from({ length: daysIn({ from, to }) }, (_, index) => {
-    const date = addDays(from, index);
+  let next = from;
+  return Array.from({ length: daysIn({ from, to }) }, () => {
+    const date = next;
+    next = nextDay(date);
     return { date, count: counts.get(date) ?? 0 };
   });
+}
+
+/** The day after `day`. A Date for each day took a fifth of a report's time: most days need none. */
+function nextDay(day: string): string {
+  const dayOfMonth = Number(day.slice(8));
+  return dayOfMonth < 28 ? day.slice(0, 8) + String(dayOfMonth + 1).padStart(2, '0') : addDays(day, 1);
 }

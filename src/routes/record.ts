@@ -60,7 +60,7 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, { call, now }
 
 /** Whether a body says nothing: then the call is one use, whatever its type. (workerd warns of `text()` on what is no text.) */
 const isOneUse = async (c: Context) =>
-  /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(new TextDecoder().decode(await c.req.arrayBuffer()));
+  c.req.raw.body === null || /^\s*(?:\{\s*\}|\[\s*\])?\s*$/.test(new TextDecoder().decode(await c.req.arrayBuffer()));
 
 const oneUse = input('header', oneUseHeader, identifiedUse);
 const report = input('json', usesBody, identifiedUses);

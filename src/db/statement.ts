@@ -1,0 +1,38 @@
+// Statements whose SQL is written once. Drizzle writes it when a kind of call is first seen; from then on a request only
+// binds its values.
+import { fillPlaceholders, type SQL } from 'drizzle-orm';
+import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+
+/** A statement with its values. It gives rows of the columns that it names: every field bears its column's name. */
+export type Statement<Row = unknown> = { sql: string; values: unknown[]; row?: Row };
+
+/** The rows that a batch of statements gives. */
+export type RowsOf<S extends readonly Statement[]> = {
+  -readonly [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never;
+};
+
+/** A query of Drizzle's builder. */
+export type Query = PromiseLike<unknown> & { getSQL(): SQL };
+type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
+type Values = Record<string, unknown>;
+
+/** What SQL is written for, and kept by: a `name` for each of its kinds. Nothing that belongs to one request may be in it. */
+type Kind = { name: string };
+
+const dialect = new SQLiteAsyncDialect();
+
+/**
+ * A statement that is written for each kind of call once, so `write` sees no values: it has placeholders for them. What is no
+ * placeholder is a constant, and stands in the SQL as it is.
+ */
+export function statement<K extends Kind, Q extends Query>(write: (kind: K) => Q) {
+  const written = new Map<string, { sql: string; params: unknown[] }>();
+  return function bound(call: { kind: K; values: Values }, values?: Values): Statement<RowOf<Q>> {
+    let query = written.get(call.kind.name);
+    if (query === undefined) {
+      query = dialect.sqlToQuery(write(call.kind).getSQL().inlineParams());
+      written.set(call.kind.name, query);
+    }
+    return { sql: query.sql, values: fillPlaceholders(query.params, { ...call.values, ...values }) };
+  };
+}

@@ -1,0 +1,47 @@
+// What `wrangler deploy` would upload, and what it weighs.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+const STARTS = 9;
+
+export type Bundle = {
+  code: string;
+  /** Bytes, gzipped. */
+  size: number;
+  /** The same without the list of public suffixes, which is loaded only where a wildcard is registered. */
+  sizeWithoutList: number;
+  /** Milliseconds to load it and to run its top level. */
+  startMs: number;
+};
+
+export function build(): Bundle {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  const deployed = (...more: string[]) => {
+    const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
+    execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+    return readFileSync(join(directory, 'index.js'));
+  };
+  try {
+    const sizeWithoutList = gzipSync(deployed('--alias', 'tldts:./src/env.ts')).length;
+    const code = deployed();
+    const startMs = startOf(join(directory, 'index.js'));
+    return { code: code.toString(), size: gzipSync(code).length, sizeWithoutList, startMs };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** The median of some processes that load the file once. It is V8's time in Node: workerd's clock stands still at the start. */
+function startOf(file: string): number {
+  const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
+  const args = ['--no-warnings', '--input-type=module', '--eval', script];
+  const times = Array.from({ length: STARTS }, () =>
+    Number(execFileSync(process.execPath, args, { encoding: 'utf8' })),
+  );
+  return times.sort((a, b) => a - b)[STARTS >> 1] ?? Number.NaN;
+}

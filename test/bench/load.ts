@@ -1,0 +1,42 @@
+// Sends requests, and times them. To this machine only, and bounded.
+import { once } from 'node:events';
+import autocannon from 'autocannon';
+
+const CONNECTIONS = 8;
+
+export type Call = { method: 'GET' | 'POST' | 'OPTIONS'; path: string; headers: Record<string, string> };
+
+export type Slice = { perSecond: number; latencies: number[] };
+
+/** For how long: some seconds, or some requests one after the other, where one can take as long as a slice. */
+export type Span = { seconds: number } | { requests: number };
+
+/** Loads `url` for a span. Every answer must have `status`. */
+export async function load(url: string, call: Call, status: number, span: Span): Promise<Slice> {
+  const latencies: number[] = [];
+  const wrong = new Set<number>();
+  const timed = 'seconds' in span;
+  const start = performance.now();
+  let last = start;
+  const run = autocannon(
+    {
+      url: url + call.path,
+      method: call.method,
+      headers: call.headers,
+      idReplacement: Object.values(call.headers).includes('[<id>]'),
+      connections: timed ? CONNECTIONS : 1,
+      ...(timed ? { duration: span.seconds } : { amount: span.requests }),
+      sampleInt: 10,
+      timeout: 60,
+    },
+    () => {},
+  );
+  run.on('response', (_client: unknown, answered: number, _bytes: number, milliseconds: number) => {
+    last = performance.now();
+    latencies.push(milliseconds);
+    if (answered !== status) wrong.add(answered);
+  });
+  const [{ errors }] = (await once(run, 'done')) as [autocannon.Result];
+  if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
+  return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
+}

@@ -1,0 +1,49 @@
+// npm run bench: the service beside floors that do as little as can be done, in one run, on one machine.
+import { parseArgs } from 'node:util';
+import { build } from './bundle.ts';
+import type { Effort } from './duel.ts';
+import { compare } from './floors.ts';
+import { grow } from './growth.ts';
+import { floors, growth } from './print.ts';
+
+const HELP = `npm run bench -- [--quick] [--growth] [--json] [--only TEXT]
+  --quick      fewer and shorter rounds: under a minute
+  --growth     instead: the same operations where little is stored and where much is
+  --json       one JSON object on stdout instead of tables
+  --only TEXT  only the rows whose name contains TEXT`;
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    growth: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const effort: Effort = {
+  only: options.only,
+  rounds: options.quick ? 3 : 15,
+  span: { seconds: options.quick ? 0.25 : 0.5 },
+};
+
+/** A line that is written over, or where nobody watches, one for each step. */
+const progress = (text: string) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+
+if (options.help) {
+  console.log(HELP);
+} else {
+  progress('building');
+  const bundle = build();
+  const { code: _, ...weight } = bundle;
+  const about = { date: new Date().toISOString(), bundle: weight };
+  if (options.growth) {
+    const rows = await grow(bundle, effort, progress);
+    progress('done');
+    console.log(options.json ? JSON.stringify({ ...about, growth: rows }, null, 2) : growth(rows));
+  } else {
+    const { rows, usual } = await compare(bundle, effort, progress);
+    progress('done');
+    console.log(options.json ? JSON.stringify({ ...about, rows, usual }, null, 2) : floors(rows, usual, bundle));
+  }
+}

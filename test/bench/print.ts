@@ -1,0 +1,74 @@
+// The results as tables that a README can take as they are.
+import type { Bundle } from './bundle.ts';
+import type { Outcome } from './duel.ts';
+import type { Measured } from './floors.ts';
+import type { Grown } from './growth.ts';
+import type { Cost } from './stage.ts';
+import type { Spread } from './stats.ts';
+
+const LEGEND = `Floors: (a) a Worker that answers a constant, with the same headers; (b) one prepared statement that reads
+the same 31 days; (c) one upsert of one counter. "Of its floor": the median of the rounds, and between what the middle half
+of them lies.`;
+
+export function floors(rows: Measured[], usual: Outcome, bundle: Bundle): string {
+  const head = [
+    '',
+    'floor',
+    'requests/s',
+    'the floor’s',
+    'of its floor',
+    'p50',
+    'p99',
+    'round trips',
+    'rows read',
+    'written',
+  ];
+  const lines = rows.map(({ name, floor, side, against, ratio, cost }) => [
+    name,
+    `(${floor})`,
+    whole(side.perSecond),
+    whole(against.perSecond),
+    spread(ratio, 2),
+    milliseconds(side.p50),
+    milliseconds(side.p99),
+    ...counts(cost),
+  ]);
+  const times = `The report is ${spread(usual.ratio, 0)} times as fast as the usual way (d): four awaited queries, of which the last
+counts 1,000,000 events: ${usual.against.perSecond.toFixed(1)} requests/s, p50 ${milliseconds(usual.against.p50)}.`;
+  return [table([head, ...lines]), times, weight(bundle), LEGEND].join('\n\n');
+}
+
+export function growth(rows: Grown[]): string {
+  const head = ['', 'requests/s', 'of the small one’s', 'p50', 'p99', 'round trips', 'rows read', 'written'];
+  const lines = rows.map(({ name, side, ratio, small, large }) => [
+    name,
+    whole(side.perSecond),
+    spread(ratio, 2),
+    milliseconds(side.p50),
+    milliseconds(side.p99),
+    ...counts(large).map((count, index) => {
+      const before = counts(small)[index];
+      return count === before ? count : `${count} (${before})`;
+    }),
+  ]);
+  return table([head, ...lines]);
+}
+
+const weight = ({ size, sizeWithoutList, startMs }: Bundle) =>
+  `Bundle: ${kibibytes(sizeWithoutList)} gzipped, ${kibibytes(size)} with the list of public suffixes; ${milliseconds(startMs)} to start.`;
+
+const counts = ({ round_trips, rows_read, rows_written }: Cost) => [round_trips, rows_read, rows_written].map(String);
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+const milliseconds = (value: number) => `${value.toFixed(1)} ms`;
+const kibibytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
+const spread = ({ median, low, high }: Spread, digits: number) =>
+  `${median.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
+
+/** A Markdown table, aligned for reading as it is: the first column to the left, numbers to the right. */
+function table([head = [], ...lines]: string[][]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...lines].map((line) => line[column]?.length ?? 0)));
+  const row = (cells: string[]) =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [row(head), row(rule), ...lines.map(row)].join('\n');
+}

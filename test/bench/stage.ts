@@ -1,0 +1,78 @@
+// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They are
+// given no rate limits.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from 'miniflare';
+import { unstable_readConfig } from 'wrangler';
+import type { Call } from './load.ts';
+
+const HERE = import.meta.dirname;
+const MEMORY = '/dev/shm';
+const { compatibility_date } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
+
+export type Contender = {
+  name: string;
+  /** Its code, or the file of test/bench/workers that holds it. */
+  code: { text: string } | { file: string };
+  /** The name of its database: those with the same name share it. */
+  database?: string;
+  bindings?: Record<string, unknown>;
+  /** Whether its answers tell what they cost. */
+  counted?: boolean;
+};
+
+export type Stage = {
+  database: (name: string) => Promise<D1Database>;
+  url: (contender: string) => string;
+  dispose: () => Promise<void>;
+};
+
+export async function open(contenders: Contender[]): Promise<Stage> {
+  // Where the system has a folder in memory, the database is in it: D1's cost is in what is measured, this disk's is not.
+  const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
+  const workers = contenders.map(worker);
+  const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory } as never);
+  const miniflare = new Miniflare(options);
+  await miniflare.ready;
+  const urls = new Map<string, string>();
+  for (const { name } of contenders) urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin);
+  return {
+    async database(name) {
+      const owner = contenders.find(({ database }) => database === name);
+      return (await miniflare.getD1Database('DB', owner?.name ?? '')) as unknown as D1Database;
+    },
+    url: (contender) => urls.get(contender) ?? '',
+    async dispose() {
+      await miniflare.dispose();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+function worker({ name, code, database, bindings, counted }: Contender): V4WorkerOptions {
+  const text = 'text' in code ? code.text : source(code.file);
+  const entry = counted ? 'counted.js' : 'entry.js';
+  const modules = [...[entry, 'quiet.js'].map((file) => esModule(file, source(file))), esModule('worker.js', text)];
+  return {
+    name,
+    modules,
+    compatibilityDate: compatibility_date ?? '',
+    ...(bindings && { bindings }),
+    ...(database !== undefined && { d1Databases: { DB: database } }),
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
+  } as V4WorkerOptions;
+}
+
+const esModule = (path: string, contents: string) => ({ type: 'ESModule' as const, path, contents });
+
+const source = (file: string) => readFileSync(join(HERE, 'workers', file), 'utf8');
+
+export type Cost = { round_trips: number; rows_read: number; rows_written: number };
+
+/** What one call costs at the database; `url` is that of a contender that is counted. */
+export async function costOf(url: string, { method, path, headers }: Call): Promise<Cost> {
+  const answer = await fetch(url + path, { method, headers });
+  await answer.arrayBuffer();
+  return JSON.parse(answer.headers.get('Bench-Cost') ?? '') as Cost;
+}

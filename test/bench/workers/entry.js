@@ -1,0 +1,3 @@
+import './quiet.js';
+
+export { default } from './worker.js';

@@ -1,0 +1,3 @@
+// Comes before a Worker: what that logs goes nowhere. On the platform, lines are gathered beside the requests; here each
+// would be written to a terminal by the process that also sends the load.
+console.log = () => {};

@@ -1,0 +1,12 @@
+// Floor (b): the counts of 31 days for whoever asks, by one prepared statement.
+const SQL = 'select day as date, count from daily_usage where business_id = ? and day between ? and ?';
+
+export default {
+  async fetch(request, { DB }) {
+    const { pathname, searchParams } = new URL(request.url);
+    const id = Number(pathname.slice(pathname.lastIndexOf('/') + 1));
+    const days = DB.prepare(SQL).bind(id, searchParams.get('from'), searchParams.get('to'));
+    const { results } = await days.all();
+    return Response.json({ status: true, data: { used: results } });
+  },
+};
