@@ -45,46 +45,48 @@ const templates = Object.keys(published.paths ?? {}).map((template) => ({
   pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '(?!usage/)[^/]+')}$`), // `usage` is never an id
 }));
 
-export type Exchange = {
-  method: string;
-  path: string;
-  request: { headers: Headers; body: string };
-  answer: { status: number; headers: Headers; text: string };
-};
-
-/** Throws where the answer is not one that the description promises. */
-export function expectDescribed(exchange: Exchange): void {
-  const [fault] = faultsOf(exchange);
-  if (fault === undefined) return;
-  const { method, path, answer } = exchange;
-  throw new Error(
-    `openapi.json does not say so: ${method} ${path} ${answer.status} ${answer.text.slice(0, 500)}\n${fault}`,
-  );
-}
-
-function faultsOf({ method, path, request, answer }: Exchange): string[] {
-  if (method === 'OPTIONS') return answer.status === 204 ? [] : ['OPTIONS is 204'];
+/** Which operation of the description a call is, if any. */
+function operationOf(document: Node, method: string, path: string) {
   const [pathname = ''] = path.split('?');
   const template = templates.find(({ pattern }) => pattern.test(pathname))?.template;
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
-  const operation = template === undefined ? undefined : strict.paths?.[template]?.[verb];
-  if (template === undefined || operation === undefined) {
-    const expected = template === undefined ? 404 : 405;
+  return { known: template !== undefined, operation: template && document.paths?.[template]?.[verb] };
+}
+
+function hold(what: string, faults: string[]): void {
+  if (faults.length > 0) throw new Error(`openapi.json does not say so: ${what.slice(0, 500)}\n${faults.join('\n')}`);
+}
+
+type Exchange = { method: string; path: string; answer: { status: number; headers: Headers; text: string } };
+
+/** Throws where an answer is not one that the description promises. */
+export function expectDescribed(exchange: Exchange): void {
+  const { method, path, answer } = exchange;
+  hold(`${method} ${path} ${answer.status} ${answer.text}`, answerFaults(exchange));
+}
+
+function answerFaults({ method, path, answer }: Exchange): string[] {
+  if (method === 'OPTIONS') return answer.status === 204 ? [] : ['OPTIONS is 204'];
+  const { known, operation } = operationOf(strict, method, path);
+  if (!operation) {
+    const expected = known ? 405 : 404;
     if (answer.status !== expected) return [`an unknown path is 404, another method 405: this is ${expected}`];
     return method === 'HEAD' ? [] : faultOf('body', strict.components?.schemas?.Message, JSON.parse(answer.text));
   }
   const described = resolve(operation.responses?.[answer.status]);
   if (described === undefined) return [`no such status: ${answer.status}`];
-  const faults = [...headerFaults(described, answer.headers), ...bodyFaults(described, method, answer)];
-  if (answer.status !== 200) return faults;
-  return [...faults, ...requestFaults(published.paths?.[template]?.[verb], path, request)];
+  return [...headerFaults(described, answer.headers), ...bodyFaults(described, method, answer)];
 }
 
 function headerFaults(described: Node, headers: Headers): string[] {
-  const named = Object.entries(described.headers ?? {}).flatMap(([name, header]) =>
-    faultOf(name, resolve(header)?.schema, headers.get(name)),
+  const named = Object.entries(described.headers ?? {}).flatMap(([name, reference]) => {
+    const header = resolve(reference) as { required?: unknown; schema?: Node } | undefined;
+    const absent = header?.required === false && !headers.has(name);
+    return absent ? [] : faultOf(name, header?.schema, headers.get(name));
+  });
+  const others = ['WWW-Authenticate', 'Retry-After', 'Allow', 'ETag', 'Server-Timing'].filter(
+    (name) => !described.headers?.[name],
   );
-  const others = ['WWW-Authenticate', 'Retry-After', 'Allow', 'ETag'].filter((name) => !described.headers?.[name]);
   return [...named, ...others.filter((name) => headers.has(name)).map((name) => `no such header: ${name}`)];
 }
 
@@ -95,16 +97,19 @@ function bodyFaults(described: Node, method: string, { headers, text }: Exchange
   return faultOf('body', content.schema, JSON.parse(text));
 }
 
-/** What succeeds can be asked for by the description alone. It may hold what the service ignores. */
-function requestFaults(operation: Node | undefined, path: string, { headers, body }: Exchange['request']): string[] {
-  const json = operation?.requestBody?.content?.['application/json'];
+/** Throws where a call that succeeded is not one that the description tells how to make. It may hold what the service ignores. */
+export function expectAskable(call: { method: string; path: string; headers: Headers; body: string }): void {
+  const { method, path, headers, body } = call;
+  const { operation } = operationOf(published, method, path);
+  if (!operation) return;
+  const json = operation.requestBody?.content?.['application/json'];
   const sent = json && body.trim() !== '' && /^application\/json/i.test(headers.get('Content-Type') ?? '');
   const faults = sent ? faultOf('request', json.schema, JSON.parse(body), published) : [];
-  const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
-  for (const parameter of Object.values(operation?.parameters ?? {})) {
+  const query = new URL(path, 'https://any.example').searchParams;
+  for (const parameter of Object.values(operation.parameters ?? {})) {
     const { name, in: place, schema } = resolve(parameter) as unknown as { name: string; in: string; schema: Node };
     const value = place === 'query' ? query.get(name) : headers.get(name);
     if (value !== null) faults.push(...faultOf(name, schema, value, published));
   }
-  return faults;
+  hold(`${method} ${path} ${body}`, faults);
 }

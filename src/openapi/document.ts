@@ -19,8 +19,13 @@ const anyOf = (names: string[]) => {
   return more.length === 0 ? first : { anyOf: [first, ...more] };
 };
 
-const NO_STORE = { 'Cache-Control': ref('headers', 'CacheControl') };
-const STORED = { 'Cache-Control': ref('headers', 'PublicCacheControl'), ETag: ref('headers', 'ETag') };
+const ALWAYS = { 'X-Request-Id': ref('headers', 'RequestId') };
+const NO_STORE = {
+  ...ALWAYS,
+  'Cache-Control': ref('headers', 'CacheControl'),
+  'Server-Timing': ref('headers', 'ServerTiming'),
+};
+const STORED = { ...ALWAYS, 'Cache-Control': ref('headers', 'PublicCacheControl'), ETag: ref('headers', 'ETag') };
 const CHALLENGE = { ...NO_STORE, 'WWW-Authenticate': ref('headers', 'WWWAuthenticate') };
 const RETRY = { ...NO_STORE, 'Retry-After': ref('headers', 'RetryAfter') };
 
@@ -33,6 +38,11 @@ function answer(
   return { description, headers, content: { 'application/json': { schema: anyOf(schemas), examples } } };
 }
 
+const header = (description: string, more: object = {}) => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...more },
+});
 const message = (text: string) => ({ value: { message: text } });
 const refusal = (text: string) => ({ value: { status: false, message: text } });
 const invalid = (field: string, problem: string) => {
@@ -370,20 +380,17 @@ call counts nothing.`,
         },
       },
       headers: {
-        CacheControl: {
-          description: 'Answers to a credential are not stored.',
-          schema: { type: 'string', const: 'no-store' },
+        CacheControl: header('Answers to a credential are not stored.', { const: 'no-store' }),
+        PublicCacheControl: header('For how long it may be stored.', { pattern: '^public, max-age=\\d+$' }),
+        ETag: header('Names this version.'),
+        RequestId: header('Names the call; the log of the service has it too.'),
+        RetryAfter: header('After how many seconds to try again.', { pattern: '^\\d+$' }),
+        ServerTiming: {
+          description: 'How long the database took, where it was asked.',
+          required: false,
+          schema: { type: 'string', pattern: '^d1;dur=' },
         },
-        PublicCacheControl: {
-          description: 'For how long it may be stored.',
-          schema: { type: 'string', pattern: '^public, max-age=\\d+$' },
-        },
-        ETag: { description: 'Names this version.', schema: { type: 'string' } },
-        WWWAuthenticate: { description: 'RFC 6750.', schema: { type: 'string', const: 'Bearer' } },
-        RetryAfter: {
-          description: 'After how many seconds to try again.',
-          schema: { type: 'string', pattern: '^\\d+$' },
-        },
+        WWWAuthenticate: header('RFC 6750.', { const: 'Bearer' }),
       },
       responses: {
         PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], { too_large: message('Payload Too Large') }),

@@ -407,7 +407,8 @@ describe.each(widthsAndSchemes)('at $width px, $colorScheme,', ({ width, colorSc
     await visit(service, sized(width, colorScheme));
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     await expectAccessible();
-    await page.locator('#live .bar').nth(20).hover();
+    await page.locator('#live .plot').focus();
+    for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft');
     await page.locator('#chart').screenshot({ path: join(SHOTS, `live-${width}-${colorScheme}.png`) });
     await shot('page', width, colorScheme);
     await page.getByLabel('API key').fill(key);

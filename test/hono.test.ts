@@ -1,0 +1,22 @@
+// Hono's own client, typed by AppType: for TypeScript programs that live beside the service.
+import { hc } from 'hono/client';
+import { expect, test } from 'vitest';
+import type { AppType } from '../src/app.ts';
+import { BASE, env, newApp, newBusiness, setCount } from './support.ts';
+
+test('reads a report with its types', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-03-02', 5);
+  const { app } = newApp();
+  const client = hc<AppType>(BASE, {
+    headers: { Authorization: `Bearer ${business.key}` },
+    fetch: (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init), env),
+  });
+  const answer = await client.api.v1.business.usage[':business_id'].$get({
+    param: { business_id: `${business.id}` },
+    query: { from: '2026-03-02', to: '2026-03-02' },
+  });
+  const { data } = await answer.json();
+  const used: { date: string; count: number }[] = data.used;
+  expect(used).toEqual([{ date: '2026-03-02', count: 5 }]);
+});
