@@ -1,6 +1,6 @@
-// A client with types generated from openapi.json compiles, and its calls succeed (examples/client, as the README shows it).
+// A client with types generated from openapi.json compiles, and its calls succeed (test/client, as the README shows it).
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Business, createBusiness } from '../../src/admin/businesses.ts';
@@ -9,7 +9,7 @@ import { createKey } from '../../src/admin/keys.ts';
 import { dailyUsage } from '../../src/db/schema.ts';
 import { newState, type Service, startService } from './server.ts';
 
-const CLIENT = resolve(import.meta.dirname, '../../examples/client');
+const CLIENT = resolve(import.meta.dirname, '../client');
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, [resolve(CLIENT, script), ...args], { cwd: CLIENT, stdio: 'pipe', encoding: 'utf8' });
 const compile = () => run('../../node_modules/typescript/bin/tsc', '-p', '.');
@@ -34,6 +34,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   state?.remove();
+});
+
+test('is the one of the README', () => {
+  const readme = readFileSync(resolve(CLIENT, '../../README.md'), 'utf8');
+  expect(readme).toContain(`\`\`\`ts\n${readFileSync(join(CLIENT, 'index.ts'), 'utf8')}\`\`\``);
 });
 
 test('compiles and runs', () => {
