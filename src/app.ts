@@ -1,9 +1,9 @@
 // The table of contents: what every request passes through, and the routes.
 import { Hono } from 'hono';
+import { preflight, requestIdOf } from './answer.ts';
 import { noCost } from './db/meter.ts';
 import type { Env } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
-import { HEADERS, preflight, requestIdOf } from './headers.ts';
 import { type Log, lineOf } from './log.ts';
 import { access } from './routes/access.ts';
 import { openapi } from './routes/openapi.ts';
@@ -18,15 +18,10 @@ export function createApp(clock: () => Date, log: Log) {
   app.fetch = (request, ...rest) => (request.method === 'OPTIONS' ? preflight() : fetch(request, ...rest));
   app.use(async function begin(c, next) {
     const now = clock();
-    const cost = noCost();
-    const requestId = requestIdOf(c.req.header('X-Request-Id'));
     c.set('now', now);
-    c.set('cost', cost);
-    c.set('requestId', requestId);
-    for (const [name, value] of HEADERS) c.header(name, value);
-    c.header('X-Request-Id', requestId);
+    c.set('cost', noCost());
+    c.set('requestId', requestIdOf(c.req.header('X-Request-Id')));
     await next();
-    if (cost.round_trips > 0) c.res.headers.set('Server-Timing', `d1;dur=${cost.ms}`);
     log(lineOf(c, clock().getTime() - now.getTime()));
   });
   app.notFound(notFound);

@@ -1,6 +1,8 @@
 // Every answer that is not a success: reason → status and exact body (contract, section 4). Nothing of a cause leaves here.
 import type { Context } from 'hono';
+import { json } from './answer.ts';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
+import type { Env } from './env.ts';
 
 type Answer = {
   status: 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
@@ -87,16 +89,15 @@ function answerOf(error: Error): Answer {
   return { status: 500, body: { message: 'Server Error' } };
 }
 
-function send(c: Context, { status, body, headers }: Answer): Response {
-  if (status === 401) c.header('WWW-Authenticate', 'Bearer');
-  return c.json(body, status, headers);
+function refuse(c: Context<Env>, { status, body, headers }: Answer): Response {
+  return json(c, body, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : headers);
 }
 
-export const onError = (error: Error, c: Context) => send(c, answerOf(error));
+export const onError = (error: Error, c: Context<Env>) => refuse(c, answerOf(error));
 
-export const notFound = (c: Context) => send(c, { status: 404, body: { message: 'Not Found' } });
+export const notFound = (c: Context<Env>) => refuse(c, { status: 404, body: { message: 'Not Found' } });
 
-export const notAllowed = (c: Context, methods: string[]) =>
-  send(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
+export const notAllowed = (c: Context<Env>, methods: string[]) =>
+  refuse(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
 
-export const tooLarge = (c: Context) => send(c, { status: 413, body: { message: 'Payload Too Large' } });
+export const tooLarge = (c: Context<Env>) => refuse(c, { status: 413, body: { message: 'Payload Too Large' } });

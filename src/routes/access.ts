@@ -1,6 +1,7 @@
 // /api/v1/business/{business_id}/access
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { json } from '../answer.ts';
 import { idOf } from '../core/policy.ts';
 import { canonicalSite } from '../core/site.ts';
 import {
@@ -66,7 +67,7 @@ export const access = new Hono<Env>()
     guard('read_access', noInput, (scope) => [refusalOf(scope), ...shown(scope)]),
     (c) => {
       const [, [found], access_list] = c.var.rows;
-      return c.json({ status: true, data: { ...found, access_list } });
+      return json(c, { status: true, data: { ...found, access_list } });
     },
   )
   .post(
@@ -83,7 +84,7 @@ export const access = new Hono<Env>()
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
       }
-      return c.json({ status: true, data: { ...found, access_list } });
+      return json(c, { status: true, data: { ...found, access_list } });
     },
   )
   .delete(
@@ -92,7 +93,7 @@ export const access = new Hono<Env>()
     guard('change_access', noInput, (scope) => [refusalOf(scope), ...removeAllSites(scope), ...shown(scope)]),
     (c) => {
       const [, , , [found], access_list] = c.var.rows;
-      return c.json({ status: true, data: { ...found, access_list } });
+      return json(c, { status: true, data: { ...found, access_list } });
     },
   )
   .delete(
@@ -112,6 +113,6 @@ export const access = new Hono<Env>()
           ],
         });
       }
-      return c.json({ status: true, data: { ...found, access_list } });
+      return json(c, { status: true, data: { ...found, access_list } });
     },
   );

@@ -1,6 +1,7 @@
 // GET /api/v1/openapi.json: the description of the service. It is made when the service is built: the Worker only hands out
 // the file, with the headers that every answer of the API has.
 import { Hono } from 'hono';
+import { send } from '../answer.ts';
 import type { Env } from '../env.ts';
 
 const MAX_AGE_SECONDS = 3600;
@@ -9,8 +10,11 @@ export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   const file = await c.env.ASSETS.fetch(c.req.raw);
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);
-  c.header('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`);
-  c.header('ETag', file.headers.get('ETag') ?? undefined);
-  c.header('Content-Type', 'application/json');
-  return file.status === 304 ? c.body(null, 304) : c.body(file.body as ReadableStream);
+  const headers: Record<string, string> = {
+    'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+    'Content-Type': 'application/json',
+  };
+  const etag = file.headers.get('ETag');
+  if (etag !== null) headers.ETag = etag;
+  return send(c, file.body, file.status, headers);
 });

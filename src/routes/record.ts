@@ -1,6 +1,7 @@
 // POST /api/v1/business/usage/{business_id}: records one use now, or reports many.
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import { json } from '../answer.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
@@ -108,10 +109,10 @@ export const record = new Hono<Env>().post(
     const reported = c.req.valid('json');
     if (reported) {
       const recorded = remembered?.length ?? 0;
-      return c.json({ status: true, data: { recorded, duplicates: reported.reported - recorded } });
+      return json(c, { status: true, data: { recorded, duplicates: reported.reported - recorded } });
     }
     const use = counted ?? before;
     if (use === undefined || !('date' in use) || use.date === null) throw new Error('a granted use was not counted');
-    return c.json({ status: true, data: { date: use.date, count: use.count } });
+    return json(c, { status: true, data: { date: use.date, count: use.count } });
   },
 );

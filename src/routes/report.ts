@@ -1,6 +1,7 @@
 // GET /api/v1/business/usage/{business_id}: the usage report.
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { json } from '../answer.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
 import { usageInRange } from '../db/queries.ts';
 import type { Env } from '../env.ts';
@@ -29,6 +30,6 @@ export const report = new Hono<Env>().get(
   ]),
   (c) => {
     const [days] = c.var.rows;
-    return c.json({ status: true, data: { used: fillRange(c.req.valid('query'), days) } });
+    return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), days) } });
   },
 );
