@@ -1,9 +1,9 @@
 // Every answer, made at once with all its headers. They are constant and public: what a page may do is said by the status of
 // an answer, which it can always read. (Hono's middlewares for them, one for each concern, make every answer twice.)
-import type { Context, TypedResponse } from 'hono';
+import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { Env } from './env.ts';
+import type { Known } from './env.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
@@ -32,29 +32,27 @@ const PREFLIGHT = {
 /** The answer to every preflight: who may do what is said by the call itself. */
 export const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT });
 
-/** What is known of the call that is answered. */
-type Call = Pick<Context<Env>, 'get'>;
 type Headers = Record<string, string>;
 
 /** An answer whose body is made already. */
-export function send(call: Call, body: BodyInit | null, status: StatusCode, headers: Headers): Response {
-  const { round_trips, ms } = call.get('cost');
+export function send(known: Known, body: BodyInit | null, status: StatusCode, headers: Headers): Response {
+  const { round_trips, ms } = known.get('cost');
   const timing = round_trips > 0 ? { 'Server-Timing': `d1;dur=${ms}` } : null;
   return new Response(body, {
     status,
-    headers: { ...HEADERS, 'X-Request-Id': call.get('requestId'), ...timing, ...headers },
+    headers: { ...HEADERS, 'X-Request-Id': known.get('requestId'), ...timing, ...headers },
   });
 }
 
 /** An answer in JSON, 200 where nothing else is said. Its type is for Hono's client. */
 export function json<T extends object, S extends ContentfulStatusCode = 200>(
-  call: Call,
+  known: Known,
   body: T,
   status?: S,
   headers?: Headers,
 ): Response & TypedResponse<JSONParsed<T>, S, 'json'> {
   const all = { 'Content-Type': 'application/json', ...headers };
-  return send(call, JSON.stringify(body), status ?? 200, all) as never;
+  return send(known, JSON.stringify(body), status ?? 200, all) as never;
 }
 
 /** The id by which a request is found in the log: the caller's own, where it has one that is safe to repeat. */

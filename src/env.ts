@@ -1,4 +1,5 @@
 // What the Worker is given, and what its middleware hands on.
+import type { Context } from 'hono';
 import type { Credential } from './core/credential.ts';
 import type { Operation } from './core/policy.ts';
 import type { Cost } from './db/meter.ts';
@@ -25,3 +26,6 @@ export type Env = {
     call: { operation: Operation; kind: Credential['kind']; last_four: string; business_id: number } | undefined;
   };
 };
+
+/** What is known of a request so far. */
+export type Known = Pick<Context<Env>, 'get'>;

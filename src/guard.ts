@@ -17,7 +17,7 @@ type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'
 
 /**
  * The middleware of every route. `operation` is a function where one path has two. `statements` makes those of the route, of
- * which the first says whether the call is refused; their rows are the handler's `c.var.rows`. A refused call, and one whose
+ * which the first says whether the call is refused; their rows are the handler's `c.get('rows')`. A refused call, and one whose
  * input is invalid, never reaches the handler.
  */
 export function guard<I extends Input, const S extends Statements>(

@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import type { BlankInput } from 'hono/types';
 import type * as z from 'zod/mini';
-import type { Env } from './env.ts';
+import type { Env, Known } from './env.ts';
 import { InvalidInput, tooLarge } from './errors.ts';
 
 /** In front of the guard where a request has a body: its size is judged before its sender is. */
@@ -18,12 +18,12 @@ const NOT_JSON = 'body must be JSON, sent with the header Content-Type: applicat
 
 /**
  * Reads a part of the request into `c.req.valid`, or throws InvalidInput. What a schema alone cannot judge, `resolve` does,
- * with what is known of the call; it throws InvalidInput too.
+ * with what is known of the request; it throws InvalidInput too.
  */
 export function input<T extends 'query' | 'json' | 'param' | 'header', S extends z.ZodMiniType, R = z.output<S>>(
   target: T,
   schema: S,
-  resolve?: (value: z.output<S>, call: Env['Variables']) => R | Promise<R>,
+  resolve?: (value: z.output<S>, known: Known) => R | Promise<R>,
 ): MiddlewareHandler<Env, string, { in: { [K in T]: z.input<S> }; out: { [K in T]: R } }> {
   const validate = zValidator(target, schema, (result) => {
     if (!result.success) throw new InvalidInput(errorsOf(result.error.issues));
@@ -40,7 +40,7 @@ export function input<T extends 'query' | 'json' | 'param' | 'header', S extends
     }
     if (resolve) {
       const value = c.req.valid(target as never) as z.output<S>;
-      c.req.addValidatedData(target, (await resolve(value, c.var)) as object);
+      c.req.addValidatedData(target, (await resolve(value, c)) as object);
     }
     await next();
   };

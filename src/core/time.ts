@@ -43,14 +43,13 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
   return { from: asked.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** One entry for each day of the range, ascending; 0 for a day that is not among `counted`. */
-export function fillRange({ from, to }: Range, counted: readonly { day: string | null; count: number | null }[]) {
-  const counts = new Map(counted.map(({ day, count }) => [day, count]));
+/** One entry for each day of the range, ascending; 0 for a day that is not among `counts`. */
+export function fillRange({ from, to }: Range, counts: Record<string, number>) {
   let next = from;
   return Array.from({ length: daysIn({ from, to }) }, () => {
     const date = next;
     next = nextDay(date);
-    return { date, count: counts.get(date) ?? 0 };
+    return { date, count: counts[date] ?? 0 };
   });
 }
 

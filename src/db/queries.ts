@@ -121,15 +121,13 @@ export const refusalOf = granting((grant) => db.select({ refusal: grant.refusal 
 /** The id of the business where the call is granted, else null: a search by it then finds nothing and reads nothing. */
 const granted = (grant: Grant) => sql`case when ${isNull(grant.refusal)} then ${$business_id} end`;
 
-const daysInRange = granting((grant) =>
-  db
-    .select({ refusal: grant.refusal, day: dailyUsage.day, count: dailyUsage.count })
-    .from(grant)
-    .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, granted(grant)), between(dailyUsage.day, $('from'), $('to')))),
-);
+const days = (grant: Grant) => sql<string>`(
+  select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
+  where ${eq(dailyUsage.business_id, granted(grant))} and ${between(dailyUsage.day, $('from'), $('to'))})`;
+const usage = granting((grant) => db.select({ refusal: grant.refusal, days: days(grant).as('days') }).from(grant));
 
-/** The refusal, with the days of `range` that have a count: one row without a day where there is none. */
-export const usageInRange = (scope: Scope, range: Range) => daysInRange(scope, range);
+/** The refusal, with the days of `range` that have a count, as JSON: an object from day to count, in one row, not a row a day. */
+export const usageInRange = (scope: Scope, range: Range) => usage(scope, range);
 
 /** A use with an id of its own, which counts once: a digest of the id in hex, and the day to count it on. */
 export type IdentifiedUse = { digest: string; day: string };

@@ -66,7 +66,7 @@ export const access = new Hono<Env>()
     LIST,
     guard('read_access', noInput, (scope) => [refusalOf(scope), ...shown(scope)]),
     (c) => {
-      const [, [found], access_list] = c.var.rows;
+      const [, [found], access_list] = c.get('rows');
       return json(c, { status: true, data: { ...found, access_list } });
     },
   )
@@ -79,7 +79,7 @@ export const access = new Hono<Env>()
       ...shown(scope),
     ]),
     (c) => {
-      const [, , , [found], access_list] = c.var.rows;
+      const [, , , [found], access_list] = c.get('rows');
       const stored = new Set(access_list.map((entry) => entry.site));
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
@@ -92,7 +92,7 @@ export const access = new Hono<Env>()
     limitedBody,
     guard('change_access', noInput, (scope) => [refusalOf(scope), ...removeAllSites(scope), ...shown(scope)]),
     (c) => {
-      const [, , , [found], access_list] = c.var.rows;
+      const [, , , [found], access_list] = c.get('rows');
       return json(c, { status: true, data: { ...found, access_list } });
     },
   )
@@ -104,7 +104,7 @@ export const access = new Hono<Env>()
       return [entryOf(scope, access_id), ...removeSite(scope, access_id), ...shown(scope)];
     }),
     (c) => {
-      const [[entry], , , [found], access_list] = c.var.rows;
+      const [[entry], , , [found], access_list] = c.get('rows');
       if (!entry?.access_id) throw new UnknownEntry();
       if (access_list.some(({ id }) => id === entry.access_id)) {
         throw new InvalidInput({

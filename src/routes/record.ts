@@ -14,12 +14,10 @@ import {
   rememberUses,
   useBefore,
 } from '../db/queries.ts';
-import type { Env } from '../env.ts';
+import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input, limitedBody } from '../input.ts';
-
-type Variables = Env['Variables'];
 
 const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
@@ -37,16 +35,19 @@ export const usesBody = z.pipe(
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );
 
+const kindOf = (known: Known) => known.get('call')?.kind ?? 'token';
+
 /** The use as the ledger knows it, or null without an Idempotency-Key. */
-const identifiedUse = async (header: z.output<typeof oneUseHeader>, { call, now }: Variables) => {
+const identifiedUse = async (header: z.output<typeof oneUseHeader>, known: Known) => {
   const id = header['Idempotency-Key'];
   return {
-    identified: id === undefined ? null : { digest: await digestOf(call?.kind ?? 'token', id), day: dayOf(now) },
+    identified: id === undefined ? null : { digest: await digestOf(kindOf(known), id), day: dayOf(known.get('now')) },
   };
 };
 
 /** Each id once, on the day of its first entry. */
-async function identifiedUses({ uses }: z.output<typeof usesBody>, { call, now }: Variables) {
+async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known) {
+  const now = known.get('now');
   const errors: Record<string, string[]> = {};
   const days = new Map<string, string>();
   for (const [index, { id, at }] of uses.entries()) {
@@ -56,7 +57,7 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, { call, now }
   }
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   const identified: IdentifiedUse[] = await Promise.all(
-    Array.from(days, async ([id, day]) => ({ digest: await digestOf(call?.kind ?? 'token', id), day })),
+    Array.from(days, async ([id, day]) => ({ digest: await digestOf(kindOf(known), id), day })),
   );
   return { identified, reported: uses.length };
 }
@@ -105,7 +106,7 @@ export const record = new Hono<Env>().post(
     },
   ),
   (c) => {
-    const [[before], [counted], remembered] = c.var.rows;
+    const [[before], [counted], remembered] = c.get('rows');
     const reported = c.req.valid('json');
     if (reported) {
       const recorded = remembered?.length ?? 0;

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { json } from '../answer.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
 import { usageInRange } from '../db/queries.ts';
-import type { Env } from '../env.ts';
+import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input } from '../input.ts';
@@ -13,8 +13,8 @@ const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-D
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
 export const rangeQuery = z.object({ from: day, to: day });
 
-function resolveRange(asked: z.output<typeof rangeQuery>, { now }: Env['Variables']): Range {
-  const range = rangeOf(asked, dayOf(now));
+function resolveRange(asked: z.output<typeof rangeQuery>, known: Known): Range {
+  const range = rangeOf(asked, dayOf(known.get('now')));
   const ends = `to (${range.to}${asked.to === undefined ? ', today' : ''})`;
   if (range.from > range.to) throw new InvalidInput({ from: [`from must not be after ${ends}`] });
   if (daysIn(range) > MAX_RANGE_DAYS) {
@@ -29,7 +29,8 @@ export const report = new Hono<Env>().get(
     usageInRange(scope, valid('query')),
   ]),
   (c) => {
-    const [days] = c.var.rows;
-    return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), days) } });
+    const [[usage]] = c.get('rows');
+    const counts = JSON.parse(usage?.days ?? '{}');
+    return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), counts) } });
   },
 );
