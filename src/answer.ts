@@ -54,7 +54,3 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   const all = { 'Content-Type': 'application/json', ...headers };
   return send(known, JSON.stringify(body), status ?? 200, all) as never;
 }
-
-/** The id by which a request is found in the log: the caller's own, where it has one that is safe to repeat. */
-export const requestIdOf = (sent: string | undefined): string =>
-  sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

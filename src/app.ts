@@ -1,6 +1,7 @@
 // The table of contents: what every request passes through, and the routes.
 import { Hono } from 'hono';
-import { preflight, requestIdOf } from './answer.ts';
+import { preflight } from './answer.ts';
+import { requestIdOf } from './core/request.ts';
 import { noCost } from './db/meter.ts';
 import type { Env } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';

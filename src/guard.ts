@@ -2,7 +2,8 @@
 // of the route together with all that, as one batch.
 import type { Context, HonoRequest, Input, MiddlewareHandler } from 'hono';
 import { credentialOf, hashOf } from './core/credential.ts';
-import { idOf, type Operation, originOf, POLICY, type Refusal } from './core/policy.ts';
+import { type Operation, POLICY, type Refusal } from './core/policy.ts';
+import { idOf, originOf, ownOriginOf } from './core/request.ts';
 import { metered } from './db/meter.ts';
 import { outageOf } from './db/outage.ts';
 import { refusalOf, type Scope, scopeOf } from './db/queries.ts';
@@ -11,16 +12,15 @@ import type { Env } from './env.ts';
 import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
 import { isLimited } from './limits.ts';
 
-/** The first one's rows say whether the call is refused. */
-type Statements = readonly [Statement<{ refusal: Refusal | null }>, ...Statement[]];
+/** They run in this order. `grant` has a row where the credential is valid, which says whether the call is refused. */
+type Statements = { grant: Statement<{ refusal: Refusal | null }>; [name: string]: Statement };
 type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'];
 
 /**
- * The middleware of every route. `operation` is a function where one path has two. `statements` makes those of the route, of
- * which the first says whether the call is refused; their rows are the handler's `c.get('rows')`. A refused call, and one whose
- * input is invalid, never reaches the handler.
+ * The middleware of every route. `operation` is a function where one path has two. `statements` makes those of the route; their
+ * rows, by the same names, are the handler's `c.get('rows')`. A refused call, and one whose input is invalid, never reaches it.
  */
-export function guard<I extends Input, const S extends Statements>(
+export function guard<I extends Input, S extends Statements>(
   operation: Operation | ((c: Context<Env>) => Promise<Operation>),
   input: MiddlewareHandler<Env, string, I>,
   statements: (scope: Scope, valid: Valid<I>) => S,
@@ -32,7 +32,7 @@ export function guard<I extends Input, const S extends Statements>(
     const { kind, secret } = credential;
     const now = c.get('now');
     const asked = typeof operation === 'string' ? operation : await operation(c as never);
-    const own_origin = c.req.url.slice(0, c.req.url.indexOf('/', 'https://'.length));
+    const own_origin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     c.set('call', { operation: asked, kind, last_four: secret.slice(-4), business_id });
@@ -47,17 +47,18 @@ export function guard<I extends Input, const S extends Statements>(
       now,
     });
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
-    const batch: Statements = invalid ? [refusalOf(scope)] : statements(scope, valid);
+    const batch: Statements = invalid ? { grant: refusalOf(scope) } : statements(scope, valid);
     const db = metered(c.env.DB, c.get('cost'));
-    const bound = batch.map(({ sql, values }) => db.prepare(sql).bind(...values));
+    const bound = Object.values(batch).map(({ sql, values }) => db.prepare(sql).bind(...values));
     const results = await db.batch(bound).catch((error: unknown) => {
       const outage = outageOf(error);
       const safe = POLICY[asked].repeatable || c.req.header('Idempotency-Key') !== undefined || outage === 'not_run';
       throw outage !== null && safe ? new Unavailable('the database cannot serve', { cause: error }) : error;
     });
-    const rows = results.map((result) => result.results) as RowsOf<Statements>;
-    const [first] = rows[0];
-    const refusal = first === undefined ? 'unauthenticated' : first.refusal;
+    const named = Object.keys(batch).map((name, index) => [name, results[index]?.results]);
+    const rows: RowsOf<Statements> = Object.fromEntries(named);
+    const [grant] = rows.grant;
+    const refusal = grant === undefined ? 'unauthenticated' : grant.refusal;
     if (refusal !== null) throw new Denied(refusal, { operation: asked, kind, origin });
     if (invalid) throw invalid;
     c.set('rows', rows as never);

@@ -1,6 +1,6 @@
 // What the operator types: how each argument and option is read, and what it must be.
 import { isImportable } from '../core/credential.ts';
-import { idOf } from '../core/policy.ts';
+import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
 

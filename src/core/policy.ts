@@ -32,19 +32,3 @@ export type Refusal =
   | 'inactive_business'
   | 'origin_missing'
   | 'origin_not_authorized';
-
-/** The id that `text` is, or null: a positive integer of at most 2^53 − 1, in plain decimal digits. */
-export function idOf(text: string): number | null {
-  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(id) ? id : null;
-}
-
-/**
- * The origin of a call: its `Origin` header; without one, the service's own where the browser says that a page of the
- * service's own host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2); otherwise null: a server.
- */
-export function originOf(headers: Headers, ownOrigin: string): string | null {
-  const sent = headers.get('Origin');
-  if (sent !== null) return sent;
-  return headers.get('Sec-Fetch-Site') === 'same-origin' ? ownOrigin : null;
-}

@@ -218,7 +218,8 @@ const knownUse = granting((grant) =>
 /** The refusal, with the day on which the use of this digest was counted before, and that day's count; null: it is new. */
 export const useBefore = (scope: Scope, digest: string) => knownUse(scope, { digest });
 
-const known = sql`select ${access.site} from ${access} where ${eq(access.business_id, $business_id)}`;
+/** The entries of the business. */
+const own = sql`from ${access} where ${eq(access.business_id, $business_id)}`;
 
 /** The business where the call is granted and `condition` holds, else null. Both writes of a change go by it. */
 const changed = (grant: Grant, condition: SQL) => sql`(select ${granted(grant)} from ${grant} where ${condition})`;
@@ -232,9 +233,9 @@ const touch = (condition: SQL) =>
       .where(eq(businesses.id, changed(grant, condition))),
   );
 
-const fresh = sql`select key, value from json_each(${$('sites')}) where value not in (${known})`;
+const fresh = sql`select key, value from json_each(${$('sites')}) where value not in (select ${access.site} ${own})`;
 const fits = sql`exists (${fresh})
-  and (select count(*) from (${known})) + (select count(*) from (${fresh})) <= ${MAX_SITES}`;
+  and (select count(*) ${own}) + (select count(*) from (${fresh})) <= ${MAX_SITES}`;
 const touchIfFits = touch(fits);
 const insertSites = granting((grant) =>
   db.insert(access).select(
@@ -249,27 +250,31 @@ const insertSites = granting((grant) =>
  */
 export function addSites(scope: Scope, sites: string[]) {
   const values = { sites: JSON.stringify(sites) };
-  return [touchIfFits(scope, values), insertSites(scope, values)] as const;
+  return { touched: touchIfFits(scope, values), added: insertSites(scope, values) };
 }
 
-const others = sql`select 1 from ${access} where ${eq(access.business_id, $business_id)}`;
-const isNotLast = sql`exists (${others} and ${access.id} = ${$('access_id')})
-  and exists (${others} and ${access.id} <> ${$('access_id')})`;
+const isNotLast = sql`exists (select 1 ${own} and ${access.id} = ${$('access_id')})
+  and exists (select 1 ${own} and ${access.id} <> ${$('access_id')})`;
 const touchIfNotLast = touch(isNotLast);
 const deleteSite = granting((grant) =>
   db.delete(access).where(and(eq(access.id, $('access_id')), eq(access.business_id, changed(grant, isNotLast)))),
 );
 
 /** Removes an entry, unless it is the last. */
-export const removeSite = (scope: Scope, access_id: number) =>
-  [touchIfNotLast(scope, { access_id }), deleteSite(scope, { access_id })] as const;
+export const removeSite = (scope: Scope, access_id: number) => ({
+  touched: touchIfNotLast(scope, { access_id }),
+  removed: deleteSite(scope, { access_id }),
+});
 
-const hasSites = sql`exists (${known})`;
+const hasSites = sql`exists (select 1 ${own})`;
 const touchIfHasSites = touch(hasSites);
 const deleteSites = granting((grant) => db.delete(access).where(eq(access.business_id, changed(grant, hasSites))));
 
 /** Removes all entries: the token works everywhere again. */
-export const removeAllSites = (scope: Scope) => [touchIfHasSites(scope), deleteSites(scope)] as const;
+export const removeAllSites = (scope: Scope) => ({
+  touched: touchIfHasSites(scope),
+  removed: deleteSites(scope),
+});
 
 const entry = granting((grant) =>
   db

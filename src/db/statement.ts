@@ -6,9 +6,9 @@ import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 /** A statement with its values. It gives rows of the columns that it names: every field bears its column's name. */
 export type Statement<Row = unknown> = { sql: string; values: unknown[]; row?: Row };
 
-/** The rows that a batch of statements gives. */
-export type RowsOf<S extends readonly Statement[]> = {
-  -readonly [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never;
+/** The rows that each of some statements gives. */
+export type RowsOf<S extends Record<string, Statement>> = {
+  [Name in keyof S]: S[Name] extends Statement<infer Row> ? Row[] : never;
 };
 
 /** A query of Drizzle's builder. */

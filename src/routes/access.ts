@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { json } from '../answer.ts';
-import { idOf } from '../core/policy.ts';
+import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
 import {
   accessList,
@@ -15,6 +15,7 @@ import {
   removeSite,
   type Scope,
 } from '../db/queries.ts';
+import type { RowsOf } from '../db/statement.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput, UnknownEntry } from '../errors.ts';
 import { guard } from '../guard.ts';
@@ -58,61 +59,64 @@ async function canonicalSites(body: z.output<typeof sitesBody>): Promise<{ sites
 const entryParam = z.object({ access_id: z.string() });
 const entryId = ({ access_id }: z.output<typeof entryParam>) => ({ access_id: idOf(access_id) ?? 0 });
 
-/** The business with its access_list, as every operation here answers. */
-const shown = (scope: Scope) => [business(scope), accessList(scope)] as const;
+/** What every operation here answers with: read behind what it changes. */
+const shown = (scope: Scope) => ({ business: business(scope), access_list: accessList(scope) });
+const answerOf = ({ business: [found], access_list }: RowsOf<ReturnType<typeof shown>>) => ({
+  status: true,
+  data: { ...found, access_list },
+});
 
 export const access = new Hono<Env>()
   .get(
     LIST,
-    guard('read_access', noInput, (scope) => [refusalOf(scope), ...shown(scope)]),
-    (c) => {
-      const [, [found], access_list] = c.get('rows');
-      return json(c, { status: true, data: { ...found, access_list } });
-    },
+    guard('read_access', noInput, (scope) => ({ grant: refusalOf(scope), ...shown(scope) })),
+    (c) => json(c, answerOf(c.get('rows'))),
   )
   .post(
     LIST,
     limitedBody,
-    guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => [
-      refusalOf(scope),
+    guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => ({
+      grant: refusalOf(scope),
       ...addSites(scope, valid('json').sites),
       ...shown(scope),
-    ]),
+    })),
     (c) => {
-      const [, , , [found], access_list] = c.get('rows');
-      const stored = new Set(access_list.map((entry) => entry.site));
+      const rows = c.get('rows');
+      const stored = new Set(rows.access_list.map((entry) => entry.site));
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
       }
-      return json(c, { status: true, data: { ...found, access_list } });
+      return json(c, answerOf(rows));
     },
   )
   .delete(
     LIST,
     limitedBody,
-    guard('change_access', noInput, (scope) => [refusalOf(scope), ...removeAllSites(scope), ...shown(scope)]),
-    (c) => {
-      const [, , , [found], access_list] = c.get('rows');
-      return json(c, { status: true, data: { ...found, access_list } });
-    },
+    guard('change_access', noInput, (scope) => ({
+      grant: refusalOf(scope),
+      ...removeAllSites(scope),
+      ...shown(scope),
+    })),
+    (c) => json(c, answerOf(c.get('rows'))),
   )
   .delete(
     ENTRY,
     limitedBody,
     guard('change_access', input('param', entryParam, entryId), (scope, valid) => {
       const { access_id } = valid('param');
-      return [entryOf(scope, access_id), ...removeSite(scope, access_id), ...shown(scope)];
+      return { grant: entryOf(scope, access_id), ...removeSite(scope, access_id), ...shown(scope) };
     }),
     (c) => {
-      const [[entry], , , [found], access_list] = c.get('rows');
-      if (!entry?.access_id) throw new UnknownEntry();
-      if (access_list.some(({ id }) => id === entry.access_id)) {
+      const rows = c.get('rows');
+      const access_id = rows.grant[0]?.access_id;
+      if (!access_id) throw new UnknownEntry();
+      if (rows.access_list.some(({ id }) => id === access_id)) {
         throw new InvalidInput({
           access_id: [
             'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.',
           ],
         });
       }
-      return json(c, { status: true, data: { ...found, access_list } });
+      return json(c, answerOf(rows));
     },
   );

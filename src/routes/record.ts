@@ -94,25 +94,32 @@ export const record = new Hono<Env>().post(
     async (c) => ((await isOneUse(c)) ? 'record_use' : 'report_uses'),
     recording,
     (scope, valid) => {
-      const refusal = refusalOf(scope);
       const reported = valid('json');
       if (reported) {
-        return [refusal, countUses(scope, reported.identified), rememberUses(scope, reported.identified)] as const;
+        const { identified } = reported;
+        return {
+          grant: refusalOf(scope),
+          counted: countUses(scope, identified),
+          remembered: rememberUses(scope, identified),
+        };
       }
       const { identified } = valid('header');
-      if (identified === null) return [refusal, countUse(scope)] as const;
-      const before = useBefore(scope, identified.digest);
-      return [before, countUse(scope, identified), rememberUse(scope, identified)] as const;
+      if (identified === null) return { grant: refusalOf(scope), counted: countUse(scope) };
+      return {
+        grant: useBefore(scope, identified.digest),
+        counted: countUse(scope, identified),
+        remembered: rememberUse(scope, identified),
+      };
     },
   ),
   (c) => {
-    const [[before], [counted], remembered] = c.get('rows');
+    const rows = c.get('rows');
     const reported = c.req.valid('json');
     if (reported) {
-      const recorded = remembered?.length ?? 0;
+      const recorded = rows.remembered?.length ?? 0;
       return json(c, { status: true, data: { recorded, duplicates: reported.reported - recorded } });
     }
-    const use = counted ?? before;
+    const use = rows.counted[0] ?? rows.grant[0];
     if (use === undefined || !('date' in use) || use.date === null) throw new Error('a granted use was not counted');
     return json(c, { status: true, data: { date: use.date, count: use.count } });
   },

@@ -25,11 +25,11 @@ function resolveRange(asked: z.output<typeof rangeQuery>, known: Known): Range {
 
 export const report = new Hono<Env>().get(
   '/:business_id',
-  guard('read_usage', input('query', rangeQuery, resolveRange), (scope, valid) => [
-    usageInRange(scope, valid('query')),
-  ]),
+  guard('read_usage', input('query', rangeQuery, resolveRange), (scope, valid) => ({
+    grant: usageInRange(scope, valid('query')),
+  })),
   (c) => {
-    const [[usage]] = c.get('rows');
+    const [usage] = c.get('rows').grant;
     const counts = JSON.parse(usage?.days ?? '{}');
     return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), counts) } });
   },
