@@ -124,11 +124,12 @@ const granted = (grant: Grant) => sql`case when ${isNull(grant.refusal)} then ${
 const days = (grant: Grant) => sql<string>`(
   select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
   where ${eq(dailyUsage.business_id, granted(grant))} and ${between(dailyUsage.day, $('from'), $('to'))})`;
+// The condition keeps SQLite from evaluating the rule twice, for the refusal and for the days.
 const usage = granting((grant) =>
   db
     .select({ refusal: grant.refusal, days: days(grant).as('days') })
     .from(grant)
-    .where(sql`true`), // without a condition, SQLite evaluates the rule twice: for the refusal and for the days
+    .where(sql`true`),
 );
 
 /** The refusal, with the days of `range` that have a count, as JSON: an object from day to count, in one row, not a row a day. */

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { withDatabase } from '../../src/admin/database.ts';
 import { prepareDemo } from '../../src/admin/demo.ts';
 import { hashOf } from '../../src/core/credential.ts';
-import { insert, newDatabase, rowsOf } from './support.ts';
+import { newDatabase } from '../node/state.ts';
+import { insert, rowsOf } from './support.ts';
 
 const NOW = new Date('2026-03-15T12:00:00.000Z');
 const LATER = new Date('2026-03-16T12:00:00.000Z');
 
 test('makes a business with three months of use and one to try domains on, open to every site, and a key', async () => {
-  const state = await newDatabase();
+  const state = newDatabase();
   const { charts, shop, api_key } = await withDatabase({ 'persist-to': state }, (db) => prepareDemo(db, NOW));
   expect(rowsOf(state, 'businesses')).toEqual([charts, shop]);
   expect(charts).toMatchObject({ user_id: 1, name: 'Demo Charts', status: 'active' });
@@ -26,7 +27,7 @@ test('makes a business with three months of use and one to try domains on, open 
 });
 
 test('run again, keeps businesses and uses, and makes a new key in place of the one before', async () => {
-  const state = await newDatabase();
+  const state = newDatabase();
   const own = { user_id: 1, name: 'own', hash: 'a'.repeat(64), last_four: 'aaaa', created_at: '2026-01-01' };
   insert(state, 'api_keys', own);
   await withDatabase({ 'persist-to': state }, async (db) => {

@@ -1,7 +1,8 @@
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { admin, newFolder, node, ROOT } from './support.ts';
+import { newFolder } from '../node/state.ts';
+import { admin, node, ROOT } from './support.ts';
 
 describe.concurrent('the command line', () => {
   test('prints help on stdout and ends with 0', async () => {

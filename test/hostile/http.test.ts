@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/admin/businesses.ts';
 import { withDatabase } from '../../src/admin/database.ts';
 import { createKey } from '../../src/admin/keys.ts';
-import { newState, type Service, startService } from '../node/server.ts';
+import { type Service, startService } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
 import {
   BAD_REQUEST,
   GENUINE_ORIGINS,
@@ -23,7 +24,7 @@ const CONNECTIONS = 4;
 const NAMES = Object.keys(LISTS) as List[];
 
 type Business = { id: number; token: string; usage: string; access: string };
-let state: ReturnType<typeof newState>;
+let state: string;
 const wires: Wire[] = [];
 let service: Service;
 let key: string;
@@ -31,7 +32,7 @@ let own: string;
 
 /** So many businesses of one user, whose API key is `key`. */
 const newBusinesses = (count: number) =>
-  withDatabase({ 'persist-to': state.directory }, async (db) => {
+  withDatabase({ 'persist-to': state }, async (db) => {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     const made: Business[] = [];
     for (let left = count; left > 0; left--) {
@@ -84,11 +85,11 @@ let target: Business;
 let removal: Business;
 let reopened: Business;
 beforeAll(async () => {
-  state = newState();
+  state = newDatabase();
   const [literals, wildcards, loopback, every, ...others] = await newBusinesses(7);
   lists = { literals, wildcards, loopback, every } as typeof lists;
   [target, removal, reopened] = others as [Business, Business, Business];
-  service = await startService(state.directory);
+  service = await startService(state);
   const port = Number(new URL(service.url).port);
   own = `http://localhost:${port}`;
   for (let left = CONNECTIONS; left > 0; left--) wires.push(new Wire(port));
@@ -101,7 +102,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const wire of wires) wire.close();
   await service?.stop();
-  state.remove();
 });
 
 describe('an origin', () => {

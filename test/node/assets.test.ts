@@ -4,21 +4,19 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import build from '../../src/admin/build.ts';
-import { newState, type Service, startService } from './server.ts';
+import { type Service, startService } from './server.ts';
+import { newDatabase } from './state.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const KiB = 1024;
-let state: ReturnType<typeof newState>;
+let state: string;
 let service: Service;
 
 beforeAll(async () => {
-  state = newState();
-  service = await startService(state.directory);
+  state = newDatabase();
+  service = await startService(state);
 });
-afterAll(async () => {
-  await service?.stop();
-  state?.remove();
-});
+afterAll(() => service?.stop());
 
 describe('the chart', () => {
   test('can be loaded by every site, and stored', async () => {

@@ -7,34 +7,32 @@ import { type Business, createBusiness } from '../../src/admin/businesses.ts';
 import { withDatabase } from '../../src/admin/database.ts';
 import { createKey } from '../../src/admin/keys.ts';
 import { dailyUsage } from '../../src/db/schema.ts';
-import { newState, type Service, startService } from './server.ts';
+import { type Service, startService } from './server.ts';
+import { newDatabase } from './state.ts';
 
 const CLIENT = resolve(import.meta.dirname, '../client');
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, [resolve(CLIENT, script), ...args], { cwd: CLIENT, stdio: 'pipe', encoding: 'utf8' });
 const compile = () => run('../../node_modules/typescript/bin/tsc', '-p', '.');
 
-let state: ReturnType<typeof newState>;
+let state: string;
 let service: Service;
 let business: Business;
 let api_key: string;
 
 beforeAll(async () => {
-  state = newState();
-  await withDatabase({ 'persist-to': state.directory }, async (db) => {
+  state = newDatabase();
+  await withDatabase({ 'persist-to': state }, async (db) => {
     const now = new Date();
     const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     business = await createBusiness(db, { ...fields, country_id: 1, business_size: 'small' }, now);
     api_key = (await createKey(db, { user_id: 1, name: 'client', expires_on: null }, now)).api_key;
     await db.insert(dailyUsage).values({ business_id: business.id, day: '2026-03-02', count: 5 });
   });
-  service = await startService(state.directory);
+  service = await startService(state);
   run('node_modules/openapi-typescript/bin/cli.js', `${service.url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
 });
-afterAll(async () => {
-  await service?.stop();
-  state?.remove();
-});
+afterAll(() => service?.stop());
 
 test('is the one of the README', () => {
   const readme = readFileSync(resolve(CLIENT, '../../README.md'), 'utf8');

@@ -3,17 +3,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Business, createBusiness } from '../../src/admin/businesses.ts';
 import { withDatabase } from '../../src/admin/database.ts';
 import { access, dailyUsage } from '../../src/db/schema.ts';
-import { newState, type Service, startService } from './server.ts';
+import { type Service, startService } from './server.ts';
+import { newDatabase } from './state.ts';
 
-let state: ReturnType<typeof newState>;
+let state: string;
 let business: Business;
 let service: Service;
 
 beforeAll(async () => {
-  state = newState();
+  state = newDatabase();
   const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
   const row = { ...fields, country_id: 1, business_size: 'small' };
-  business = await withDatabase({ 'persist-to': state.directory }, async (db) => {
+  business = await withDatabase({ 'persist-to': state }, async (db) => {
     const made = await createBusiness(db, row, new Date());
     const stamp = made.created_at;
     await db
@@ -21,12 +22,9 @@ beforeAll(async () => {
       .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
     return made;
   });
-  service = await startService(state.directory, ['test/product/wrangler.toml', 'wrangler.toml']);
+  service = await startService(state, ['test/product/wrangler.toml', 'wrangler.toml']);
 });
-afterAll(async () => {
-  await service?.stop();
-  state.remove();
-});
+afterAll(() => service?.stop());
 
 const visit = async (origin: string) => {
   const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
@@ -42,7 +40,7 @@ test('acts on 200, and passes a refusal on with its reason', async () => {
     cors: '*',
   });
   await visit('https://acme.example');
-  const counts = await withDatabase({ 'persist-to': state.directory }, (db) =>
+  const counts = await withDatabase({ 'persist-to': state }, (db) =>
     db.select({ count: dailyUsage.count }).from(dailyUsage),
   );
   expect(counts).toEqual([{ count: 2 }]);

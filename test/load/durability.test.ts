@@ -2,26 +2,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Business, createBusiness } from '../../src/admin/businesses.ts';
 import { withDatabase } from '../../src/admin/database.ts';
-import { newState, type Service, startService } from './server.ts';
+import { type Service, startService } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
 
 const SENDERS = 20;
-let state: ReturnType<typeof newState>;
+let state: string;
 let business: Business;
 let service: Service | undefined;
 
 beforeAll(async () => {
-  state = newState();
+  state = newDatabase();
   const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
   const row = { ...fields, country_id: 1, business_size: 'small' };
-  business = await withDatabase({ 'persist-to': state.directory }, (db) => createBusiness(db, row, new Date()));
+  business = await withDatabase({ 'persist-to': state }, (db) => createBusiness(db, row, new Date()));
 });
-afterAll(async () => {
-  await service?.stop();
-  state.remove();
-});
+afterAll(() => service?.stop());
 
 test('kill -9 under load loses no use that was acknowledged, and counts none that was not sent', async () => {
-  service = await startService(state.directory);
+  service = await startService(state);
   const path = `/api/v1/business/usage/${business.id}`;
   const headers = { Authorization: `Bearer ${business.token}` };
   let sent = 0;
@@ -42,7 +40,7 @@ test('kill -9 under load loses no use that was acknowledged, and counts none tha
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, send));
-  service = await startService(state.directory);
+  service = await startService(state);
   const answer = await fetch(service.url + path, { headers });
   const { data } = (await answer.json()) as { data: { used: { count: number }[] } };
   const counted = data.used.reduce((sum, { count }) => sum + count, 0);
