@@ -1,5 +1,5 @@
-// The Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node. The fuzzer and the
-// load are apart: they take longer than all others.
+// The Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node. Apart are the
+// fuzzer, which takes minutes, and the load, which wants the machine to itself.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -7,23 +7,23 @@ const worker = cloudflareTest(async () => ({
   wrangler: { configPath: './wrangler.toml' },
   miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
 }));
-const inNode = {
+const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',
   isolate: false, // wrangler takes a second to load
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
-const apartFromWorker = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
+const nodeTests = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
 export default defineConfig({
   test: {
     globalSetup: 'test/node/assets.ts',
     maxWorkers: '100%',
     projects: [
-      { plugins: [worker], test: { name: 'worker', include: ['test/*.test.ts'] } },
+      { plugins: [worker], test: { name: 'worker', include: ['test/*.test.ts'], testTimeout: 30_000 } },
       { plugins: [worker], test: { name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 } },
-      { test: { ...inNode, name: 'node', include: apartFromWorker } },
-      { test: { ...inNode, name: 'load', include: ['test/load/*.test.ts'] } },
+      { test: { ...nodeOptions, name: 'node', include: nodeTests } },
+      { test: { ...nodeOptions, name: 'load', include: ['test/load/*.test.ts'] } },
     ],
   },
 });

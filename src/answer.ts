@@ -32,10 +32,13 @@ const PREFLIGHT = {
 /** The answer to every preflight: who may do what is said by the call itself. */
 export const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT });
 
-type Headers = Record<string, string>;
-
 /** An answer whose body is made already. */
-export function send(known: Known, body: BodyInit | null, status: StatusCode, headers: Headers): Response {
+export function send(
+  known: Known,
+  body: BodyInit | null,
+  status: StatusCode,
+  headers: Record<string, string>,
+): Response {
   const { round_trips, ms } = known.get('cost');
   const timing = round_trips > 0 ? { 'Server-Timing': `d1;dur=${ms}` } : null;
   return new Response(body, {
@@ -49,7 +52,7 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   known: Known,
   body: T,
   status?: S,
-  headers?: Headers,
+  headers?: Record<string, string>,
 ): Response & TypedResponse<JSONParsed<T>, S, 'json'> {
   const all = { 'Content-Type': 'application/json', ...headers };
   return send(known, JSON.stringify(body), status ?? 200, all) as never;

@@ -12,7 +12,10 @@ import type { Env } from './env.ts';
 import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
 import { isLimited } from './limits.ts';
 
-/** They run in this order. `grant` has a row where the credential is valid, which says whether the call is refused. */
+/**
+ * They run in this order, `grant` before all others: what they change can change what is granted. It has a row where the
+ * credential is valid, which says whether the call is refused.
+ */
 type Statements = { grant: Statement<{ refusal: Refusal | null }>; [name: string]: Statement };
 type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'];
 
@@ -47,7 +50,8 @@ export function guard<I extends Input, S extends Statements>(
       now,
     });
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
-    const batch: Statements = invalid ? { grant: refusalOf(scope) } : statements(scope, valid);
+    const { grant, ...others }: Statements = invalid ? { grant: refusalOf(scope) } : statements(scope, valid);
+    const batch = { grant, ...others };
     const db = metered(c.env.DB, c.get('cost'));
     const bound = Object.values(batch).map(({ sql, values }) => db.prepare(sql).bind(...values));
     const results = await db.batch(bound).catch((error: unknown) => {
@@ -57,8 +61,8 @@ export function guard<I extends Input, S extends Statements>(
     });
     const named = Object.keys(batch).map((name, index) => [name, results[index]?.results]);
     const rows: RowsOf<Statements> = Object.fromEntries(named);
-    const [grant] = rows.grant;
-    const refusal = grant === undefined ? 'unauthenticated' : grant.refusal;
+    const [verdict] = rows.grant;
+    const refusal = verdict === undefined ? 'unauthenticated' : verdict.refusal;
     if (refusal !== null) throw new Denied(refusal, { operation: asked, kind, origin });
     if (invalid) throw invalid;
     c.set('rows', rows as never);

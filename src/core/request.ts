@@ -1,4 +1,4 @@
-// What a request says of itself, beside its credential and its input.
+// What the first line and the headers of a request say: ids and origins. Its credential is in credential.ts.
 
 /** The id that `text` is, or null: a positive integer of at most 2^53 − 1, in plain decimal digits. */
 export function idOf(text: string): number | null {

@@ -61,7 +61,7 @@ const entryId = ({ access_id }: z.output<typeof entryParam>) => ({ access_id: id
 
 /** What every operation here answers with: read behind what it changes. */
 const shown = (scope: Scope) => ({ business: business(scope), access_list: accessList(scope) });
-const answerOf = ({ business: [found], access_list }: RowsOf<ReturnType<typeof shown>>) => ({
+const businessWithList = ({ business: [found], access_list }: RowsOf<ReturnType<typeof shown>>) => ({
   status: true,
   data: { ...found, access_list },
 });
@@ -70,7 +70,7 @@ export const access = new Hono<Env>()
   .get(
     LIST,
     guard('read_access', noInput, (scope) => ({ grant: refusalOf(scope), ...shown(scope) })),
-    (c) => json(c, answerOf(c.get('rows'))),
+    (c) => json(c, businessWithList(c.get('rows'))),
   )
   .post(
     LIST,
@@ -86,7 +86,7 @@ export const access = new Hono<Env>()
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
       }
-      return json(c, answerOf(rows));
+      return json(c, businessWithList(rows));
     },
   )
   .delete(
@@ -97,7 +97,7 @@ export const access = new Hono<Env>()
       ...removeAllSites(scope),
       ...shown(scope),
     })),
-    (c) => json(c, answerOf(c.get('rows'))),
+    (c) => json(c, businessWithList(c.get('rows'))),
   )
   .delete(
     ENTRY,
@@ -117,6 +117,6 @@ export const access = new Hono<Env>()
           ],
         });
       }
-      return json(c, answerOf(rows));
+      return json(c, businessWithList(rows));
     },
   );

@@ -30,7 +30,8 @@ export const report = new Hono<Env>().get(
   })),
   (c) => {
     const [usage] = c.get('rows').grant;
-    const counts = JSON.parse(usage?.days ?? '{}');
+    if (usage === undefined) throw new Error('a granted report has no row');
+    const counts: Record<string, number> = JSON.parse(usage.days);
     return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), counts) } });
   },
 );

@@ -7,7 +7,7 @@ import { withDatabase } from '../../src/admin/database.ts';
 import { UsageError } from '../../src/admin/errors.ts';
 import type { Database } from '../../src/db/queries.ts';
 import { newDatabase } from '../node/state.ts';
-import { admin, answerOf, insert, open, rowsOf } from './support.ts';
+import { admin, insert, open, resultOf, rowsOf } from './support.ts';
 
 const TOKEN = /^bua_pk_[0-9A-Za-z]{33}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
@@ -70,7 +70,7 @@ describe.concurrent('business', () => {
       business_size: '-x',
       token: ACME.token,
     };
-    const { business } = await answerOf(
+    const { business } = await resultOf(
       state,
       ...['business', 'create', '--user', '7', '--country', '1', '--name', hostile.name, '--site', hostile.site],
       ...[`--main-domain=${hostile.main_domain}`, `--size=${hostile.business_size}`, `--token=${hostile.token}`],
@@ -91,17 +91,17 @@ describe.concurrent('business', () => {
 
   test('list prints those of one user', async () => {
     const state = withRows('businesses', ACME, OTHER);
-    expect(await answerOf(state, 'business', 'list', '--user', '8')).toEqual({ businesses: [OTHER] });
+    expect(await resultOf(state, 'business', 'list', '--user', '8')).toEqual({ businesses: [OTHER] });
   });
 
   test('show prints one', async () => {
     const state = withRows('businesses', ACME, OTHER);
-    expect(await answerOf(state, 'business', 'show', '2')).toEqual({ business: OTHER });
+    expect(await resultOf(state, 'business', 'show', '2')).toEqual({ business: OTHER });
   });
 
   test('update changes the fields given and nothing else', async () => {
     const state = withRows('businesses', ACME, OTHER);
-    const { business } = await answerOf(state, 'business', 'update', '1', '--name=-x', '--country', '2');
+    const { business } = await resultOf(state, 'business', 'update', '1', '--name=-x', '--country', '2');
     expect(business).toEqual({ ...ACME, name: '-x', country_id: 2, updated_at: expect.stringMatching(INSTANT) });
     expect(business.updated_at).not.toBe(STAMP);
     expect(rowsOf(state, 'businesses')).toEqual([business, OTHER]);
@@ -114,7 +114,7 @@ describe.concurrent('business', () => {
 
   test('status sets the status', async () => {
     const state = withRows('businesses', ACME, OTHER);
-    const { business } = await answerOf(state, 'business', 'status', '1', 'on hold');
+    const { business } = await resultOf(state, 'business', 'status', '1', 'on hold');
     expect(business).toEqual({ ...ACME, status: 'on hold', updated_at: expect.stringMatching(INSTANT) });
     expect(rowsOf(state, 'businesses')).toEqual([business, OTHER]);
   });
@@ -124,7 +124,7 @@ describe.concurrent('key', () => {
   test('create shows the key; only its SHA-256 is stored, and list shows neither', async () => {
     const state = withRows('api_keys', { ...KEY, user_id: 8, hash: 'a'.repeat(64) });
     const name = "Billing'; --";
-    const created = await answerOf(state, 'key', 'create', '--user', '7', '--name', name, '--expires', '2096-02-29');
+    const created = await resultOf(state, 'key', 'create', '--user', '7', '--name', name, '--expires', '2096-02-29');
     const { api_key, ...key } = created;
     expect(api_key).toMatch(/^bua_sk_[0-9A-Za-z]{33}$/);
     const last_four = api_key.slice(-4);
@@ -136,13 +136,13 @@ describe.concurrent('key', () => {
     for (const file of readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
       expect(readFileSync(join(file.parentPath, file.name), 'latin1')).not.toContain(api_key);
     }
-    expect(await answerOf(state, 'key', 'list', '--user', '7')).toEqual({ keys: [key] });
+    expect(await resultOf(state, 'key', 'list', '--user', '7')).toEqual({ keys: [key] });
   });
 
   test('revoke revokes the key and no other', async () => {
     const other = { ...KEY, id: 2, hash: 'b'.repeat(64) };
     const state = withRows('api_keys', { ...KEY, hash: 'a'.repeat(64) }, other);
-    const { key } = await answerOf(state, 'key', 'revoke', '1');
+    const { key } = await resultOf(state, 'key', 'revoke', '1');
     expect(key).toEqual({ ...KEY, revoked_at: expect.stringMatching(INSTANT) });
     expect(rowsOf(state, 'api_keys')).toEqual([{ ...key, hash: 'a'.repeat(64) }, other]);
   });
@@ -185,11 +185,11 @@ describe.concurrent('a file and an origin', () => {
     const state = withRows('businesses', ACME);
     const file = join(state, 'history.csv');
     writeFileSync(file, 'date,count\n2026-01-30,120\n2026-01-31,7\n');
-    expect(await answerOf(state, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
-    await expect(answerOf(state, 'usage', 'import', '1', file)).rejects.toThrow(
+    expect(await resultOf(state, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
+    await expect(resultOf(state, 'usage', 'import', '1', file)).rejects.toThrow(
       'line 2: 2026-01-30 has a count already; --replace puts this one in its place',
     );
-    expect(await answerOf(state, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
+    expect(await resultOf(state, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
     expect(rowsOf(state, 'daily_usage')).toEqual([
       { business_id: 1, day: '2026-01-30', count: 120 },
       { business_id: 1, day: '2026-01-31', count: 7 },
@@ -205,7 +205,7 @@ describe.concurrent('a file and an origin', () => {
       created_at: STAMP,
       updated_at: STAMP,
     });
-    expect(await answerOf(state, 'access', 'check', '1', 'https://a.example.com')).toEqual({
+    expect(await resultOf(state, 'access', 'check', '1', 'https://a.example.com')).toEqual({
       allowed: true,
       site: 'https://*.example.com',
     });
@@ -213,27 +213,27 @@ describe.concurrent('a file and an origin', () => {
 });
 
 describe.concurrent('while a dev server holds the database locked', () => {
-  const stored = { user_id: 7, name: 'API key', expires_on: null };
-  test.each<[string, Record<string, unknown>, string, object[]]>([
-    ['key create', { user_id: 7 }, 'api_keys', [expect.objectContaining(stored)]],
-    [
-      'business rotate-token',
-      { ID: 1 },
-      'businesses',
-      [expect.objectContaining({ token: expect.stringMatching(TOKEN) })],
-    ],
-    ['business list', {}, 'businesses', [ACME]],
-  ])('%s waits, and is done once', async (name, given, table, rows) => {
-    const state = withRows('businesses', ACME);
+  const LATER = new Date('2026-03-16T12:00:00.000Z');
+  const rotated = { ...ACME, token: expect.stringMatching(TOKEN), updated_at: '2026-03-16T12:00:00.000000Z' };
+  const made = { api_key: expect.any(String), ...KEY, name: 'API key', last_four: expect.any(String) };
+
+  test.each<[string, Record<string, unknown>, object, object[]]>([
+    ['key create', { user_id: 7 }, { ...made, created_at: rotated.updated_at }, [ACME, OTHER]],
+    ['business rotate-token', { ID: 1 }, { business: rotated }, [rotated, OTHER]],
+    ['business list', {}, { businesses: [ACME, OTHER] }, [ACME, OTHER]],
+  ])('%s waits, and is done once', async (name, given, answer, businesses) => {
+    const state = withRows('businesses', ACME, OTHER);
     const holder = open(state);
     holder.exec('begin immediate');
     let attempts = 0;
-    await withDatabase({ 'persist-to': state }, (db) => {
+    const answered = await withDatabase({ 'persist-to': state }, (db) => {
       attempts += 1;
       if (attempts === 3) holder.close();
-      return COMMANDS[name]?.run(db, given, new Date(STAMP)) as Promise<object>;
+      return COMMANDS[name]?.run(db, given, LATER) as Promise<object>;
     });
     expect(attempts).toBe(3);
-    expect(rowsOf(state, table)).toEqual(rows);
+    expect(answered).toEqual(answer);
+    expect(rowsOf(state, 'businesses')).toEqual(businesses);
+    expect(rowsOf(state, 'api_keys')).toHaveLength(name === 'key create' ? 1 : 0);
   });
 });

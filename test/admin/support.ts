@@ -19,8 +19,8 @@ export const node = (...args: string[]) =>
 /** `npm run admin -- …args`. */
 export const admin = (...args: string[]) => node(join(ROOT, 'src/admin/main.ts'), ...args);
 
-/** What the command line prints for `args` on the database in `state`, without a process of its own. */
-export async function answerOf(state: string, ...args: string[]) {
+/** The object that the command of `args` gives on the database in `state`; how main.ts prints it is main.test.ts's to say. */
+export async function resultOf(state: string, ...args: string[]) {
   const call = callOf([...args, '--persist-to', state]);
   if ('help' in call) throw new Error('a call for help');
   const { command, given, where } = call;

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import type {} from './migrated.ts';
+import type {} from './migrated.ts'; // what `inject` can give
 
 export const newFolder = (): string => mkdtempSync(join(inject('folder'), 'state-'));
 
