@@ -39,7 +39,7 @@ export function guard<I extends Input, S extends Statements>(
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     c.set('call', { operation: asked, kind, last_four: secret.slice(-4), business_id });
-    const invalid = await failureOf(input(c as never, async () => {}));
+    const invalid = await failureOf(() => input(c as never, async () => {}));
 
     const scope = scopeOf({
       operation: asked,
@@ -70,9 +70,9 @@ export function guard<I extends Input, S extends Statements>(
   };
 }
 
-async function failureOf(reading: Promise<unknown>): Promise<InvalidInput | null> {
+async function failureOf(read: () => Promise<unknown>): Promise<InvalidInput | null> {
   try {
-    await reading;
+    await read();
     return null;
   } catch (error) {
     if (error instanceof InvalidInput) return error;

@@ -4,7 +4,7 @@ import { type Operation, POLICY } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { LEDGER_DAYS } from '../core/use.ts';
 import { MAX_SITES } from '../db/queries.ts';
-import { oneUseHeader } from '../routes/record.ts';
+import { identifiedHeader } from '../routes/record.ts';
 import { rangeQuery } from '../routes/report.ts';
 import { namedSchemas, plainSchema, type Schema } from './schemas.ts';
 
@@ -212,7 +212,7 @@ call counts nothing.`,
               name: 'Idempotency-Key',
               in: 'header',
               description: 'Makes one use safe to send again. Not with `uses`: each of them has its own `id`.',
-              schema: field(plainSchema(oneUseHeader), 'Idempotency-Key'),
+              schema: field(plainSchema(identifiedHeader), 'Idempotency-Key'),
               example: 'order-1',
             },
           ],

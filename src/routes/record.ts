@@ -21,7 +21,7 @@ import { input, limitedBody } from '../input.ts';
 
 const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
-export const oneUseHeader = z.object({ 'Idempotency-Key': z.optional(useId) });
+export const identifiedHeader = z.object({ 'Idempotency-Key': useId });
 
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
@@ -37,13 +37,11 @@ export const usesBody = z.pipe(
 
 const kindOf = (known: Known) => known.get('call')?.kind ?? 'token';
 
-/** The use as the ledger knows it, or null without an Idempotency-Key. */
-const identifiedUse = async (header: z.output<typeof oneUseHeader>, known: Known) => {
-  const id = header['Idempotency-Key'];
-  return {
-    identified: id === undefined ? null : { digest: await digestOf(kindOf(known), id), day: dayOf(known.get('now')) },
-  };
-};
+/** The use as the ledger knows it. */
+const identifiedUse = async (header: z.output<typeof identifiedHeader>, known: Known): Promise<IdentifiedUse> => ({
+  digest: await digestOf(kindOf(known), header['Idempotency-Key']),
+  day: dayOf(known.get('now')),
+});
 
 /** Each id once, on the day of its first entry. */
 async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known) {
@@ -69,18 +67,17 @@ const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
 const isOneUse = async (c: Context) =>
   c.req.raw.body === null || EMPTY.test(new TextDecoder().decode(await c.req.arrayBuffer()));
 
-const oneUse = input('header', oneUseHeader, identifiedUse);
+const identified = input('header', identifiedHeader, identifiedUse);
 const bulk = input('json', usesBody, identifiedUses);
 type Recording = {
-  in: { header: z.input<typeof oneUseHeader> };
-  out: {
-    header: Awaited<ReturnType<typeof identifiedUse>>;
-    json: Awaited<ReturnType<typeof identifiedUses>> | undefined;
-  };
+  in: { header: Partial<z.input<typeof identifiedHeader>> };
+  /** Neither, where it is one use without an id. */
+  out: { header: IdentifiedUse | undefined; json: Awaited<ReturnType<typeof identifiedUses>> | undefined };
 };
-const recording: MiddlewareHandler<Env, string, Recording> = async (c, next) => {
-  if (c.get('call')?.operation === 'record_use') return oneUse(c as never, next);
-  if (c.req.header('Idempotency-Key') !== undefined) {
+const recording: MiddlewareHandler<Env, string, Recording> = (c, next) => {
+  const has_id = c.req.header('Idempotency-Key') !== undefined;
+  if (c.get('call')?.operation === 'record_use') return has_id ? identified(c as never, next) : next();
+  if (has_id) {
     const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
     throw new InvalidInput({ 'Idempotency-Key': [message] });
   }
@@ -103,12 +100,12 @@ export const record = new Hono<Env>().post(
           remembered: rememberUses(scope, identified),
         };
       }
-      const { identified } = valid('header');
-      if (identified === null) return { grant: refusalOf(scope), counted: countUse(scope) };
+      const use = valid('header');
+      if (use === undefined) return { grant: refusalOf(scope), counted: countUse(scope) };
       return {
-        grant: useBefore(scope, identified.digest),
-        counted: countUse(scope, identified),
-        remembered: rememberUse(scope, identified),
+        grant: useBefore(scope, use.digest),
+        counted: countUse(scope, use),
+        remembered: rememberUse(scope, use),
       };
     },
   ),
