@@ -54,7 +54,8 @@ function remoteConfig(): string {
   const { name, compatibility_date, d1_databases } = unstable_readConfig({ config: CONFIG });
   const database_name = d1_databases[0]?.database_name;
   if (!database_name) throw new Error('wrangler.toml names no database.');
-  const listed = execFileSync('wrangler', ['d1', 'info', database_name, '--json'], { encoding: 'utf8' });
+  const shell = process.platform === 'win32';
+  const listed = execFileSync('wrangler', ['d1', 'info', database_name, '--json'], { encoding: 'utf8', shell });
   const { uuid } = JSON.parse(listed) as { uuid: string };
   const directory = mkdtempSync(join(tmpdir(), 'admin-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));

@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { withDatabase } from './database.ts';
 import { prepareDemo } from './demo.ts';
+import { reasonOf } from './errors.ts';
 
-const { values } = parseArgs({
-  options: { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } },
-});
+const values = optionsOf();
 // Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
@@ -51,3 +50,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 server.on('exit', (code) => process.exit(code ?? 0));
+
+/** A wrong option is one line on stderr, and 2. */
+function optionsOf() {
+  try {
+    return parseArgs({ options: { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } } })
+      .values;
+  } catch (error) {
+    process.stderr.write(`${reasonOf(error)}\n`);
+    process.exit(2);
+  }
+}
