@@ -39,11 +39,11 @@ export function send(
   status: StatusCode,
   headers: Record<string, string>,
 ): Response {
-  const { round_trips, ms } = known.get('cost');
+  const { round_trips, ms } = known.cost;
   const timing = round_trips > 0 ? { 'Server-Timing': `d1;dur=${ms}` } : null;
   return new Response(body, {
     status,
-    headers: { ...HEADERS, 'X-Request-Id': known.get('requestId'), ...timing, ...headers },
+    headers: { ...HEADERS, 'X-Request-Id': known.requestId, ...timing, ...headers },
   });
 }
 

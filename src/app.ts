@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { preflight } from './answer.ts';
 import { requestIdOf } from './core/request.ts';
 import { noCost } from './db/meter.ts';
-import type { Env } from './env.ts';
+import type { Bindings, Env, Known } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
 import { type Log, lineOf } from './log.ts';
 import { access } from './routes/access.ts';
@@ -13,34 +13,34 @@ import { report } from './routes/report.ts';
 
 /** The service. `clock` tells the time at which a request begins; `log` takes one line for each that is no preflight. */
 export function createApp(clock: () => Date, log: Log) {
-  const app = new Hono<Env>();
-  // A preflight is answered before everything else, and without any of it.
-  const { fetch } = app;
-  app.fetch = (request, ...rest) => (request.method === 'OPTIONS' ? preflight() : fetch(request, ...rest));
-  app.use(async function begin(c, next) {
-    const now = clock();
-    c.set('now', now);
-    c.set('cost', noCost());
-    c.set('requestId', requestIdOf(c.req.header('X-Request-Id')));
-    await next();
-    log(lineOf(c, clock().getTime() - now.getTime()));
-  });
-  app.notFound(notFound);
-  app.onError(onError);
-  const routed = app
+  const api = new Hono<Env>()
+    .onError(onError)
     .route('/api/v1/business/usage', report)
     .route('/api/v1/business/usage', record)
     .route('/api/v1/business', access)
     .route('/api/v1', openapi);
-  for (const [path, methods] of methodsByPath(app)) app.all(path, (c) => notAllowed(c, methods));
-  return routed;
+  const methods = methodsByPath(api);
+  for (const [path, allowed] of methods) api.all(path, (c) => notAllowed(c.env.known, allowed));
+  const isPath = patternOf([...methods.keys()]);
+
+  async function fetch(request: Request, bindings: Bindings): Promise<Response> {
+    if (request.method === 'OPTIONS') return preflight();
+    const now = clock();
+    const requestId = requestIdOf(request.headers.get('X-Request-Id'));
+    const known: Known = { now, requestId, cost: noCost(), call: null, error: null };
+    const answer = isPath.test(api.getPath(request))
+      ? await api.fetch(request, { ...bindings, known })
+      : notFound(known);
+    log(lineOf(known, answer.status, clock().getTime() - now.getTime()));
+    return answer;
+  }
+  return { fetch, api };
 }
 
 /** The methods of each path that has a route. */
 function methodsByPath({ routes }: { routes: { method: string; path: string }[] }): Map<string, string[]> {
   const paths = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
-    if (method === 'ALL') continue;
     const methods = paths.get(path) ?? new Set();
     paths.set(path, methods.add(method));
     if (method === 'GET') methods.add('HEAD'); // Hono answers it by the GET route
@@ -48,5 +48,13 @@ function methodsByPath({ routes }: { routes: { method: string; path: string }[] 
   return new Map(Array.from(paths, ([path, methods]) => [path, [...methods]]));
 }
 
+/** Matches the paths that have a route, and no other. Hono's router knows them too, but takes long to find that it has none. */
+function patternOf(paths: string[]): RegExp {
+  const parts = paths.map((path) =>
+    path.replaceAll('.', '\\.').replace(/:\w+(?:\{([^}]+)\})?/g, (_, rule = '[^/]+') => rule),
+  );
+  return new RegExp(`^(?:${parts.join('|')})$`);
+}
+
 /** For Hono's client: `hc<AppType>('https://…')`. */
-export type AppType = ReturnType<typeof createApp>;
+export type AppType = ReturnType<typeof createApp>['api'];

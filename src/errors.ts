@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { json } from './answer.ts';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
-import type { Env } from './env.ts';
+import type { Env, Known } from './env.ts';
 
 type Answer = {
   status: 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
@@ -89,15 +89,18 @@ function answerOf(error: Error): Answer {
   return { status: 500, body: { message: 'Server Error' } };
 }
 
-function refuse(c: Context<Env>, { status, body, headers }: Answer): Response {
-  return json(c, body, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : headers);
+function refuse(known: Known, { status, body, headers }: Answer): Response {
+  return json(known, body, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : headers);
 }
 
-export const onError = (error: Error, c: Context<Env>) => refuse(c, answerOf(error));
+export function onError(error: Error, { env: { known } }: Context<Env>): Response {
+  known.error = error;
+  return refuse(known, answerOf(error));
+}
 
-export const notFound = (c: Context<Env>) => refuse(c, { status: 404, body: { message: 'Not Found' } });
+export const notFound = (known: Known) => refuse(known, { status: 404, body: { message: 'Not Found' } });
 
-export const notAllowed = (c: Context<Env>, methods: string[]) =>
-  refuse(c, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
+export const notAllowed = (known: Known, methods: string[]) =>
+  refuse(known, { status: 405, body: { message: 'Method Not Allowed' }, headers: { Allow: methods.join(', ') } });
 
-export const tooLarge = (c: Context<Env>) => refuse(c, { status: 413, body: { message: 'Payload Too Large' } });
+export const tooLarge = (known: Known) => refuse(known, { status: 413, body: { message: 'Payload Too Large' } });

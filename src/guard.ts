@@ -29,16 +29,16 @@ export function guard<I extends Input, S extends Statements>(
   statements: (scope: Scope, valid: Valid<I>) => S,
 ): MiddlewareHandler<Env & { Variables: { rows: RowsOf<S> } }, string, I> {
   return async function guard(c, next) {
+    const { known } = c.env;
     const credential = credentialOf(c.req.header('Authorization'));
     if (await isLimited(c as never, credential)) throw new TooMany();
     if (credential === null) throw new Denied('unauthenticated', null);
     const { kind, secret } = credential;
-    const now = c.get('now');
     const asked = typeof operation === 'string' ? operation : await operation(c as never);
     const own_origin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, own_origin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    c.set('call', { operation: asked, kind, last_four: secret.slice(-4), business_id });
+    known.call = { operation: asked, kind, last_four: secret.slice(-4), business_id };
     const invalid = await failureOf(() => input(c as never, async () => {}));
 
     const scope = scopeOf({
@@ -47,12 +47,12 @@ export function guard<I extends Input, S extends Statements>(
       business_id,
       origin,
       own_origin,
-      now,
+      now: known.now,
     });
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
     const { grant, ...others }: Statements = invalid ? { grant: refusalOf(scope) } : statements(scope, valid);
     const batch = { grant, ...others };
-    const db = metered(c.env.DB, c.get('cost'));
+    const db = metered(c.env.DB, known.cost);
     const bound = Object.values(batch).map(({ sql, values }) => db.prepare(sql).bind(...values));
     const results = await db.batch(bound).catch((error: unknown) => {
       const outage = outageOf(error);

@@ -9,7 +9,7 @@ import type { Env, Known } from './env.ts';
 import { InvalidInput, tooLarge } from './errors.ts';
 
 /** In front of the guard where a request has a body: its size is judged before its sender is. */
-export const limitedBody = bodyLimit({ maxSize: 1024 * 1024, onError: tooLarge });
+export const limitedBody = bodyLimit({ maxSize: 1024 * 1024, onError: (c) => tooLarge(c.env.known) });
 
 /** For routes that take none. */
 export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) => next();
@@ -40,7 +40,7 @@ export function input<T extends 'query' | 'json' | 'param' | 'header', S extends
     }
     if (resolve) {
       const value = c.req.valid(target as never) as z.output<S>;
-      c.req.addValidatedData(target, (await resolve(value, c)) as object);
+      c.req.addValidatedData(target, (await resolve(value, c.env.known)) as object);
     }
     await next();
   };

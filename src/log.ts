@@ -1,26 +1,23 @@
 // One structured line a request: what was asked, what was answered and what it cost. Never a credential, never a parameter.
-import type { Context } from 'hono';
-import type { Env } from './env.ts';
+import type { Known } from './env.ts';
 import { Denied, InvalidInput } from './errors.ts';
 
 /** Where lines go: `console.log` in the Worker. */
 export type Log = (line: object) => void;
 
-/** The line of a request that has its answer. */
-export function lineOf(c: Context<Env>, ms: number): object {
-  const call = c.get('call');
-  const error = c.error;
+/** The line of a request that was answered with `status` after `ms` milliseconds. */
+export function lineOf({ call, error, cost, requestId }: Known, status: number, ms: number): object {
   return {
     operation: call?.operation ?? null,
-    status: c.res.status,
+    status,
     refusal: error instanceof Denied ? error.refusal : error instanceof InvalidInput ? 'invalid_input' : null,
     business_id: call?.business_id ?? null,
-    credential: call === undefined ? null : { kind: call.kind, last_four: call.last_four },
+    credential: call === null ? null : { kind: call.kind, last_four: call.last_four },
     ms,
-    d1: c.get('cost'),
-    request_id: c.get('requestId'),
+    d1: cost,
+    request_id: requestId,
     // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
-    ...(error !== undefined && c.res.status >= 500 ? { error: stackOf(error) } : {}),
+    ...(error !== null && status >= 500 ? { error: stackOf(error) } : {}),
   };
 }
 

@@ -28,7 +28,7 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
 }
 
 test('every route of the service is in the table of this suite', () => {
-  const served = newApp().app.routes.filter(({ method }) => method !== 'ALL');
+  const served = newApp().app.api.routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
   expect(names).toEqual(new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]));
 });

@@ -1,6 +1,7 @@
 // What is answered without a credential and without the database, and what every answer carries.
 import { describe, expect, test } from 'vitest';
-import { BASE, call, newApp, newBusiness } from './support.ts';
+import { createApp } from '../src/app.ts';
+import { BASE, call, env, NOW, newApp, newBusiness } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -60,6 +61,37 @@ describe('an unknown path', () => {
       expect(answer.cost).toEqual(FREE);
     }
   });
+});
+
+test('a path is unknown exactly where the router has no route for it', async () => {
+  const { api, fetch } = createApp(
+    () => NOW,
+    () => {},
+  );
+  const segments = [
+    '',
+    '1',
+    'usage',
+    'access',
+    '%61ccess',
+    'usage%2f1',
+    '1%2faccess',
+    '%',
+    'openapi.json',
+    'openapi-json',
+  ];
+  const below = (paths: string[]) => paths.flatMap((path) => segments.map((segment) => `${path}/${segment}`));
+  const one = below(['/api/v1', '/x/api/v1', '/api/v1/business', '/api/v1/business/usage']);
+  const paths = [...one, ...below(one), ...below(below(below(['/api/v1/business'])))];
+  let known = 0;
+  for (const path of new Set(paths)) {
+    const request = new Request(BASE + path, { method: 'PATCH' });
+    const routed = api.router.match('PATCH', api.getPath(request))[0].length > 0;
+    const text = await (await fetch(request, env)).text();
+    expect({ path, text }).toEqual({ path, text: `{"message":"${routed ? 'Method Not Allowed' : 'Not Found'}"}` });
+    known += Number(routed);
+  }
+  expect(known).toBeGreaterThan(20);
 });
 
 describe('a known path with another method', () => {

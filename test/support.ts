@@ -8,6 +8,7 @@ import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
 import { metered, noCost } from '../src/db/meter.ts';
 import { access, businesses, dailyUsage } from '../src/db/schema.ts';
+import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
 export const env = provided as unknown as { DB: D1Database; ASSETS: Fetcher; MIGRATIONS: D1Migration[] };
@@ -26,8 +27,9 @@ export function newApp(at: Date = NOW) {
     (line) => lines.push(line),
   );
   const { fetch } = app;
-  app.fetch = async (request, ...more) => {
-    const answer = await fetch(request, ...more);
+  /** With the bindings that a test is about. */
+  async function described(request: Request, bindings: Partial<Bindings>): Promise<Response> {
+    const answer = await fetch(request, bindings as Bindings);
     const { pathname, search } = new URL(request.url);
     const { status, headers } = answer;
     expectDescribed({
@@ -36,8 +38,8 @@ export function newApp(at: Date = NOW) {
       answer: { status, headers, text: await answer.clone().text() },
     });
     return answer;
-  };
-  return { app, lines };
+  }
+  return { app: { ...app, fetch: described }, lines };
 }
 
 export type CallOptions = {

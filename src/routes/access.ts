@@ -70,7 +70,7 @@ export const access = new Hono<Env>()
   .get(
     LIST,
     guard('read_access', noInput, (scope) => ({ grant: refusalOf(scope), ...shown(scope) })),
-    (c) => json(c, businessWithList(c.get('rows'))),
+    (c) => json(c.env.known, businessWithList(c.get('rows'))),
   )
   .post(
     LIST,
@@ -86,7 +86,7 @@ export const access = new Hono<Env>()
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
       }
-      return json(c, businessWithList(rows));
+      return json(c.env.known, businessWithList(rows));
     },
   )
   .delete(
@@ -97,7 +97,7 @@ export const access = new Hono<Env>()
       ...removeAllSites(scope),
       ...shown(scope),
     })),
-    (c) => json(c, businessWithList(c.get('rows'))),
+    (c) => json(c.env.known, businessWithList(c.get('rows'))),
   )
   .delete(
     ENTRY,
@@ -117,6 +117,6 @@ export const access = new Hono<Env>()
           ],
         });
       }
-      return json(c, businessWithList(rows));
+      return json(c.env.known, businessWithList(rows));
     },
   );

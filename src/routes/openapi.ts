@@ -16,5 +16,5 @@ export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   };
   const etag = file.headers.get('ETag');
   if (etag !== null) headers.ETag = etag;
-  return send(c, file.body, file.status, headers);
+  return send(c.env.known, file.body, file.status, headers);
 });

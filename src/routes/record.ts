@@ -35,17 +35,17 @@ export const usesBody = z.pipe(
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );
 
-const kindOf = (known: Known) => known.get('call')?.kind ?? 'token';
+const kindOf = (known: Known) => known.call?.kind ?? 'token';
 
 /** The use as the ledger knows it. */
 const identifiedUse = async (header: z.output<typeof identifiedHeader>, known: Known): Promise<IdentifiedUse> => ({
   digest: await digestOf(kindOf(known), header['Idempotency-Key']),
-  day: dayOf(known.get('now')),
+  day: dayOf(known.now),
 });
 
 /** Each id once, on the day of its first entry. */
 async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known) {
-  const now = known.get('now');
+  const now = known.now;
   const errors: Record<string, string[]> = {};
   const days = new Map<string, string>();
   for (const [index, { id, at }] of uses.entries()) {
@@ -76,7 +76,7 @@ type Recording = {
 };
 const recording: MiddlewareHandler<Env, string, Recording> = (c, next) => {
   const has_id = c.req.header('Idempotency-Key') !== undefined;
-  if (c.get('call')?.operation === 'record_use') return has_id ? identified(c as never, next) : next();
+  if (c.env.known.call?.operation === 'record_use') return has_id ? identified(c as never, next) : next();
   if (has_id) {
     const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
     throw new InvalidInput({ 'Idempotency-Key': [message] });
@@ -114,10 +114,10 @@ export const record = new Hono<Env>().post(
     const reported = c.req.valid('json');
     if (reported) {
       const recorded = rows.remembered?.length ?? 0;
-      return json(c, { status: true, data: { recorded, duplicates: reported.reported - recorded } });
+      return json(c.env.known, { status: true, data: { recorded, duplicates: reported.reported - recorded } });
     }
     const use = rows.counted[0] ?? rows.grant[0];
     if (use === undefined || !('date' in use) || use.date === null) throw new Error('a granted use was not counted');
-    return json(c, { status: true, data: { date: use.date, count: use.count } });
+    return json(c.env.known, { status: true, data: { date: use.date, count: use.count } });
   },
 );

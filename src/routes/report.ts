@@ -14,7 +14,7 @@ const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(is
 export const rangeQuery = z.object({ from: day, to: day });
 
 function resolveRange(asked: z.output<typeof rangeQuery>, known: Known): Range {
-  const range = rangeOf(asked, dayOf(known.get('now')));
+  const range = rangeOf(asked, dayOf(known.now));
   const ends = `to (${range.to}${asked.to === undefined ? ', today' : ''})`;
   if (range.from > range.to) throw new InvalidInput({ from: [`from must not be after ${ends}`] });
   if (daysIn(range) > MAX_RANGE_DAYS) {
@@ -32,6 +32,6 @@ export const report = new Hono<Env>().get(
     const [usage] = c.get('rows').grant;
     if (usage === undefined) throw new Error('a granted report has no row');
     const counts: Record<string, number> = JSON.parse(usage.days);
-    return json(c, { status: true, data: { used: fillRange(c.req.valid('query'), counts) } });
+    return json(c.env.known, { status: true, data: { used: fillRange(c.req.valid('query'), counts) } });
   },
 );
