@@ -1,7 +1,7 @@
 // The way to the database: authenticates the credential, finds the business, enforces its domains, and runs the statements
 // of the route together with all that, as one batch.
 import type { Context, HonoRequest, Input, MiddlewareHandler } from 'hono';
-import { credentialOf, hashOf } from './core/credential.ts';
+import { credentialOf } from './core/credential.ts';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
 import { idOf, originOf, ownOriginOf } from './core/request.ts';
 import { metered } from './db/meter.ts';
@@ -43,7 +43,7 @@ export function guard<I extends Input, S extends Statements>(
 
     const scope = scopeOf({
       operation: asked,
-      credential: kind === 'key' ? { kind, hash: await hashOf(secret) } : { kind, token: secret },
+      credential: { kind, stored: kind === 'key' ? await credential.hash() : secret },
       business_id,
       origin,
       own_origin,

@@ -1,6 +1,6 @@
 // The rate limits, through the platform's binding and before the database: per client address, then per credential.
 import type { Context } from 'hono';
-import { type Credential, hashOf } from './core/credential.ts';
+import type { Credential } from './core/credential.ts';
 import type { Env } from './env.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function isLimited(c: Context<Env>, credential: Credential | null):
     if (!success) return true;
   }
   if (CREDENTIAL_LIMIT && credential !== null) {
-    const { success } = await CREDENTIAL_LIMIT.limit({ key: await hashOf(credential.secret) });
+    const { success } = await CREDENTIAL_LIMIT.limit({ key: await credential.hash() });
     if (!success) return true;
   }
   return false;

@@ -1,7 +1,7 @@
 // What an operator relies on: outages, rate limits, the log, and the headers of every answer.
 
 import { eq } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/limits.ts';
 import { ROUTES, type Route } from './routes.ts';
@@ -150,6 +150,14 @@ describe('the rate limits', () => {
     const other = await ask({ CREDENTIAL_LIMIT: binding }, { Authorization: `Bearer ${business.token}` });
     expect(other.status).not.toBe(429);
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test.each(['key', 'token'] as const)('share one hash of a %s with the database', async (kind) => {
+    const business = await newBusiness();
+    const digest = vi.spyOn(crypto.subtle, 'digest');
+    const answer = await ask({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
+    expect([answer.status, digest.mock.calls.length]).toEqual([422, 1]);
+    digest.mockRestore();
   });
 
   test('do not count what an address has too many of against the credential: a token is in every page', async () => {

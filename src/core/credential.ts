@@ -1,7 +1,10 @@
 // The two credentials (contract, section 1): API keys, which are secret, and business tokens, which stand in web pages.
 
-/** A credential as it arrived. It has the right form; whether it exists is the database's to say. */
-export type Credential = { kind: 'key' | 'token'; secret: string };
+/**
+ * A credential as it arrived. It has the right form; whether it exists is the database's to say. Its hash is made when it is
+ * first asked for, and once.
+ */
+export type Credential = { kind: 'key' | 'token'; secret: string; hash: () => Promise<string> };
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -19,7 +22,15 @@ export function credentialOf(authorization: string | undefined): Credential | nu
   const secret = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
   if (secret === undefined) return null;
   if (!OURS.test(secret) && !IMPORTED.test(secret)) return null;
-  return { kind: secret.startsWith('bua_sk_') ? 'key' : 'token', secret };
+  let made: Promise<string> | undefined;
+  return {
+    kind: secret.startsWith('bua_sk_') ? 'key' : 'token',
+    secret,
+    hash() {
+      made ??= hashOf(secret);
+      return made;
+    },
+  };
 }
 
 /** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits. */

@@ -22,8 +22,8 @@ export const MAX_SITES = 500;
 /** Who asks for what, from where. */
 export type Call = {
   operation: Operation;
-  /** An API key by its hash, a business token as it is. */
-  credential: { kind: 'key'; hash: string } | { kind: 'token'; token: string };
+  /** An API key is stored by its hash, a business token as it is. */
+  credential: { kind: 'key' | 'token'; stored: string };
   /** 0 where the path names none: no business has that id. */
   business_id: number;
   /** Null: the call comes from a server. */
@@ -47,7 +47,7 @@ type CallKind = {
 };
 
 export function scopeOf({ operation, credential, business_id, origin, own_origin, now }: Call): Scope {
-  const { kind } = credential;
+  const { kind, stored } = credential;
   const anywhere = kind === 'key' && (origin === null || origin === own_origin);
   const from = anywhere ? 'any' : origin === null ? 'none' : 'sent';
   const covering = from === 'sent' ? sitesCovering(origin ?? '') : [];
@@ -61,7 +61,7 @@ export function scopeOf({ operation, credential, business_id, origin, own_origin
     },
     values: {
       business_id,
-      secret: kind === 'key' ? credential.hash : credential.token,
+      stored,
       today: dayOf(now),
       now: stamp,
       ...Object.fromEntries(covering.map((site, index) => [`site_${index}`, site])),
@@ -71,9 +71,9 @@ export function scopeOf({ operation, credential, business_id, origin, own_origin
 
 /** Whether the token is the business's, or was until lately. */
 const isToken = or(
-  eq(businesses.token, $('secret')),
+  eq(businesses.token, $('stored')),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
-    where ${eq(formerTokens.token, $('secret'))} and ${formerTokens.expires_at} > ${$('now')})`,
+    where ${eq(formerTokens.token, $('stored'))} and ${formerTokens.expires_at} > ${$('now')})`,
 );
 
 /**
@@ -105,7 +105,7 @@ export function grantFor({ operation, credential, origin, covering }: CallKind) 
           .select(fields)
           .from(apiKeys)
           .leftJoin(businesses, and(eq(businesses.id, $business_id), eq(businesses.user_id, apiKeys.user_id)))
-          .where(and(eq(apiKeys.hash, $('secret')), isNull(apiKeys.revoked_at), unexpired));
+          .where(and(eq(apiKeys.hash, $('stored')), isNull(apiKeys.revoked_at), unexpired));
   // The limit also keeps SQLite from evaluating the rule once for each row that is joined to it.
   return caller.limit(1).as('grant');
 }
