@@ -8,7 +8,10 @@ import { formerTokens, ledger } from './db/schema.ts';
 const ROWS_PER_STATEMENT = 2000; // D1 serves one query at a time: requests get their turn in between
 const MAX_STATEMENTS = 40; // an invocation may make 50 on the free plan; the rest waits for the next run
 
-/** Deletes the former tokens that have expired, and what was recorded more than LEDGER_DAYS days before `now`, by that day and not by the day of the use. */
+/**
+ * Deletes the former tokens that have expired, and the ids of uses that were recorded more than LEDGER_DAYS days before `now`:
+ * the day of recording counts, not the day of the use.
+ */
 export async function purge(db: Database, now: Date): Promise<void> {
   await db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
   const before = addDays(dayOf(now), -LEDGER_DAYS);

@@ -9,14 +9,20 @@ export type Business = typeof businesses.$inferSelect;
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 
 /** Makes an active business, with a new token unless one is given. Fails where another business has that token. */
-export async function createBusiness(db: Database, fields: Fields & { token?: string | undefined }, now: Date) {
+export async function createBusiness(
+  db: Database,
+  fields: Fields & { token?: string | undefined },
+  now: Date,
+): Promise<Business> {
   const stamp = timestampOf(now);
   const token = fields.token ?? newSecret('bua_pk_');
   const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
   const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, stamp));
-  if ((await db.$count(formerTokens, kept)) > 0) throw new Error('Another business has that token.');
-  const [created] = await db.insert(businesses).values(row).returning();
-  return created as Business;
+  const isFormer = (await db.$count(formerTokens, kept)) > 0;
+  const insert = db.insert(businesses).values(row).onConflictDoNothing({ target: businesses.token }).returning();
+  const [created] = isFormer ? [] : await insert;
+  if (created === undefined) throw new Error('Another business has that token.');
+  return created;
 }
 
 /** All businesses, or those of one user, by id. */

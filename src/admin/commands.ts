@@ -4,7 +4,7 @@ import { dayOf } from '../core/time.ts';
 import type { Database } from '../db/queries.ts';
 import { checkOrigin } from './access.ts';
 import { createBusiness, findBusiness, listBusinesses, rotateToken, updateBusiness } from './businesses.ts';
-import { reasonOf, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { duration, expiry, type Given, given, id, line, text, token, url, type Values } from './values.ts';
@@ -46,14 +46,7 @@ export const COMMANDS: Record<string, Command> = {
     does: 'makes a business with a new token, or with one imported from the system before this one',
     required: fields,
     optional: { token: token('8f14e45fceea167a5a36dedd4bea2543') },
-    async run(db, given, now) {
-      try {
-        return { business: await createBusiness(db, given, now) };
-      } catch (error) {
-        if (!reasonOf(error).includes('UNIQUE')) throw error;
-        throw new Error('Another business has that token.');
-      }
-    },
+    run: async (db, given, now) => ({ business: await createBusiness(db, given, now) }),
   }),
   'business list': command({
     does: 'lists all businesses, or those of one user',
