@@ -55,5 +55,5 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   headers?: Record<string, string>,
 ): Response & TypedResponse<JSONParsed<T>, S, 'json'> {
   const all = { 'Content-Type': 'application/json', ...headers };
-  return send(known, JSON.stringify(body), status ?? 200, all) as never;
+  return send(known, JSON.stringify(body), status ?? 200, all) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { preflight } from './answer.ts';
 import { requestIdOf } from './core/request.ts';
-import { noCost } from './db/meter.ts';
+import { noCost } from './db/batch.ts';
 import type { Bindings, Env, Known } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
 import { type Log, lineOf } from './log.ts';
@@ -27,7 +27,7 @@ export function createApp(clock: () => Date, log: Log) {
     if (request.method === 'OPTIONS') return preflight();
     const now = clock();
     const requestId = requestIdOf(request.headers.get('X-Request-Id'));
-    const known: Known = { now, requestId, cost: noCost(), call: null, error: null };
+    const known: Known = { now, requestId, cost: noCost(), credential: null, call: null, error: null };
     const answer = isPath.test(api.getPath(request))
       ? await api.fetch(request, { ...bindings, known })
       : notFound(known);

@@ -1,7 +1,7 @@
-// What the platform gives the Worker, and what is known of a request.
+// What every part of the Worker has at hand.
 import type { Credential } from './core/credential.ts';
 import type { Operation } from './core/policy.ts';
-import type { Cost } from './db/meter.ts';
+import type { Cost } from './db/batch.ts';
 
 /** What the platform gives the Worker (wrangler.toml). */
 export type Bindings = {
@@ -23,8 +23,10 @@ export type Known = {
   readonly requestId: string;
   /** What it costs at the database. */
   readonly cost: Cost;
-  /** What is asked, and with what credential, valid or not. The guard sets it; null before, and without a credential. */
-  call: { operation: Operation; kind: Credential['kind']; last_four: string; business_id: number } | null;
+  /** What was sent as a credential, valid or not: the guard sets it, where there is one. */
+  credential: { kind: Credential['kind']; last_four: string } | null;
+  /** What is asked: the guard sets it, for what is within the limits. `origin` is null where a server asks. */
+  call: { operation: Operation; business_id: number; origin: string | null } | null;
   /** Why it is not answered with success, where that was thrown. */
   error: Error | null;
 };

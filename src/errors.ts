@@ -1,7 +1,7 @@
 // Every answer that is not a success: reason → status and exact body (contract, section 4). Nothing of a cause leaves here.
 import type { Context } from 'hono';
 import { json } from './answer.ts';
-import { type Operation, POLICY, type Refusal } from './core/policy.ts';
+import { POLICY, type Refusal } from './core/policy.ts';
 import type { Env, Known } from './env.ts';
 
 type Answer = {
@@ -10,17 +10,12 @@ type Answer = {
   headers?: Record<string, string>;
 };
 
-/** What of a call its refusal speaks of. */
-export type Refused = { operation: Operation; kind: 'key' | 'token'; origin: string | null };
-
-/** A call that the guard turns away. `call` is null where there was no credential to look up. */
+/** A call that the guard turns away. */
 export class Denied extends Error {
   readonly refusal: Refusal;
-  readonly call: Refused | null;
-  constructor(refusal: Refusal, call: Refused | null) {
+  constructor(refusal: Refusal) {
     super(refusal);
     this.refusal = refusal;
-    this.call = call;
   }
 }
 
@@ -47,7 +42,7 @@ const RETRY_SECONDS = 10;
 
 const refused = (message: string) => ({ status: false, message });
 
-function denial({ refusal, call }: Denied): Answer {
+function denial(refusal: Refusal, { credential, call }: Known): Answer {
   if (refusal === 'unauthenticated' || call === null) return { status: 401, body: { message: 'Unauthenticated.' } };
   const { resource, does } = POLICY[call.operation];
   switch (refusal) {
@@ -70,14 +65,14 @@ function denial({ refusal, call }: Denied): Answer {
       // Only what can be read is repeated; what a header can hold besides is of no help to anybody.
       const readable = /^[\x20-\x7e]{1,300}$/.test(call.origin ?? '');
       const said = `${readable ? `Origin ${call.origin}` : 'This origin'} is not authorized for this business.`;
-      const advice = call.kind === 'key' ? ' Register it from a server, or from an authorized page.' : '';
+      const advice = credential?.kind === 'key' ? ' Register it from a server, or from an authorized page.' : '';
       return { status: 403, body: refused(said + advice) };
     }
   }
 }
 
-function answerOf(error: Error): Answer {
-  if (error instanceof Denied) return denial(error);
+function answerOf(error: Error, known: Known): Answer {
+  if (error instanceof Denied) return denial(error.refusal, known);
   if (error instanceof InvalidInput) {
     const message = Object.values(error.errors)[0]?.[0] ?? '';
     return { status: 422, body: { ...refused(message), errors: error.errors } };
@@ -95,7 +90,7 @@ function refuse(known: Known, { status, body, headers }: Answer): Response {
 
 export function onError(error: Error, { env: { known } }: Context<Env>): Response {
   known.error = error;
-  return refuse(known, answerOf(error));
+  return refuse(known, answerOf(error, known));
 }
 
 export const notFound = (known: Known) => refuse(known, { status: 404, body: { message: 'Not Found' } });

@@ -1,10 +1,10 @@
 // The way to the database: authenticates the credential, finds the business, enforces its domains, and runs the statements
 // of the route together with all that, as one batch.
-import type { Context, HonoRequest, Input, MiddlewareHandler } from 'hono';
+import type { HonoRequest, Input, MiddlewareHandler } from 'hono';
 import { credentialOf } from './core/credential.ts';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
 import { idOf, originOf, ownOriginOf } from './core/request.ts';
-import { metered } from './db/meter.ts';
+import { runBatch } from './db/batch.ts';
 import { outageOf } from './db/outage.ts';
 import { refusalOf, type Scope, scopeOf } from './db/queries.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
@@ -13,10 +13,11 @@ import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
 import { isLimited } from './limits.ts';
 
 /**
- * They run in this order, `grant` before all others: what they change can change what is granted. It has a row where the
- * credential is valid, which says whether the call is refused.
+ * The statements of a route, which run in this order behind the grant: what they change can change what is granted. The grant
+ * has a row where the credential is valid, which says whether the call is refused; a route brings its own where that row says
+ * more.
  */
-type Statements = { grant: Statement<{ refusal: Refusal | null }>; [name: string]: Statement };
+type Statements = { grant?: Statement<{ refusal: Refusal | null }>; [name: string]: Statement };
 type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'];
 
 /**
@@ -24,48 +25,46 @@ type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'
  * rows, by the same names, are the handler's `c.get('rows')`. A refused call, and one whose input is invalid, never reaches it.
  */
 export function guard<I extends Input, S extends Statements>(
-  operation: Operation | ((c: Context<Env>) => Promise<Operation>),
+  operation: Operation | ((request: HonoRequest) => Promise<Operation>),
   input: MiddlewareHandler<Env, string, I>,
   statements: (scope: Scope, valid: Valid<I>) => S,
 ): MiddlewareHandler<Env & { Variables: { rows: RowsOf<S> } }, string, I> {
   return async function guard(c, next) {
     const { known } = c.env;
     const credential = credentialOf(c.req.header('Authorization'));
-    if (await isLimited(c as never, credential)) throw new TooMany();
-    if (credential === null) throw new Denied('unauthenticated', null);
+    known.credential = credential && { kind: credential.kind, last_four: credential.secret.slice(-4) };
+    if (await isLimited(c.env, c.req.header('CF-Connecting-IP'), credential)) throw new TooMany();
+    if (credential === null) throw new Denied('unauthenticated');
     const { kind, secret } = credential;
-    const asked = typeof operation === 'string' ? operation : await operation(c as never);
-    const own_origin = ownOriginOf(c.req.url);
-    const origin = originOf(c.req.raw.headers, own_origin);
+    const asked = typeof operation === 'string' ? operation : await operation(c.req);
+    const ownOrigin = ownOriginOf(c.req.url);
+    const origin = originOf(c.req.raw.headers, ownOrigin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    known.call = { operation: asked, kind, last_four: secret.slice(-4), business_id };
+    const call = { operation: asked, business_id, origin };
+    known.call = call;
     const invalid = await failureOf(() => input(c as never, async () => {}));
 
     const scope = scopeOf({
-      operation: asked,
+      ...call,
       credential: { kind, stored: kind === 'key' ? await credential.hash() : secret },
-      business_id,
-      origin,
-      own_origin,
+      ownOrigin,
       now: known.now,
     });
     const valid = ((target: never) => c.req.valid(target)) as Valid<I>;
-    const { grant, ...others }: Statements = invalid ? { grant: refusalOf(scope) } : statements(scope, valid);
+    const { grant = refusalOf(scope), ...others }: Statements = invalid ? {} : statements(scope, valid);
     const batch = { grant, ...others };
-    const db = metered(c.env.DB, known.cost);
-    const bound = Object.values(batch).map(({ sql, values }) => db.prepare(sql).bind(...values));
-    const results = await db.batch(bound).catch((error: unknown) => {
+    const results = await runBatch(c.env.DB, Object.values(batch), known.cost).catch((error: unknown) => {
       const outage = outageOf(error);
       const safe = POLICY[asked].repeatable || c.req.header('Idempotency-Key') !== undefined || outage === 'not_run';
       throw outage !== null && safe ? new Unavailable('the database cannot serve', { cause: error }) : error;
     });
     const named = Object.keys(batch).map((name, index) => [name, results[index]?.results]);
-    const rows: RowsOf<Statements> = Object.fromEntries(named);
+    const rows: RowsOf<typeof batch> = Object.fromEntries(named);
     const [verdict] = rows.grant;
     const refusal = verdict === undefined ? 'unauthenticated' : verdict.refusal;
-    if (refusal !== null) throw new Denied(refusal, { operation: asked, kind, origin });
+    if (refusal !== null) throw new Denied(refusal);
     if (invalid) throw invalid;
-    c.set('rows', rows as never);
+    c.set('rows', rows as RowsOf<S>);
     await next();
   };
 }

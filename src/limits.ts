@@ -1,15 +1,16 @@
 // The rate limits, through the platform's binding and before the database: per client address, then per credential.
-import type { Context } from 'hono';
 import type { Credential } from './core/credential.ts';
-import type { Env } from './env.ts';
+import type { Bindings } from './env.ts';
 
 /**
  * Whether a request is one too many. It never is where a binding is absent, as in tests, or for an address where there is none,
  * as through a service binding. What an address has too many of is not counted against the credential: that is in every page.
  */
-export async function isLimited(c: Context<Env>, credential: Credential | null): Promise<boolean> {
-  const { ADDRESS_LIMIT, CREDENTIAL_LIMIT } = c.env;
-  const address = c.req.header('CF-Connecting-IP');
+export async function isLimited(
+  { ADDRESS_LIMIT, CREDENTIAL_LIMIT }: Bindings,
+  address: string | undefined,
+  credential: Credential | null,
+): Promise<boolean> {
   if (ADDRESS_LIMIT && address !== undefined) {
     const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
     if (!success) return true;

@@ -6,13 +6,13 @@ import { Denied, InvalidInput } from './errors.ts';
 export type Log = (line: object) => void;
 
 /** The line of a request that was answered with `status` after `ms` milliseconds. */
-export function lineOf({ call, error, cost, requestId }: Known, status: number, ms: number): object {
+export function lineOf({ credential, call, error, cost, requestId }: Known, status: number, ms: number): object {
   return {
     operation: call?.operation ?? null,
     status,
     refusal: error instanceof Denied ? error.refusal : error instanceof InvalidInput ? 'invalid_input' : null,
     business_id: call?.business_id ?? null,
-    credential: call === null ? null : { kind: call.kind, last_four: call.last_four },
+    credential,
     ms,
     d1: cost,
     request_id: requestId,

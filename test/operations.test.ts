@@ -221,7 +221,7 @@ describe('the log', () => {
         business_id: business.id,
         credential: { kind: 'key', last_four: business.key.slice(-4) },
         ms: 0,
-        d1: granted.cost,
+        d1: { ...granted.cost, ms: expect.any(Number) },
         request_id: granted.headers.get('X-Request-Id'),
       },
     ]);
@@ -235,6 +235,19 @@ describe('the log', () => {
     expect(nowhere.lines).toMatchObject([{ status: 404, operation: null, credential: null }]);
     const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
     for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
+  });
+
+  test('names the credential of a call that is over the limits', async () => {
+    const business = await newBusiness();
+    const { app, lines } = newApp();
+    const limit = async () => ({ success: false });
+    await app.fetch(requestOf(ROUTES[0] as Route, business), { CREDENTIAL_LIMIT: { limit } });
+    expect(lines).toMatchObject([
+      {
+        ...{ status: 429, operation: null, refusal: null, business_id: null },
+        credential: { kind: 'key', last_four: business.key.slice(-4) },
+      },
+    ]);
   });
 
   test('tells which outage a 503 was', async () => {

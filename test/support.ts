@@ -6,7 +6,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { createBusiness } from '../src/admin/businesses.ts';
 import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
-import { metered, noCost } from '../src/db/meter.ts';
+import { type Cost, noCost } from '../src/db/batch.ts';
 import { access, businesses, dailyUsage } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
@@ -53,6 +53,23 @@ export type CallOptions = {
   at?: Date;
 };
 
+/** The database, with what it is asked added to `cost`. What is prepared here has no way to run but `batch`. */
+function counted(cost: Cost): D1Database {
+  const counting = {
+    prepare: (sql: string) => ({ bind: (...values: unknown[]) => ({ bound: env.DB.prepare(sql).bind(...values) }) }),
+    async batch(statements: { bound: D1PreparedStatement }[]) {
+      cost.round_trips += 1;
+      const results = await env.DB.batch(statements.map(({ bound }) => bound));
+      for (const { meta } of results) {
+        cost.rows_read += meta.rows_read;
+        cost.rows_written += meta.rows_written;
+      }
+      return results;
+    },
+  };
+  return counting as unknown as D1Database;
+}
+
 /** One request, through the whole service: the answer, and what it cost at the database. */
 export async function call(method: string, path: string, options: CallOptions = {}) {
   const headers = new Headers(options.headers);
@@ -65,7 +82,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   }
   const cost = noCost();
   const { app, lines } = newApp(options.at);
-  const response = await app.fetch(new Request(BASE + path, init), { ASSETS: env.ASSETS, DB: metered(env.DB, cost) });
+  const response = await app.fetch(new Request(BASE + path, init), { ASSETS: env.ASSETS, DB: counted(cost) });
   const text = await response.text();
   if (response.status === 200) expectAskable({ method, path, headers, body: (init.body ?? '') as string });
   return {

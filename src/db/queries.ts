@@ -29,7 +29,7 @@ export type Call = {
   /** Null: the call comes from a server. */
   origin: string | null;
   /** The origin of the service itself, from which an API key is always accepted. */
-  own_origin: string;
+  ownOrigin: string;
   now: Date;
 };
 
@@ -46,9 +46,9 @@ type CallKind = {
   covering: number;
 };
 
-export function scopeOf({ operation, credential, business_id, origin, own_origin, now }: Call): Scope {
+export function scopeOf({ operation, credential, business_id, origin, ownOrigin, now }: Call): Scope {
   const { kind, stored } = credential;
-  const anywhere = kind === 'key' && (origin === null || origin === own_origin);
+  const anywhere = kind === 'key' && (origin === null || origin === ownOrigin);
   const from = anywhere ? 'any' : origin === null ? 'none' : 'sent';
   const covering = from === 'sent' ? sitesCovering(origin ?? '') : [];
   const stamp = timestampOf(now);

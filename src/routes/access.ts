@@ -10,7 +10,6 @@ import {
   business,
   entryOf,
   MAX_SITES,
-  refusalOf,
   removeAllSites,
   removeSite,
   type Scope,
@@ -67,16 +66,11 @@ const businessWithList = ({ business: [found], access_list }: RowsOf<ReturnType<
 });
 
 export const access = new Hono<Env>()
-  .get(
-    LIST,
-    guard('read_access', noInput, (scope) => ({ grant: refusalOf(scope), ...shown(scope) })),
-    (c) => json(c.env.known, businessWithList(c.get('rows'))),
-  )
+  .get(LIST, guard('read_access', noInput, shown), (c) => json(c.env.known, businessWithList(c.get('rows'))))
   .post(
     LIST,
     limitedBody,
     guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => ({
-      grant: refusalOf(scope),
       ...addSites(scope, valid('json').sites),
       ...shown(scope),
     })),
@@ -93,7 +87,6 @@ export const access = new Hono<Env>()
     LIST,
     limitedBody,
     guard('change_access', noInput, (scope) => ({
-      grant: refusalOf(scope),
       ...removeAllSites(scope),
       ...shown(scope),
     })),

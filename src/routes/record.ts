@@ -1,19 +1,11 @@
 // POST /api/v1/business/usage/{business_id}: records one use now, or reports many.
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type HonoRequest, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { json } from '../answer.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
-import {
-  countUse,
-  countUses,
-  type IdentifiedUse,
-  refusalOf,
-  rememberUse,
-  rememberUses,
-  useBefore,
-} from '../db/queries.ts';
+import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, useBefore } from '../db/queries.ts';
 import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
@@ -35,11 +27,14 @@ export const usesBody = z.pipe(
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );
 
-const kindOf = (known: Known) => known.call?.kind ?? 'token';
+function digest(id: string, { credential }: Known): Promise<string> {
+  if (credential === null) throw new Error('a use without a credential');
+  return digestOf(credential.kind, id);
+}
 
 /** The use as the ledger knows it. */
 const identifiedUse = async (header: z.output<typeof identifiedHeader>, known: Known): Promise<IdentifiedUse> => ({
-  digest: await digestOf(kindOf(known), header['Idempotency-Key']),
+  digest: await digest(header['Idempotency-Key'], known),
   day: dayOf(known.now),
 });
 
@@ -55,7 +50,7 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known)
   }
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   const identified: IdentifiedUse[] = await Promise.all(
-    Array.from(days, async ([id, day]) => ({ digest: await digestOf(kindOf(known), id), day })),
+    Array.from(days, async ([id, day]) => ({ digest: await digest(id, known), day })),
   );
   return { identified, reported: uses.length };
 }
@@ -64,8 +59,8 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known)
 const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
 
 /** Whether a body says nothing: then the call is one use, whatever its type. (workerd warns of `text()` on what is no text.) */
-const isOneUse = async (c: Context) =>
-  c.req.raw.body === null || EMPTY.test(new TextDecoder().decode(await c.req.arrayBuffer()));
+const isOneUse = async (request: HonoRequest) =>
+  request.raw.body === null || EMPTY.test(new TextDecoder().decode(await request.arrayBuffer()));
 
 const identified = input('header', identifiedHeader, identifiedUse);
 const bulk = input('json', usesBody, identifiedUses);
@@ -75,9 +70,9 @@ type Recording = {
   out: { header: IdentifiedUse | undefined; json: Awaited<ReturnType<typeof identifiedUses>> | undefined };
 };
 const recording: MiddlewareHandler<Env, string, Recording> = (c, next) => {
-  const has_id = c.req.header('Idempotency-Key') !== undefined;
-  if (c.env.known.call?.operation === 'record_use') return has_id ? identified(c as never, next) : next();
-  if (has_id) {
+  const hasId = c.req.header('Idempotency-Key') !== undefined;
+  if (c.env.known.call?.operation === 'record_use') return hasId ? identified(c as never, next) : next();
+  if (hasId) {
     const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
     throw new InvalidInput({ 'Idempotency-Key': [message] });
   }
@@ -88,20 +83,19 @@ export const record = new Hono<Env>().post(
   '/:business_id',
   limitedBody,
   guard(
-    async (c) => ((await isOneUse(c)) ? 'record_use' : 'report_uses'),
+    async (request) => ((await isOneUse(request)) ? 'record_use' : 'report_uses'),
     recording,
     (scope, valid) => {
       const reported = valid('json');
       if (reported) {
         const { identified } = reported;
         return {
-          grant: refusalOf(scope),
           counted: countUses(scope, identified),
           remembered: rememberUses(scope, identified),
         };
       }
       const use = valid('header');
-      if (use === undefined) return { grant: refusalOf(scope), counted: countUse(scope) };
+      if (use === undefined) return { counted: countUse(scope) };
       return {
         grant: useBefore(scope, use.digest),
         counted: countUse(scope, use),
@@ -116,7 +110,7 @@ export const record = new Hono<Env>().post(
       const recorded = rows.remembered?.length ?? 0;
       return json(c.env.known, { status: true, data: { recorded, duplicates: reported.reported - recorded } });
     }
-    const use = rows.counted[0] ?? rows.grant[0];
+    const use = rows.counted[0] ?? rows.grant?.[0];
     if (use === undefined || !('date' in use) || use.date === null) throw new Error('a granted use was not counted');
     return json(c.env.known, { status: true, data: { date: use.date, count: use.count } });
   },
