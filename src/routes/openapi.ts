@@ -7,7 +7,8 @@ import type { Env } from '../env.ts';
 const MAX_AGE_SECONDS = 3600;
 
 export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
-  const file = await c.env.ASSETS.fetch(c.req.raw);
+  // The file by its own name: the path of the request can be written in other ways.
+  const file = await c.env.ASSETS.fetch(new Request(new URL(c.req.path, c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);
   const headers: Record<string, string> = {

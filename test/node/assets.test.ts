@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import build from '../../src/admin/build.ts';
+import { openapi } from '../../src/openapi/document.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
@@ -73,6 +74,14 @@ describe('the page at /', () => {
       rmSync(directory, { recursive: true });
     }
   });
+});
+
+test('openapi.json is there however its path is written', async () => {
+  for (const path of ['/api/v1/openapi.json', '/api/v1/openap%69.json', '/api/v1/openapi%2ejson']) {
+    const answer = await fetch(service.url + path);
+    expect(answer.headers.get('X-Request-Id')).not.toBeNull(); // by the Worker, not beside it
+    expect({ path, status: answer.status, body: await answer.json() }).toEqual({ path, status: 200, body: openapi() });
+  }
 });
 
 test('what is no file is answered by the API, as ever', async () => {
