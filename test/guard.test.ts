@@ -1,6 +1,7 @@
 // Who gets in: every refusal, for every route, in the order of contract section 2.
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/admin/keys.ts';
+import { hashOf } from '../src/core/credential.ts';
 import { PUBLIC, ROUTES, type Route } from './routes.ts';
 import { addSite, BASE, type CallOptions, call, db, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
@@ -96,11 +97,12 @@ describe.each(ROUTES)('$name', (route) => {
     await revokeKey(db, revoked.id, NOW);
     const expired = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
     const before = await everything();
-    for (const as of [SECRET, TOKEN, 'x'.repeat(24), revoked.api_key, expired.api_key]) {
+    const hash = await hashOf(business.key);
+    for (const as of [SECRET, TOKEN, 'x'.repeat(24), hash, revoked.api_key, expired.api_key]) {
       await expectRefusal(await ask(route, business, { as }), 401, UNAUTHENTICATED);
     }
     await expectRefusal(await ask(route, suspended, { as: suspended.token }), 401, UNAUTHENTICATED);
-    // A key's hash, or a token in another case, is no credential.
+    // A token in another case is no credential.
     await expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), 401, UNAUTHENTICATED);
     expect(await everything()).toBe(before);
   });
@@ -164,17 +166,6 @@ describe.each(ROUTES)('$name', (route) => {
     });
   });
 
-  test('reads the input only once everything else is granted, and says then what is wrong with it', async () => {
-    if (Object.keys(route.bad).length === 0) return;
-    const business = await newBusiness();
-    const before = await everything();
-    const answer = await askBadly(route, business, { as: business.key });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
-    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
-  });
-
   test('accepts an API key from a server, from a registered page and from a page of the service itself', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const as = business.key;
@@ -213,15 +204,30 @@ describe.each(ROUTES)('$name', (route) => {
     await expectRefusal(answer, 403, { status: false, message: route.inactiveRefusal });
     expect(await everything()).toBe(before);
   });
+});
 
-  test('answers HEAD as GET, without a body', async () => {
-    if (route.method !== 'GET') return;
+test.each(ROUTES.filter(({ bad }) => Object.keys(bad).length > 0))(
+  '$name tells a caller whom it lets in what is wrong with the input',
+  async (route) => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await askBadly(route, business, { as: business.key });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  },
+);
+
+test.each(ROUTES.filter(({ method }) => method === 'GET'))(
+  '$name answers HEAD as GET, without a body',
+  async (route) => {
     const business = await newBusiness();
     const head = await call('HEAD', route.path(business), { as: business.key });
-    expect({ status: head.status, text: head.text }).toEqual({ status: granted, text: '' });
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
     expect((await call('HEAD', route.path(business))).status).toBe(401);
-  });
-});
+  },
+);
 
 describe('a business token', () => {
   const report = ROUTES[0] as Route;
@@ -309,12 +315,14 @@ describe('the refusal and the write agree', () => {
     ),
   );
 
-  function expected({ sites, status, who, origin }: (typeof cases)[number]): number {
-    if (who === 'unknown' || (who === 'token' && status !== 'active')) return 401;
-    if (who.startsWith('foreign')) return 401;
-    if (who === 'token') return 403;
-    const free = sites.length === 0 || origin === undefined || origin === BASE;
-    return free || sites.includes(origin ?? '') ? 200 : 403;
+  /** The status of registering a site, and of recording a use. */
+  function expected({ sites, status, who, origin }: (typeof cases)[number]): { access: number; usage: number } {
+    if (who === 'unknown' || (who === 'token' && status !== 'active')) return { access: 401, usage: 401 };
+    if (who.startsWith('foreign')) return { access: 401, usage: 422 };
+    const server = who === 'key' && (origin === undefined || origin === BASE);
+    const allowed = sites.length === 0 || server || sites.includes(origin ?? '') ? 200 : 403;
+    if (who === 'token') return { access: 403, usage: allowed };
+    return { access: allowed, usage: status === 'active' ? allowed : 403 };
   }
 
   test.each(cases)('$who of a $status business with $sites from $origin', async (example) => {
@@ -327,11 +335,15 @@ describe('the refusal and the write agree', () => {
       'foreign token': stranger.token,
       unknown: SECRET,
     }[example.who];
-    const before = await everything();
     const origin = example.origin === undefined ? {} : { origin: example.origin };
-    const answer = await call('POST', business.access, { as, body: { sites: ['https://new.example'] }, ...origin });
-    expect(answer.status).toBe(expected(example));
-    const written = (await everything()) !== before;
-    expect(written).toBe(answer.status === 200);
+    for (const [resource, sent] of [
+      ['usage', {}],
+      ['access', { body: { sites: ['https://new.example'] } }],
+    ] as const) {
+      const before = await everything();
+      const { status } = await call('POST', business[resource], { as, ...sent, ...origin });
+      expect({ resource, status }).toEqual({ resource, status: expected(example)[resource] });
+      expect((await everything()) !== before).toBe(status === 200);
+    }
   });
 });

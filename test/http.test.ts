@@ -1,7 +1,7 @@
 // What is answered without a credential and without the database, and what every answer carries.
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { BASE, call, env, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, call, env, NOW, newApp } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -152,20 +152,4 @@ describe('a body over 1 MiB', () => {
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
   });
-});
-
-test('an exception is 500, and nothing of it leaves the service', async () => {
-  const business = await newBusiness();
-  const broken = {
-    prepare: () => ({ bind: () => ({}) }),
-    batch: async () => {
-      throw new Error('D1_ERROR: no such table: api_keys at offset 12: SQLITE_ERROR');
-    },
-  };
-  const request = new Request(BASE + business.usage, { headers: { Authorization: `Bearer ${business.key}` } });
-  const answer = await newApp().app.fetch(request, { DB: broken as never });
-  expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('{"message":"Server Error"}');
-  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-  expect(answer.headers.get('Cache-Control')).toBe('no-store');
 });

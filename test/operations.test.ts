@@ -265,6 +265,8 @@ describe('the log', () => {
     const request = requestOf(ROUTES[0] as Route, business);
     const answer = await app.fetch(request, { DB: failing('D1_ERROR: no such table: x', 'before') });
     expect(await answer.text()).toBe('{"message":"Server Error"}');
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
     expect(lines).toMatchObject([{ status: 500, error: expect.stringContaining('no such table: x') }]);
     expect(JSON.stringify(lines)).not.toContain(business.key);
   });

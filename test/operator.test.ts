@@ -1,10 +1,12 @@
 // What the operator's commands do to the database: a history, a look at an origin, a token that is replaced.
+import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { checkOrigin } from '../src/admin/access.ts';
 import { rotateToken } from '../src/admin/businesses.ts';
 import { importHistory, readHistory } from '../src/admin/history.ts';
+import { noCost } from '../src/db/batch.ts';
 import { purge } from '../src/purge.ts';
-import { call, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
+import { call, counted, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
 
 describe('a history', () => {
   test('is read line by line, with or without a heading, a mark or a last line end', () => {
@@ -71,11 +73,13 @@ describe('a history', () => {
 
   test('of twenty years is one round trip', async () => {
     const business = await newBusiness();
+    const cost = noCost();
     const lines = Array.from({ length: 7300 }, (_, index) =>
       new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
     );
     const days = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
-    expect(await importHistory(db, business.id, days, false)).toEqual({ days: 7300, uses: 21_900 });
+    expect(await importHistory(drizzle(counted(cost)), business.id, days, false)).toEqual({ days: 7300, uses: 21_900 });
+    expect(cost.round_trips).toBe(1);
   });
 });
 

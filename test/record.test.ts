@@ -250,7 +250,7 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({ '2026-02-08': 1 });
   });
 
-  test('is all or nothing, and names each bad entry', async () => {
+  test('is all or nothing, and names each entry of a wrong form', async () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);

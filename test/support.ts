@@ -54,7 +54,7 @@ export type CallOptions = {
 };
 
 /** The database, with what it is asked added to `cost`. What is prepared here has no way to run but `batch`. */
-function counted(cost: Cost): D1Database {
+export function counted(cost: Cost): D1Database {
   const counting = {
     prepare: (sql: string) => ({ bind: (...values: unknown[]) => ({ bound: env.DB.prepare(sql).bind(...values) }) }),
     async batch(statements: { bound: D1PreparedStatement }[]) {
