@@ -42,7 +42,10 @@ const RETRY_SECONDS = 10;
 
 const refused = (message: string) => ({ status: false, message });
 
-function denial(refusal: Refusal, { credential, call }: Known): Answer {
+/** What of a call its refusal speaks of. */
+type Asked = Pick<Known, 'credential' | 'call'>;
+
+function denial(refusal: Refusal, { credential, call }: Asked): Answer {
   if (refusal === 'unauthenticated' || call === null) return { status: 401, body: { message: 'Unauthenticated.' } };
   const { resource, does } = POLICY[call.operation];
   switch (refusal) {
@@ -71,8 +74,9 @@ function denial(refusal: Refusal, { credential, call }: Known): Answer {
   }
 }
 
-function answerOf(error: Error, known: Known): Answer {
-  if (error instanceof Denied) return denial(error.refusal, known);
+/** What is answered where `error` was thrown. */
+export function answerOf(error: Error, asked: Asked): Answer {
+  if (error instanceof Denied) return denial(error.refusal, asked);
   if (error instanceof InvalidInput) {
     const message = Object.values(error.errors)[0]?.[0] ?? '';
     return { status: 422, body: { ...refused(message), errors: error.errors } };

@@ -14,7 +14,7 @@ export const limitedBody = bodyLimit({ maxSize: 1024 * 1024, onError: (c) => too
 /** For routes that take none. */
 export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) => next();
 
-const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
+export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
 
 /**
  * Reads a part of the request into `c.req.valid`, or throws InvalidInput. What a schema alone cannot judge, `resolve` does,
@@ -31,12 +31,12 @@ export function input<T extends 'query' | 'json' | 'param' | 'header', S extends
   return async function input(c, next) {
     // Hono reads a body of another type as {}, which would blame a field for what the header did.
     if (target === 'json' && !/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
-      throw new InvalidInput({ body: [NOT_JSON] });
+      throw new InvalidInput({ body: [`body ${JSON_RULE}`] });
     }
     try {
       await validate(c as never, async () => {});
     } catch (error) {
-      throw error instanceof HTTPException ? new InvalidInput({ body: [NOT_JSON] }) : error;
+      throw error instanceof HTTPException ? new InvalidInput({ body: [`body ${JSON_RULE}`] }) : error;
     }
     if (resolve) {
       const value = c.req.valid(target as never) as z.output<S>;

@@ -1,8 +1,8 @@
-// Forgets the ids of uses, and the tokens of before, once they need not be known any more: on a schedule, never within a request.
+// Forgets the ids of uses, and former tokens, once they need not be known any more: on a schedule, never within a request.
 import { lte, sql } from 'drizzle-orm';
 import { addDays, dayOf, timestampOf } from './core/time.ts';
 import { LEDGER_DAYS } from './core/use.ts';
-import type { Database } from './db/queries.ts';
+import type { Database } from './db/schema.ts';
 import { formerTokens, ledger } from './db/schema.ts';
 
 const ROWS_PER_STATEMENT = 2000; // D1 serves one query at a time: requests get their turn in between

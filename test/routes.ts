@@ -27,7 +27,6 @@ const inactive = 'This business is not active.';
 /** What the guard does not protect: it depends on no credential and reads no database. */
 export const PUBLIC = ['GET /api/v1/openapi.json'];
 
-/** What a path does, where its method does not say it all. */
 export const ROUTES: Route[] = [
   {
     name: 'read usage',

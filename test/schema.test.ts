@@ -18,7 +18,7 @@ test('the same tables, each of them STRICT', async () => {
   for (const { sql } of found) expect(sql).toMatch(/STRICT/);
 });
 
-test('ids that callers see are AUTOINCREMENT, and the rollup is clustered by its key', async () => {
+test('ids that callers see are AUTOINCREMENT, and the daily counts are clustered by their key', async () => {
   const sql = Object.fromEntries((await stored()).map(({ name, sql }) => [name, sql]));
   for (const name of ['businesses', 'access', 'api_keys'])
     expect(sql[name]).toMatch(/id +INTEGER PRIMARY KEY AUTOINCREMENT/);

@@ -2,7 +2,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import type { Database } from '../db/queries.ts';
+import type { Database } from '../db/schema.ts';
 import { businesses, formerTokens } from '../db/schema.ts';
 
 export type Business = typeof businesses.$inferSelect;
@@ -41,7 +41,7 @@ export const findBusiness = (db: Database, id: number): Promise<Business | undef
 export async function updateBusiness(
   db: Database,
   id: number,
-  fields: Partial<Fields & Pick<Business, 'status' | 'token'>>,
+  fields: Partial<Fields & Pick<Business, 'status'>>,
   now: Date,
 ): Promise<Business | undefined> {
   const changed = { ...fields, updated_at: timestampOf(now) };

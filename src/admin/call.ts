@@ -59,8 +59,8 @@ type Parsed = { values: Record<string, string | boolean | undefined>; positional
 
 function parse(args: string[], columns: Values): Parsed {
   const own = Object.fromEntries(
-    Object.entries(columns).map(([column, { isSwitch }]) => {
-      return [optionOf(column), { type: isSwitch ? 'boolean' : 'string' } as const];
+    Object.entries(columns).map(([column, { isFlag }]) => {
+      return [optionOf(column), { type: isFlag ? 'boolean' : 'string' } as const];
     }),
   );
   try {

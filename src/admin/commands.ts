@@ -1,13 +1,13 @@
 // The operator's commands: what each takes, and what it does.
 import { readFile } from 'node:fs/promises';
 import { dayOf } from '../core/time.ts';
-import type { Database } from '../db/queries.ts';
+import type { Database } from '../db/schema.ts';
 import { checkOrigin } from './access.ts';
 import { createBusiness, findBusiness, listBusinesses, rotateToken, updateBusiness } from './businesses.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
-import { duration, expiry, type Given, given, id, line, text, token, url, type Values } from './values.ts';
+import { duration, expiry, flag, type Given, id, line, text, token, url, type Values } from './values.ts';
 
 type Spec<A extends Values, R extends Values, O extends Values> = {
   does: string;
@@ -93,7 +93,7 @@ export const COMMANDS: Record<string, Command> = {
   'usage import': command({
     does: 'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
     arguments: { ID, FILE: text('history.csv') },
-    optional: { replace: given },
+    optional: { replace: flag },
     async run(db, { ID, FILE, replace = false }, now) {
       found(await findBusiness(db, ID), 'business');
       return importHistory(db, ID, readHistory(await readFile(FILE, 'utf8'), dayOf(now)), replace);

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/d1';
 import { getPlatformProxy, unstable_readConfig } from 'wrangler';
-import type { Database } from '../db/queries.ts';
+import type { Database } from '../db/schema.ts';
 import { reasonOf } from './errors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');

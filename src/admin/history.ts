@@ -1,16 +1,16 @@
-// The history of the system before this one: a CSV of days and counts, put into the rollup.
+// The history of the system before this one: a CSV of days and counts, put into the daily counts.
 import { and, eq, sql } from 'drizzle-orm';
 import { isDay } from '../core/time.ts';
-import type { Database } from '../db/queries.ts';
+import type { Database } from '../db/schema.ts';
 import { dailyUsage } from '../db/schema.ts';
-
-/** What is wrong with a file, with the number of the line. */
-export class HistoryError extends Error {}
 
 /** One day of the history. `line` is where it stands in the file. */
 export type Day = { line: number; day: string; count: number };
 
-/** The days of a CSV of `date,count` lines, each before `today` and each once; a first line `date,count` is a heading. */
+/**
+ * The days of a CSV of `date,count` lines, each before `today` and each once; a first line `date,count` is a heading. An error
+ * names the line.
+ */
 export function readHistory(csv: string, today: string): Day[] {
   const lines = csv.replace(/^\uFEFF/, '').split(/\r?\n/);
   const seen = new Map<string, number>();
@@ -21,15 +21,15 @@ export function readHistory(csv: string, today: string): Day[] {
     const [day = '', digits = '', ...more] = text.split(',');
     const count = /^\d{1,15}$/.test(digits) ? Number(digits) : null;
     if (more.length > 0 || !isDay(day) || count === null) {
-      throw new HistoryError(`line ${line} must be a day and a count, such as 2026-01-31,120`);
+      throw new Error(`line ${line} must be a day and a count, such as 2026-01-31,120`);
     }
-    if (day >= today) throw new HistoryError(`line ${line} must be a day before today (${today}, UTC)`);
+    if (day >= today) throw new Error(`line ${line} must be a day before today (${today}, UTC)`);
     const before = seen.get(day);
-    if (before !== undefined) throw new HistoryError(`line ${line} has the day of line ${before} again`);
+    if (before !== undefined) throw new Error(`line ${line} has the day of line ${before} again`);
     seen.set(day, line);
     days.push({ line, day, count });
   }
-  if (days.length === 0) throw new HistoryError('the file has no lines such as 2026-01-31,120');
+  if (days.length === 0) throw new Error('the file has no lines such as 2026-01-31,120');
   return days;
 }
 
@@ -50,7 +50,7 @@ export async function importHistory(db: Database, business_id: number, days: Day
   const [[taken]] = await db.batch([counted, remove, insert]);
   if (taken && !replace) {
     const { line } = days.find(({ day }) => day === taken.day) as Day;
-    throw new HistoryError(`line ${line}: ${taken.day} has a count already; --replace puts this one in its place`);
+    throw new Error(`line ${line}: ${taken.day} has a count already; --replace puts this one in its place`);
   }
   return { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
 }

@@ -5,10 +5,10 @@ import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. A switch is an
+ * An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. A flag is an
  * option that takes none.
  */
-export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string; isSwitch?: true };
+export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string; isFlag?: true };
 export type Values = Record<string, Value>;
 /** The values as they were read. */
 export type Given<V extends Values> = { [K in keyof V]: V[K] extends Value<infer T> ? T : never };
@@ -38,7 +38,7 @@ export const duration = value('be a number of hours or days, at most 30 days', (
   return ms <= 30 * 24 * 3_600_000 ? ms : null;
 });
 
-export const given: Value<true> = { read: () => true, must: '', example: '', isSwitch: true };
+export const flag: Value<true> = { read: () => true, must: '', example: '', isFlag: true };
 
 /** The option that fills a column: `--user` is `user_id`, `--main-domain` is `main_domain`. */
 export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');

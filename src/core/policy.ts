@@ -1,5 +1,5 @@
 // What can be asked of the service, and by whom (contract, sections 1 and 2). The database applies it: `grantFor` in
-// db/queries.ts makes a row of this table into the one predicate that both the refusals and every write go by.
+// db/grant.ts makes a row of this table into the one predicate that both the refusals and every write go by.
 
 type Rule = {
   /** What the path is about: it decides how an unknown business is refused. */

@@ -1,5 +1,6 @@
 // The tables of migrations/, for Drizzle: a test pins that the two describe the same. Columns are named as on the wire, so
 // a row is what an answer shows. STRICT, WITHOUT ROWID and CHECK stand in the migrations only: Drizzle cannot say them.
+import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
@@ -77,3 +78,6 @@ export const formerTokens = sqliteTable(
     index('former_tokens_expires_at').on(table.expires_at),
   ],
 );
+
+/** What the operator's commands and the purge work on. */
+export type Database = DrizzleD1Database;

@@ -4,8 +4,11 @@ import { type Operation, POLICY } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { LEDGER_DAYS } from '../core/use.ts';
 import { MAX_SITES } from '../db/queries.ts';
-import { identifiedHeader } from '../routes/record.ts';
-import { rangeQuery } from '../routes/report.ts';
+import { answerOf, Denied, InvalidInput, TooMany, Unavailable, UnknownEntry } from '../errors.ts';
+import { JSON_RULE } from '../input.ts';
+import { LAST_RULE, SITES_RULE } from '../routes/access.ts';
+import { ID_RULE, identifiedHeader } from '../routes/record.ts';
+import { DAY_RULE, rangeQuery } from '../routes/report.ts';
 import { namedSchemas, plainSchema, type Schema } from './schemas.ts';
 
 type Example = { summary?: string; value: unknown };
@@ -43,12 +46,13 @@ const header = (description: string, more: object = {}) => ({
   required: true,
   schema: { type: 'string', ...more },
 });
-const message = (text: string) => ({ value: { message: text } });
-const refusal = (text: string) => ({ value: { status: false, message: text } });
-const invalid = (field: string, problem: string) => {
-  const text = `${field} ${problem}`;
-  return { value: { status: false, message: text, errors: { [field]: [text] } } };
+/** What is answered where `error` was thrown. */
+const said = (error: Error, operation: Operation = 'read_usage') => {
+  const kind = POLICY[operation].token ? 'token' : 'key';
+  const call = { operation, business_id: 1, origin: 'https://evil.example' };
+  return { value: answerOf(error, { credential: { kind, last_four: '' }, call }).body };
 };
+const invalid = (field: string, problem: string) => said(new InvalidInput({ [field]: [`${field} ${problem}`] }));
 
 const BUSINESS = {
   id: 1,
@@ -74,30 +78,26 @@ const BUSINESS = {
 };
 const shown = { value: { status: true, data: BUSINESS } };
 
-const unauthenticated = { unauthenticated: message('Unauthenticated.') };
-const FOREIGN_ORIGIN = 'Origin https://evil.example is not authorized for this business.';
+const unauthenticated = { unauthenticated: said(new Denied('unauthenticated')) };
 
 /** What the policy refuses an operation with: by its credential, its business and its domain. */
-function refusals(operations: Operation[]): Record<string, Answer> {
-  const rules = operations.map((operation) => POLICY[operation]);
-  const usage = rules.some(({ resource }) => resource === 'usage');
-  const forbidden: Record<string, Example> = { origin: refusal(FOREIGN_ORIGIN) };
-  if (rules.some(({ token }) => token)) {
-    forbidden.origin_missing = refusal(
-      'This business token works only from pages of its registered sites. From a server, use an API key.',
-    );
+function refusals(operations: [Operation, ...Operation[]]) {
+  const [first] = operations;
+  const usage = POLICY[first].resource === 'usage';
+  const forbidden: Record<string, Example> = { origin: said(new Denied('origin_not_authorized'), first) };
+  for (const operation of operations) {
+    const { token, inactive } = POLICY[operation];
+    if (token) forbidden.origin_missing = said(new Denied('origin_missing'), operation);
+    else forbidden.token = said(new Denied('token_not_allowed'), operation);
+    if (!inactive) forbidden.inactive = said(new Denied('inactive_business'), operation);
   }
-  for (const { token, does } of rules) {
-    if (!token) forbidden.token = refusal(`A business token cannot ${does}. Use an API key.`);
-  }
-  if (rules.some(({ inactive }) => !inactive)) forbidden.inactive = refusal('This business is not active.');
   return {
     401: usage
       ? answer('The call carries no valid credential.', ['Message'], unauthenticated, CHALLENGE)
       : answer(
           'The call carries no valid credential, or `business_id` is not the id of a business of the caller.',
           ['Message', 'Refusal'],
-          { ...unauthenticated, unknown_business: refusal('Id is not valid') },
+          { ...unauthenticated, unknown_business: said(new Denied('unknown_business'), first) },
           CHALLENGE,
         ),
     403: answer(
@@ -105,13 +105,13 @@ function refusals(operations: Operation[]): Record<string, Answer> {
       ['Refusal'],
       forbidden,
     ),
-    429: ref('responses', 'TooManyAttempts') as never,
-    500: ref('responses', 'ServerError') as never,
-    503: ref('responses', 'ServiceUnavailable') as never,
+    429: ref('responses', 'TooManyAttempts'),
+    500: ref('responses', 'ServerError'),
+    503: ref('responses', 'ServiceUnavailable'),
   };
 }
 
-const unknownBusiness = { unknown_business: refusal('business id is not valid') };
+const unknownBusiness = { unknown_business: said(new Denied('unknown_business')) };
 const TOO_LARGE = { 413: ref('responses', 'PayloadTooLarge') };
 const BUSINESS_IS_NOT_VALID = '`business_id` is not the id of a business of the caller';
 
@@ -194,7 +194,7 @@ export function openapi() {
             ...refusals(['read_usage']),
             422: answer(`${BUSINESS_IS_NOT_VALID}, or the range cannot be used.`, ['Refusal', 'InvalidInput'], {
               ...unknownBusiness,
-              day: invalid('from', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'),
+              day: invalid('from', DAY_RULE),
               order: invalid('from', 'must not be after to (2026-03-01)'),
             }),
           },
@@ -233,8 +233,8 @@ call counts nothing.`,
             ...TOO_LARGE,
             422: answer(`${BUSINESS_IS_NOT_VALID}, or the input cannot be used.`, ['Refusal', 'InvalidInput'], {
               ...unknownBusiness,
-              id: invalid('uses.0.id', 'must be 1 to 255 characters of printable ASCII without spaces'),
-              body: invalid('body', 'must be JSON, sent with the header Content-Type: application/json'),
+              id: invalid('uses.0.id', ID_RULE),
+              body: invalid('body', JSON_RULE),
             }),
           },
         },
@@ -270,7 +270,7 @@ call counts nothing.`,
             ...TOO_LARGE,
             422: answer('The input cannot be used.', ['InvalidInput'], {
               url: invalid('sites.0', 'must be an http or https URL, such as https://example.com'),
-              list: invalid('sites', 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'),
+              list: invalid('sites', SITES_RULE),
             }),
           },
         },
@@ -311,13 +311,10 @@ call counts nothing.`,
           responses: {
             200: answer('The business without the entry.', ['BusinessAnswer'], { shown }),
             ...refusals(['change_access']),
-            404: answer('The business has no such entry.', ['Refusal'], { unknown: refusal('Access id is not valid') }),
+            404: answer('The business has no such entry.', ['Refusal'], { unknown: said(new UnknownEntry()) }),
             ...TOO_LARGE,
             422: answer('The entry is the last.', ['InvalidInput'], {
-              last: invalid(
-                'access_id',
-                'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.',
-              ),
+              last: invalid('access_id', LAST_RULE),
             }),
           },
         },
@@ -393,13 +390,15 @@ call counts nothing.`,
         WWWAuthenticate: header('RFC 6750.', { const: 'Bearer' }),
       },
       responses: {
-        PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], { too_large: message('Payload Too Large') }),
-        TooManyAttempts: answer('Too many calls.', ['Message'], { limited: message('Too Many Attempts.') }, RETRY),
-        ServerError: answer('The fault is on our side.', ['Message'], { error: message('Server Error') }),
+        PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], {
+          too_large: { value: { message: 'Payload Too Large' } },
+        }),
+        TooManyAttempts: answer('Too many calls.', ['Message'], { limited: said(new TooMany()) }, RETRY),
+        ServerError: answer('The fault is on our side.', ['Message'], { error: said(new Error()) }),
         ServiceUnavailable: answer(
           'The database cannot be reached or is busy. Trying again is safe.',
           ['Message'],
-          { unavailable: message('Service Unavailable') },
+          { unavailable: said(new Unavailable()) },
           RETRY,
         ),
       },

@@ -37,7 +37,7 @@ function curl(path: string, method: string, { security, parameters = [], request
 export function operationsHtml(): string {
   const entries = Object.entries(openapi().paths).flatMap(([path, item]) =>
     ['get', 'post', 'delete'].flatMap((method) => {
-      const operation = (item as unknown as Record<string, Operation>)[method];
+      const operation = (item as Record<string, Operation>)[method];
       return operation === undefined ? [] : [{ path, method, operation }];
     }),
   );

@@ -1,7 +1,7 @@
 // The owner's part of the page: the chart and the domains of any of his businesses, with an API key that only this module's
 // memory holds. Whether an origin would pass is said by the very rules by which the service lets it in.
 import { canonicalSite, sitesCovering } from '../core/site.ts';
-import { element, typedInto } from './dom.ts';
+import { element, showDays, typedInto } from './dom.ts';
 import type { UsageChart } from './usage-chart.ts';
 
 type Business = { id: number; name: string; status: string; access_list: { id: number; site: string }[] };
@@ -23,7 +23,7 @@ async function ask({ key, id }: Opened, method = 'GET', path = '', body?: object
   throw new Error(said?.message ?? `The service answered ${answer.status}.`);
 }
 
-/** Runs one call at a time of those that `form` or `button` asks for, and says beside it what was refused. */
+/** Runs `work` while the owner's buttons are disabled, and says in the element `problem` what was refused. */
 async function attempt(problem: string, work: () => Promise<void>): Promise<void> {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('#owner button')];
   const place = element(problem);
@@ -112,14 +112,7 @@ function lift(): void {
   button.textContent = 'Remove all: the token will work on every site';
 }
 
-function days(): void {
-  const chart = element<UsageChart>('owner-chart');
-  for (const name of ['from', 'to'] as const) {
-    const day = typedInto(`days-${name}`);
-    if (day === '') chart.removeAttribute(name);
-    else chart.setAttribute(name, day);
-  }
-}
+const days = () => showDays(element('owner-chart'), 'days');
 
 function open(): Promise<void> {
   const asked = { key: typedInto('open-key'), id: typedInto('open-business') };

@@ -1,5 +1,5 @@
 // The page at /: the chart of a business by its token, the tag to paste, and the owner's part.
-import { element, typedInto } from './dom.ts';
+import { element, showDays, typedInto } from './dom.ts';
 import { startOwner } from './owner.ts';
 import type { UsageChart } from './usage-chart.ts';
 
@@ -45,11 +45,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   chart.setAttribute('business', typedInto('show-business'));
   chart.setAttribute('token', typedInto('show-token'));
-  for (const name of ['from', 'to'] as const) {
-    const day = typedInto(`show-${name}`);
-    if (day === '') chart.removeAttribute(name);
-    else chart.setAttribute(name, day);
-  }
+  showDays(chart, 'show');
   chart.hidden = false;
   showTag();
 });

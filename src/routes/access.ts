@@ -4,16 +4,8 @@ import * as z from 'zod/mini';
 import { json } from '../answer.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
-import {
-  accessList,
-  addSites,
-  business,
-  entryOf,
-  MAX_SITES,
-  removeAllSites,
-  removeSite,
-  type Scope,
-} from '../db/queries.ts';
+import type { Scope } from '../db/grant.ts';
+import { accessList, addSites, business, entryOf, MAX_SITES, removeAllSites, removeSite } from '../db/queries.ts';
 import type { RowsOf } from '../db/statement.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput, UnknownEntry } from '../errors.ts';
@@ -26,13 +18,15 @@ const LIST = '/:business_id{(?!usage\\x2f)[^\\x2f]+}/access';
 const ENTRY = `${LIST}/:access_id` as const;
 
 const MAX_SITES_PER_CALL = 100;
-const RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
+export const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
 const site = z.string('must be a string, such as https://example.com').check((payload) => {
   const { problem } = canonicalSite(payload.value);
   if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
 });
 // Its length first: a million wrong entries are one error, not a million.
-const list = z.array(z.unknown(), RULE).check(z.minLength(1, RULE), z.maxLength(MAX_SITES_PER_CALL, RULE));
+const list = z
+  .array(z.unknown(), SITES_RULE)
+  .check(z.minLength(1, SITES_RULE), z.maxLength(MAX_SITES_PER_CALL, SITES_RULE));
 export const sitesBody = z.object(
   { sites: z.pipe(list, z.array(site)) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
@@ -53,6 +47,9 @@ async function canonicalSites(body: z.output<typeof sitesBody>): Promise<{ sites
   if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
   return { sites: [...sites] };
 }
+
+export const LAST_RULE =
+  'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
 
 // An access_id that is no id is unknown, like one that nobody has.
 const entryParam = z.object({ access_id: z.string() });
@@ -104,11 +101,7 @@ export const access = new Hono<Env>()
       const access_id = rows.grant[0]?.access_id;
       if (!access_id) throw new UnknownEntry();
       if (rows.access_list.some(({ id }) => id === access_id)) {
-        throw new InvalidInput({
-          access_id: [
-            'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.',
-          ],
-        });
+        throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });
       }
       return json(c.env.known, businessWithList(rows));
     },

@@ -11,7 +11,7 @@ import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input, limitedBody } from '../input.ts';
 
-const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
+export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
 export const identifiedHeader = z.object({ 'Idempotency-Key': useId });
 

@@ -9,7 +9,7 @@ import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
 import { input } from '../input.ts';
 
-const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
 export const rangeQuery = z.object({ from: day, to: day });
 

@@ -107,11 +107,7 @@ describe('a wrong call is refused in one clear line', () => {
     ['a missing option', ['business', 'create', '--user', '7'], 'business create needs --name Acme'],
     ['a missing user', ['key', 'list'], 'key list needs --user 7'],
     ['an option without a value', ['key', 'list', '--user'], "Option '--user <value>' argument missing"],
-    [
-      'a value for a switch',
-      ['key', 'list', '--user', '7', '--remote=1'],
-      "Option '--remote' does not take an argument",
-    ],
+    ['a value for a flag', ['key', 'list', '--user', '7', '--remote=1'], "Option '--remote' does not take an argument"],
     [
       'a value that looks like an option',
       ['key', 'create', '--user', '7', '--name', '-x'],

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/admin/commands.ts';
 import { withDatabase } from '../../src/admin/database.ts';
 import { UsageError } from '../../src/admin/errors.ts';
-import type { Database } from '../../src/db/queries.ts';
+import type { Database } from '../../src/db/schema.ts';
 import { newDatabase } from '../node/state.ts';
 import { admin, insert, open, resultOf, rowsOf } from './support.ts';
 
