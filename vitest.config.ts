@@ -15,12 +15,23 @@ const nodeOptions = {
 };
 const nodeTests = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
+// Libraries of many modules, bundled once: each test file would fetch their modules one by one.
+const bundled = ['drizzle-orm', 'drizzle-orm/d1', 'drizzle-orm/sqlite-core', 'zod/mini'];
+
 export default defineConfig({
   test: {
     globalSetup: 'test/node/assets.ts',
     maxWorkers: '100%',
     projects: [
-      { plugins: [worker], test: { name: 'worker', include: ['test/*.test.ts'], testTimeout: 30_000 } },
+      {
+        plugins: [worker],
+        test: {
+          name: 'worker',
+          include: ['test/*.test.ts'],
+          testTimeout: 30_000,
+          deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
+        },
+      },
       { plugins: [worker], test: { name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 } },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
       { test: { ...nodeOptions, name: 'load', include: ['test/load/*.test.ts'] } },
