@@ -1,9 +1,11 @@
 // Measures in rounds: in each, every contender right beside the one it is compared with, so that what else the machine
-// does meanwhile meets both.
+// does meanwhile meets both. And in several starts of workerd: for as long as it runs, one and the same Worker is a tenth
+// faster or slower than in another start.
 import { type Call, load, type Slice, type Span } from './load.ts';
+import type { Stage } from './stage.ts';
 import { quantile, type Spread, spreadOf } from './stats.ts';
 
-export type Side = { url: string; call: Call; status: number; span: Span };
+export type Side = { contender: string; call: Call; status: number; span: Span };
 export type Duel = { name: string; side: Side; against: Side };
 
 export type Timing = { perSecond: number; p50: number; p99: number };
@@ -15,21 +17,31 @@ export type Outcome = {
   ratio: Spread;
 };
 
-/** How long to measure, and which rows: those whose name contains `only`. */
-export type Effort = { only: string; rounds: number; span: Span };
+/** How long to measure, with so many rounds in each start, and which rows: those whose name contains `only`. */
+export type Effort = { only: string; starts: number; rounds: number; span: Span };
 export type Progress = (text: string) => void;
 
-/** Runs each duel in each round, and in one before them that is for warming up. */
-export async function measure(duels: Duel[], rounds: number, progress: Progress): Promise<Outcome[]> {
+/** Runs each duel in each round, and in one before those of each start that is for warming up. */
+export async function measure(
+  stage: Stage,
+  duels: Duel[],
+  { starts, rounds }: Effort,
+  progress: Progress,
+): Promise<Outcome[]> {
   const samples = duels.map((duel) => ({ duel, side: newSample(), against: newSample(), ratios: [] as number[] }));
-  for (let round = 0; round <= rounds; round++) {
-    for (const { duel, side, against, ratios } of samples) {
-      progress(`${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${duel.name}`);
-      const [mine, theirs] = await both(duel, round % 2 === 0);
-      if (round === 0) continue;
-      add(side, mine);
-      add(against, theirs);
-      ratios.push(mine.perSecond / theirs.perSecond);
+  for (let start = 1; start <= starts; start++) {
+    if (start > 1) await stage.restart();
+    for (let round = 0; round <= rounds; round++) {
+      for (const { duel, side, against, ratios } of samples) {
+        progress(
+          `start ${start} of ${starts}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${duel.name}`,
+        );
+        const [mine, theirs] = await both(stage, duel, (start + round) % 2 === 0);
+        if (round === 0) continue;
+        add(side, mine);
+        add(against, theirs);
+        ratios.push(mine.perSecond / theirs.perSecond);
+      }
     }
   }
   return samples.map(({ duel, side, against, ratios }) => ({
@@ -41,13 +53,12 @@ export async function measure(duels: Duel[], rounds: number, progress: Progress)
 }
 
 /** Who is first changes from round to round. */
-async function both({ side, against }: Duel, first: boolean): Promise<[Slice, Slice]> {
+async function both(stage: Stage, { side, against }: Duel, first: boolean): Promise<[Slice, Slice]> {
+  const one = ({ contender, call, status, span }: Side) => load(stage.url(contender), call, status, span);
   if (first) return [await one(side), await one(against)];
   const theirs = await one(against);
   return [await one(side), theirs];
 }
-
-const one = ({ url, call, status, span }: Side) => load(url, call, status, span);
 
 type Sample = { perSecond: number[]; latencies: number[] };
 const newSample = (): Sample => ({ perSecond: [], latencies: [] });

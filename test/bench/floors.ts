@@ -46,15 +46,15 @@ export async function compare(
     const chosen = ROWS.filter(({ name }) => name.includes(how.only));
     const duels = chosen.map(({ name, call, status, floor }): Duel => {
       const both = { call, status, span: how.span };
-      return { name, side: { ...both, url: stage.url('service') }, against: { ...both, url: stage.url(floor) } };
+      return { name, side: { ...both, contender: 'service' }, against: { ...both, contender: floor } };
     });
     const report = { call: CALLS.report, status: 200 };
     const usual: Duel = {
       name: 'report, against the usual way',
-      side: { ...report, url: stage.url('service'), span: how.span },
-      against: { ...report, url: stage.url('usual'), span: USUAL },
+      side: { ...report, contender: 'service', span: how.span },
+      against: { ...report, contender: 'usual', span: USUAL },
     };
-    const outcomes = await measure([...duels, usual], how.rounds, progress);
+    const outcomes = await measure(stage, [...duels, usual], how, progress);
     const rows: Measured[] = [];
     for (const [index, { call, floor }] of chosen.entries()) {
       const cost = await costOf(stage.url('counted'), call);

@@ -53,12 +53,12 @@ export async function grow({ code }: Bundle, how: Effort, progress: Progress): P
       await fill(await stage.database(database), { ...SMALL, ...GROWN[database]?.size }, dayAgo(0));
     }
     const side = ([database, call]: [string, Call]): Side => {
-      return { url: stage.url(database), call, status: 200, span: how.span };
+      return { contender: database, call, status: 200, span: how.span };
     };
     const duels = comparisons.map(({ name, small, large }): Duel => {
       return { name, side: side(large), against: side(small) };
     });
-    const outcomes = await measure(duels, how.rounds, progress);
+    const outcomes = await measure(stage, duels, how, progress);
     const cost = ([database, call]: [string, Call]) => costOf(stage.url(`${database}-counted`), call);
     const grown: Grown[] = [];
     for (const [index, { small, large }] of comparisons.entries()) {

@@ -7,7 +7,7 @@ import { grow } from './growth.ts';
 import { floors, growth } from './print.ts';
 
 const HELP = `npm run bench -- [--quick] [--growth] [--json] [--only TEXT]
-  --quick      fewer and shorter rounds: under a minute
+  --quick      one start of workerd and fewer rounds: under a minute
   --growth     instead: the same operations where little is stored and where much is
   --json       one JSON object on stdout instead of tables
   --only TEXT  only the rows whose name contains TEXT`;
@@ -23,8 +23,9 @@ const { values: options } = parseArgs({
 });
 const effort: Effort = {
   only: options.only,
-  rounds: options.quick ? 3 : 15,
-  span: { seconds: options.quick ? 0.25 : 0.5 },
+  starts: options.quick ? 1 : 5,
+  rounds: options.quick ? 3 : 8,
+  span: { seconds: 0.25 },
 };
 
 /** A line that is written over, or where nobody watches, one for each step. */

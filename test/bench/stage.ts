@@ -24,7 +24,10 @@ export type Contender = {
 
 export type Stage = {
   database: (name: string) => Promise<D1Database>;
+  /** Where it listens, until the next start. */
   url: (contender: string) => string;
+  /** Starts workerd anew, with what the databases hold. */
+  restart: () => Promise<void>;
   dispose: () => Promise<void>;
 };
 
@@ -33,16 +36,24 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
   const workers = contenders.map(worker);
   const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory } as never);
-  const miniflare = new Miniflare(options);
-  await miniflare.ready;
   const urls = new Map<string, string>();
-  for (const { name } of contenders) urls.set(name, (await miniflare.unsafeGetDirectURL(name)).origin);
+  async function start(): Promise<Miniflare> {
+    const started = new Miniflare(options);
+    await started.ready;
+    for (const { name } of contenders) urls.set(name, (await started.unsafeGetDirectURL(name)).origin);
+    return started;
+  }
+  let miniflare = await start();
   return {
     async database(name) {
       const owner = contenders.find(({ database }) => database === name);
       return (await miniflare.getD1Database('DB', owner?.name ?? '')) as unknown as D1Database;
     },
     url: (contender) => urls.get(contender) ?? '',
+    async restart() {
+      await miniflare.dispose();
+      miniflare = await start();
+    },
     async dispose() {
       await miniflare.dispose();
       rmSync(directory, { recursive: true });
