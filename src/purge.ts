@@ -2,8 +2,7 @@
 import { lte, sql } from 'drizzle-orm';
 import { addDays, dayOf, timestampOf } from './core/time.ts';
 import { LEDGER_DAYS } from './core/use.ts';
-import type { Database } from './db/schema.ts';
-import { formerTokens, ledger } from './db/schema.ts';
+import { type Database, formerTokens, ledger } from './db/schema.ts';
 
 const ROWS_PER_STATEMENT = 2000; // D1 serves one query at a time: requests get their turn in between
 const MAX_STATEMENTS = 40; // an invocation may make 50 on the free plan; the rest waits for the next run

@@ -1,8 +1,7 @@
 // Whether an origin would pass, as the service itself decides it.
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { sitesCovering } from '../core/site.ts';
-import type { Database } from '../db/schema.ts';
-import { access } from '../db/schema.ts';
+import { access, type Database } from '../db/schema.ts';
 
 /** Whether a page of `origin` may use the token of a business, and the entry that lets it in; null: no entry, or no need of one. */
 export async function checkOrigin(db: Database, business_id: number, origin: string) {

@@ -2,8 +2,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import type { Database } from '../db/schema.ts';
-import { businesses, formerTokens } from '../db/schema.ts';
+import { businesses, type Database, formerTokens } from '../db/schema.ts';
 
 export type Business = typeof businesses.$inferSelect;
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;

@@ -2,8 +2,7 @@
 // on which domains are tried out.
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import type { Database } from '../db/schema.ts';
-import { apiKeys, businesses, dailyUsage } from '../db/schema.ts';
+import { apiKeys, businesses, type Database, dailyUsage } from '../db/schema.ts';
 import { type Business, createBusiness } from './businesses.ts';
 import { createKey } from './keys.ts';
 

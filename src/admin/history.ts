@@ -1,8 +1,7 @@
 // The history of the system before this one: a CSV of days and counts, put into the daily counts.
 import { and, eq, sql } from 'drizzle-orm';
 import { isDay } from '../core/time.ts';
-import type { Database } from '../db/schema.ts';
-import { dailyUsage } from '../db/schema.ts';
+import { type Database, dailyUsage } from '../db/schema.ts';
 
 /** One day of the history. `line` is where it stands in the file. */
 export type Day = { line: number; day: string; count: number };

@@ -2,8 +2,7 @@
 import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { hashOf, newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import type { Database } from '../db/schema.ts';
-import { apiKeys } from '../db/schema.ts';
+import { apiKeys, type Database } from '../db/schema.ts';
 
 const { hash: _, ...shown } = getTableColumns(apiKeys);
 

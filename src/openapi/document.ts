@@ -3,116 +3,29 @@
 import { type Operation, POLICY } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { LEDGER_DAYS } from '../core/use.ts';
-import { MAX_SITES } from '../db/queries.ts';
-import { answerOf, Denied, InvalidInput, TooMany, Unavailable, UnknownEntry } from '../errors.ts';
+import { MAX_SITES } from '../db/access.ts';
+import { UnknownEntry } from '../errors.ts';
 import { JSON_RULE } from '../input.ts';
 import { LAST_RULE, SITES_RULE } from '../routes/access.ts';
 import { ID_RULE, identifiedHeader } from '../routes/record.ts';
 import { DAY_RULE, rangeQuery } from '../routes/report.ts';
-import { namedSchemas, plainSchema, type Schema } from './schemas.ts';
+import {
+  answer,
+  anyOf,
+  type Example,
+  invalid,
+  lifted,
+  ref,
+  refusals,
+  STORED,
+  said,
+  shown,
+  TOO_LARGE,
+  unknownBusiness,
+} from './answers.ts';
+import { components, wholeNumber } from './components.ts';
+import { plainSchema, type Schema } from './schemas.ts';
 
-type Example = { summary?: string; value: unknown };
-type Answer = { description: string; headers?: object; content: { 'application/json': object } };
-
-const ref = (part: 'schemas' | 'parameters' | 'headers' | 'responses', name: string) => ({
-  $ref: `#/components/${part}/${name}`,
-});
-const anyOf = (names: string[]) => {
-  const [first, ...more] = names.map((name) => ref('schemas', name));
-  return more.length === 0 ? first : { anyOf: [first, ...more] };
-};
-
-const ALWAYS = { 'X-Request-Id': ref('headers', 'RequestId') };
-const NO_STORE = {
-  ...ALWAYS,
-  'Cache-Control': ref('headers', 'CacheControl'),
-  'Server-Timing': ref('headers', 'ServerTiming'),
-};
-const STORED = { ...ALWAYS, 'Cache-Control': ref('headers', 'PublicCacheControl'), ETag: ref('headers', 'ETag') };
-const CHALLENGE = { ...NO_STORE, 'WWW-Authenticate': ref('headers', 'WWWAuthenticate') };
-const RETRY = { ...NO_STORE, 'Retry-After': ref('headers', 'RetryAfter') };
-
-function answer(
-  description: string,
-  schemas: string[],
-  examples: Record<string, Example>,
-  headers: object = NO_STORE,
-): Answer {
-  return { description, headers, content: { 'application/json': { schema: anyOf(schemas), examples } } };
-}
-
-const header = (description: string, more: object = {}) => ({
-  description,
-  required: true,
-  schema: { type: 'string', ...more },
-});
-/** What is answered where `error` was thrown. */
-const said = (error: Error, operation: Operation = 'read_usage') => {
-  const kind = POLICY[operation].token ? 'token' : 'key';
-  const call = { operation, business_id: 1, origin: 'https://evil.example' };
-  return { value: answerOf(error, { credential: { kind, last_four: '' }, call }).body };
-};
-const invalid = (field: string, problem: string) => said(new InvalidInput({ [field]: [`${field} ${problem}`] }));
-
-const BUSINESS = {
-  id: 1,
-  user_id: 7,
-  name: 'Acme',
-  main_domain: 'acme.example',
-  site: 'https://acme.example',
-  country_id: 1,
-  business_size: 'small',
-  token: 'bua_pk_0123456789ABCDEFGHIJKLMNOPQRSTUVW',
-  status: 'active',
-  created_at: '2026-01-31T12:00:00.000000Z',
-  updated_at: '2026-02-01T08:30:00.123000Z',
-  access_list: [
-    {
-      id: 1,
-      business_id: 1,
-      site: 'https://shop.example',
-      created_at: '2026-02-01T08:30:00.123000Z',
-      updated_at: '2026-02-01T08:30:00.123000Z',
-    },
-  ],
-};
-const shown = { value: { status: true, data: BUSINESS } };
-
-const unauthenticated = { unauthenticated: said(new Denied('unauthenticated')) };
-
-/** What the policy refuses an operation with: by its credential, its business and its domain. */
-function refusals(operations: [Operation, ...Operation[]]) {
-  const [first] = operations;
-  const usage = POLICY[first].resource === 'usage';
-  const forbidden: Record<string, Example> = { origin: said(new Denied('origin_not_authorized'), first) };
-  for (const operation of operations) {
-    const { token, inactive } = POLICY[operation];
-    if (token) forbidden.origin_missing = said(new Denied('origin_missing'), operation);
-    else forbidden.token = said(new Denied('token_not_allowed'), operation);
-    if (!inactive) forbidden.inactive = said(new Denied('inactive_business'), operation);
-  }
-  return {
-    401: usage
-      ? answer('The call carries no valid credential.', ['Message'], unauthenticated, CHALLENGE)
-      : answer(
-          'The call carries no valid credential, or `business_id` is not the id of a business of the caller.',
-          ['Message', 'Refusal'],
-          { ...unauthenticated, unknown_business: said(new Denied('unknown_business'), first) },
-          CHALLENGE,
-        ),
-    403: answer(
-      'The credential may not do this, or not from this domain. The message says which.',
-      ['Refusal'],
-      forbidden,
-    ),
-    429: ref('responses', 'TooManyAttempts'),
-    500: ref('responses', 'ServerError'),
-    503: ref('responses', 'ServiceUnavailable'),
-  };
-}
-
-const unknownBusiness = { unknown_business: said(new Denied('unknown_business')) };
-const TOO_LARGE = { 413: ref('responses', 'PayloadTooLarge') };
 const BUSINESS_IS_NOT_VALID = '`business_id` is not the id of a business of the caller';
 
 /** Which credentials an operation takes. */
@@ -140,8 +53,6 @@ const day = (name: 'from' | 'to', description: string, example: string) => ({
   example,
 });
 
-const wholeNumber = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
-
 const DESCRIPTION = `Usage per day of a business, and the domains on which its token works.
 
 **Credentials.** One header carries either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret, lives
@@ -153,7 +64,6 @@ business. Once a business has registered domains, browsers are let in from these
 that depends on a credential may be stored. Days are UTC.`;
 
 export function openapi() {
-  const schemas = namedSchemas();
   return {
     openapi: '3.1.0',
     info: { title: 'Business Usage and Access', version: '1.0.0', description: DESCRIPTION },
@@ -281,9 +191,7 @@ call counts nothing.`,
           description: 'Lifts the restriction: the token works on every site again.',
           security: security('change_access'),
           responses: {
-            200: answer('The business with an empty list.', ['BusinessAnswer'], {
-              lifted: { value: { status: true, data: { ...BUSINESS, access_list: [] } } },
-            }),
+            200: answer('The business with an empty list.', ['BusinessAnswer'], { lifted }),
             ...refusals(['change_access']),
             ...TOO_LARGE,
           },
@@ -342,75 +250,6 @@ call counts nothing.`,
         },
       },
     },
-    components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'bua_sk_…',
-          description: 'An API key: secret, for servers. Acts on every business of its user.',
-        },
-        businessToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'bua_pk_…',
-          description:
-            'A business token: public, for web pages. Acts on its own business, from its registered domains.',
-        },
-      },
-      parameters: {
-        business_id: {
-          name: 'business_id',
-          in: 'path',
-          required: true,
-          description: 'Identifier of the business.',
-          schema: wholeNumber,
-          example: 1,
-        },
-        Origin: {
-          name: 'Origin',
-          in: 'header',
-          required: false,
-          description: 'Set by browsers: the origin of the page that calls. Compared with the registered domains.',
-          schema: { type: 'string' },
-          example: 'https://shop.example',
-        },
-      },
-      headers: {
-        CacheControl: header('Answers to a credential are not stored.', { const: 'no-store' }),
-        PublicCacheControl: header('For how long it may be stored.', { pattern: '^public, max-age=\\d+$' }),
-        ETag: header('Names this version.'),
-        RequestId: header('Names the call; the log of the service has it too.'),
-        RetryAfter: header('After how many seconds to try again.', { pattern: '^\\d+$' }),
-        ServerTiming: {
-          description: 'How long the database took, where it was asked.',
-          required: false,
-          schema: { type: 'string', pattern: '^d1;dur=' },
-        },
-        WWWAuthenticate: header('RFC 6750.', { const: 'Bearer' }),
-      },
-      responses: {
-        PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], {
-          too_large: { value: { message: 'Payload Too Large' } },
-        }),
-        TooManyAttempts: answer('Too many calls.', ['Message'], { limited: said(new TooMany()) }, RETRY),
-        ServerError: answer('The fault is on our side.', ['Message'], { error: said(new Error()) }),
-        ServiceUnavailable: answer(
-          'The database cannot be reached or is busy. Trying again is safe.',
-          ['Message'],
-          { unavailable: said(new Unavailable()) },
-          RETRY,
-        ),
-      },
-      schemas: {
-        ...schemas,
-        Description: {
-          type: 'object',
-          properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
-          required: ['openapi', 'info', 'paths'],
-          additionalProperties: true,
-        },
-      },
-    },
+    components: components(),
   };
 }

@@ -5,7 +5,7 @@ import { json } from '../answer.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
-import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, useBefore } from '../db/queries.ts';
+import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, useBefore } from '../db/usage.ts';
 import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';

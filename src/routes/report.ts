@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { json } from '../answer.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
-import { usageInRange } from '../db/queries.ts';
+import { usageInRange } from '../db/usage.ts';
 import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
