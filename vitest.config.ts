@@ -7,6 +7,10 @@ const worker = cloudflareTest(async () => ({
   wrangler: { configPath: './wrangler.toml' },
   miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
 }));
+const workerOptions = {
+  setupFiles: 'test/migrated.ts',
+  isolate: false, // workerd takes a second to start: a file gets a database of its own, not a workerd
+};
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',
   isolate: false, // wrangler takes a second to load
@@ -15,9 +19,6 @@ const nodeOptions = {
 };
 const nodeTests = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
-// Libraries of many modules, bundled once: each test file would fetch their modules one by one.
-const bundled = ['drizzle-orm', 'drizzle-orm/d1', 'drizzle-orm/sqlite-core', 'zod/mini'];
-
 export default defineConfig({
   test: {
     globalSetup: 'test/node/assets.ts',
@@ -25,14 +26,12 @@ export default defineConfig({
     projects: [
       {
         plugins: [worker],
-        test: {
-          name: 'worker',
-          include: ['test/*.test.ts'],
-          testTimeout: 30_000,
-          deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
-        },
+        test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 30_000 },
       },
-      { plugins: [worker], test: { name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 } },
+      {
+        plugins: [worker],
+        test: { ...workerOptions, name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 },
+      },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
       { test: { ...nodeOptions, name: 'load', include: ['test/load/*.test.ts'] } },
     ],

@@ -1,5 +1,5 @@
 // What the tests share: the service at a fixed time, calls that tell what they cost, and makers of businesses and keys.
-import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
+import type { D1Migration } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -16,8 +16,6 @@ export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
 export const db = drizzle(env.DB);
-
-await applyD1Migrations(env.DB, env.MIGRATIONS);
 
 /** The service at a fixed time, all of whose answers are as openapi.json says, and the lines it logs. */
 export function newApp(at: Date = NOW) {

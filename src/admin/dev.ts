@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
-import { withDatabase } from './database.ts';
 import { prepareDemo } from './demo.ts';
 import { reasonOf } from './errors.ts';
 
 const values = optionsOf();
+// Loaded here: wrangler takes most of a second, for which a refusal need not wait.
+const { withDatabase } = await import('./database.ts');
 // Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
