@@ -1,7 +1,7 @@
 // What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ROUTES } from './routes.ts';
-import { addSite, BASE, call, env, newApp, newBusiness } from './support.ts';
+import { ROUTES, type Route } from './routes.ts';
+import { addSite, BASE, type CallOptions, call, env, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -88,10 +88,8 @@ describe.each(ROUTES)('$method $pattern', (route) => {
       batch: (bound: D1PreparedStatement[]) => env.DB.batch(bound),
     };
     for (const as of [fresh.key, fresh.token]) {
-      const init: RequestInit = {
-        method: route.method,
-        headers: { Authorization: `Bearer ${as}`, Origin: origin, 'Content-Type': 'application/json' },
-      };
+      const headers = { ...route.headers, Authorization: `Bearer ${as}`, Origin: origin };
+      const init: RequestInit = { method: route.method, headers: { ...headers, 'Content-Type': 'application/json' } };
       if (route.body !== undefined) init.body = JSON.stringify(route.body);
       await newApp().app.fetch(new Request(BASE + route.path(fresh), init), { DB: recording as never });
     }
@@ -110,6 +108,85 @@ describe.each(ROUTES)('$method $pattern', (route) => {
       expect(plan.results.length).toBeGreaterThan(0);
     }
   });
+});
+
+describe('a refused call', () => {
+  /** A business of the same kind as another, but with much stored: days, sites, and the very ids that the calls name. */
+  async function crowded(fields: Parameters<typeof newBusiness>[0]) {
+    const { status, ...others } = fields ?? {};
+    const full = await newBusiness(others);
+    await fill([full], 400);
+    for (const as of [full.key, full.token]) {
+      await call('POST', full.usage, { as, headers: { 'Idempotency-Key': 'visit-1' } });
+    }
+    await call('POST', full.usage, { as: full.key, body: { uses: [{ id: 'order-1' }] } });
+    const stamp = '2026-01-01T00:00:00.000000Z';
+    const sites = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 498)
+      insert into access (business_id, site, created_at, updated_at) select ?, 'https://s' || i || '.example', '${stamp}', '${stamp}' from n`;
+    await env.DB.batch([
+      env.DB.prepare(sites).bind(full.id),
+      env.DB.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
+    ]);
+    await addSite(full.id, 'https://new.example'); // what `add sites` brings is stored already
+    return full;
+  }
+  const RESTRICTED = { sites: ['https://x.example'] };
+
+  let caller: Business;
+  let little: Business;
+  let much: Business;
+  beforeAll(async () => {
+    caller = await newBusiness();
+    little = await newBusiness(RESTRICTED);
+    much = await crowded(RESTRICTED);
+  });
+
+  /** What a call that is refused reads of a business; it writes nothing. */
+  async function rowsRead(route: Route, id: number, options: CallOptions): Promise<number> {
+    const refused = await call(route.method, route.path({ id }), {
+      ...(route.body === undefined ? {} : { body: route.body }),
+      ...options,
+      headers: { ...route.headers },
+    });
+    expect([401, 403, 422]).toContain(refused.status);
+    expect(refused.body.status === undefined || refused.body.status === false).toBe(true);
+    expect(refused.body.errors).toBeUndefined();
+    expect(refused.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(refused.cost.rows_read).toBeLessThanOrEqual(20);
+    return refused.cost.rows_read;
+  }
+
+  test.each(ROUTES)('to $name reads the same few rows of a business of others, whatever is stored', async (route) => {
+    for (const as of [caller.key, caller.token]) {
+      const none = await rowsRead(route, 999_999_999, { as });
+      expect(await rowsRead(route, little.id, { as })).toBe(none);
+      expect(await rowsRead(route, much.id, { as })).toBe(none);
+    }
+  });
+
+  test.each(ROUTES)('to $name reads the same few rows from a wrong origin, whatever is stored', async (route) => {
+    for (const kind of ['key', 'token'] as const) {
+      const foreign = (business: Business) => ({ as: business[kind], origin: 'https://a.evil.example' });
+      expect(await rowsRead(route, much.id, foreign(much))).toBe(await rowsRead(route, little.id, foreign(little)));
+    }
+  });
+
+  test.each(ROUTES.filter(({ tokenRefusal }) => tokenRefusal !== null))(
+    'to $name reads the same few rows for a token, whatever is stored',
+    async (route) => {
+      const visit = (business: Business) => ({ as: business.token, origin: 'https://x.example' });
+      expect(await rowsRead(route, much.id, visit(much))).toBe(await rowsRead(route, little.id, visit(little)));
+    },
+  );
+
+  test.each(ROUTES.filter(({ inactiveRefusal }) => inactiveRefusal !== null))(
+    'to $name reads the same few rows of an inactive business, whatever is stored',
+    async (route) => {
+      const suspended = { ...RESTRICTED, status: 'suspended' };
+      const [quiet, busy] = [await newBusiness(suspended), await crowded(suspended)];
+      expect(await rowsRead(route, busy.id, { as: busy.key })).toBe(await rowsRead(route, quiet.id, { as: quiet.key }));
+    },
+  );
 });
 
 test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', async () => {

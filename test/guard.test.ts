@@ -10,7 +10,11 @@ const SECRET = `bua_sk_${'x'.repeat(33)}`;
 const TOKEN = `bua_pk_${'x'.repeat(33)}`;
 
 const ask = (route: Route, business: { id: number | string }, options: CallOptions = {}) =>
-  call(route.method, route.path(business), route.body === undefined ? options : { body: route.body, ...options });
+  call(route.method, route.path(business), {
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...options,
+    headers: { ...route.headers, ...options.headers },
+  });
 
 const askBadly = (route: Route, business: { id: number | string }, options: CallOptions = {}) =>
   call(route.method, route.path(business) + (route.bad.query ?? ''), {

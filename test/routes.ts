@@ -7,8 +7,9 @@ export type Route = {
   path: (business: { id: string | number }) => string;
   /** The status with which a granted call is answered; 200 unless told. */
   granted?: 404;
-  /** A body with which it succeeds. */
+  /** A body, and headers, with which it succeeds. */
   body?: unknown;
+  headers?: Record<string, string>;
   /** Input that is refused with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** What a business token is told, or null where it may. */
@@ -43,6 +44,17 @@ export const ROUTES: Route[] = [
     method: 'POST',
     pattern: '/api/v1/business/usage/:business_id',
     path: ({ id }) => `/api/v1/business/usage/${id}`,
+    bad: { headers: { 'Idempotency-Key': 'two words' } },
+    tokenRefusal: null,
+    inactiveRefusal: inactive,
+    unknownBusiness: usageUnknown,
+  },
+  {
+    name: 'record a use with an id',
+    method: 'POST',
+    pattern: '/api/v1/business/usage/:business_id',
+    path: ({ id }) => `/api/v1/business/usage/${id}`,
+    headers: { 'Idempotency-Key': 'visit-1' },
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
     inactiveRefusal: inactive,

@@ -1,36 +1,61 @@
 // What access domains ask of the database: functions that return statements, which guard.ts runs as one batch.
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
-import { type Grant, granted, granting, type Scope } from './grant.ts';
+import { and, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm';
+import { granted, granting, type Scope } from './grant.ts';
 import { access, businesses } from './schema.ts';
 import { $, $business_id, db } from './statement.ts';
 
 /** The most sites a business can have. */
 export const MAX_SITES = 500;
 
-/** The entries of the business. */
-const own = sql`from ${access} where ${eq(access.business_id, $business_id)}`;
+const entryFields = Object.keys(getTableColumns(access)).map((name) => sql.raw(`'${name}', ${name}`));
+const entries = sql`select json_group_array(json_object(${sql.join(entryFields, sql`, `)})) from ${access}`;
 
-/** The business where the call is granted and `condition` holds, else null. Both writes of a change go by it. */
-const changed = (grant: Grant, condition: SQL) => sql`(select ${granted(grant)} from ${grant} where ${condition})`;
+/**
+ * The refusal, with the business as the API shows it and its access_list as JSON (in no order) where the call is granted. It
+ * goes in front of a change, which can change what is granted; the change itself gives the rows that it touched.
+ */
+export const businessWithList = granting((grant) =>
+  db
+    .select({
+      refusal: grant.refusal,
+      ...getTableColumns(businesses),
+      access_list: sql<string>`(${entries} where ${access.business_id} = ${businesses.id})`.as('access_list'),
+    })
+    .from(grant)
+    .leftJoin(businesses, eq(businesses.id, granted(grant))),
+);
 
-/** Marks the business as changed. It comes before the change itself, which can change what is granted. */
+/** What is looked for by the row of the business that is being changed: where the call is refused there is none. */
+const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
+
+/**
+ * Marks the business as changed where the call is granted and `condition` holds: it decides, and the change itself stands
+ * directly behind it and goes by `changes()`.
+ */
 const touch = (condition: SQL) =>
   granting((grant) =>
     db
       .update(businesses)
       .set({ updated_at: sql`${$('now')}` })
-      .where(eq(businesses.id, changed(grant, condition))),
+      .where(and(eq(businesses.id, sql`(select ${granted(grant)} from ${grant})`), condition))
+      .returning(),
   );
+/** The id of the business where the statement directly in front has touched it, else null: a search by it then reads nothing. */
+const touched = sql`case when changes() > 0 then ${$business_id} end`;
 
-const fresh = sql`select key, value from json_each(${$('sites')}) where value not in (select ${access.site} ${own})`;
-const fits = sql`exists (${fresh})
-  and (select count(*) ${own}) + (select count(*) from (${fresh})) <= ${MAX_SITES}`;
-const touchIfFits = touch(fits);
-const insertSites = granting((grant) =>
-  db.insert(access).select(
-    sql`select null, business, value, ${$('now')}, ${$('now')}
-      from (select ${changed(grant, fits)} as business) join (${fresh}) where business is not null order by key`,
-  ),
+const newSites = sql`from json_each(${$('sites')})
+  where not exists (${ownEntry} and ${access.site} = value)`;
+const touchIfNewSitesFit = touch(sql`exists (select 1 ${newSites}) and (select count(*) from ${access}
+  where ${access.business_id} = ${businesses.id}) + (select count(*) ${newSites}) <= ${MAX_SITES}`);
+const insertSites = granting(() =>
+  db
+    .insert(access)
+    .select(
+      sql`select null, business, value, ${$('now')}, ${$('now')} from (select ${touched} as business) join json_each(${$('sites')})
+        where business is not null order by key`,
+    )
+    .onConflictDoNothing({ target: [access.business_id, access.site] })
+    .returning(),
 );
 
 /**
@@ -39,14 +64,17 @@ const insertSites = granting((grant) =>
  */
 export function addSites(scope: Scope, sites: string[]) {
   const values = { sites: JSON.stringify(sites) };
-  return { touched: touchIfFits(scope, values), added: insertSites(scope, values) };
+  return { touched: touchIfNewSitesFit(scope, values), added: insertSites(scope, values) };
 }
 
-const isNotLast = sql`exists (select 1 ${own} and ${access.id} = ${$('access_id')})
-  and exists (select 1 ${own} and ${access.id} <> ${$('access_id')})`;
-const touchIfNotLast = touch(isNotLast);
-const deleteSite = granting((grant) =>
-  db.delete(access).where(and(eq(access.id, $('access_id')), eq(access.business_id, changed(grant, isNotLast)))),
+const touchIfNotLast = touch(
+  sql`exists (${ownEntry} and ${eq(access.id, $('access_id'))}) and exists (${ownEntry} and ${ne(access.id, $('access_id'))})`,
+);
+const deleteSite = granting(() =>
+  db
+    .delete(access)
+    .where(and(eq(access.id, $('access_id')), eq(access.business_id, touched)))
+    .returning({ id: access.id }),
 );
 
 /** Removes an entry, unless it is the last. */
@@ -55,30 +83,13 @@ export const removeSite = (scope: Scope, access_id: number) => ({
   removed: deleteSite(scope, { access_id }),
 });
 
-const hasSites = sql`exists (select 1 ${own})`;
-const touchIfHasSites = touch(hasSites);
-const deleteSites = granting((grant) => db.delete(access).where(eq(access.business_id, changed(grant, hasSites))));
+const touchIfHasSites = touch(sql`exists (${ownEntry})`);
+const deleteSites = granting(() =>
+  db.delete(access).where(eq(access.business_id, touched)).returning({ id: access.id }),
+);
 
 /** Removes all entries: the token works everywhere again. */
 export const removeAllSites = (scope: Scope) => ({
   touched: touchIfHasSites(scope),
   removed: deleteSites(scope),
 });
-
-const entry = granting((grant) =>
-  db
-    .select({ refusal: grant.refusal, access_id: sql<number | null>`${access.id}`.as('access_id') })
-    .from(grant)
-    .leftJoin(access, and(eq(access.id, $('access_id')), eq(access.business_id, granted(grant)))),
-);
-
-/** The refusal, with the id of the entry where the business has it. */
-export const entryOf = (scope: Scope, access_id: number) => entry(scope, { access_id });
-
-/** The business as the API shows it, but for its access_list. */
-export const business = granting(() => db.select().from(businesses).where(eq(businesses.id, $business_id)));
-
-/** The access_list of the business. */
-export const accessList = granting(() =>
-  db.select().from(access).where(eq(access.business_id, $business_id)).orderBy(asc(access.id)),
-);

@@ -22,10 +22,9 @@ export const usageInRange = (scope: Scope, range: Range) => usage(scope, range);
 /** A use with an id of its own, which counts once: a digest of the id in hex, and the day to count it on. */
 export type IdentifiedUse = { digest: string; day: string };
 
-const isNew = (digest: SQL) => sql`not exists (
-  select 1 from ${ledger} where ${eq(ledger.business_id, $business_id)} and ${ledger.digest} = unhex(${digest}))`;
-
-const isNewUse = isNew(sql`${$('digest')}`);
+/** Of a refused call it finds nothing and reads nothing. */
+const isNew = (grant: Grant, digest: SQL) => sql`not exists (
+  select 1 from ${ledger} where ${eq(ledger.business_id, granted(grant))} and ${ledger.digest} = unhex(${digest}))`;
 
 const counted = { date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count };
 
@@ -46,51 +45,52 @@ const addOne = (grant: Grant, condition?: SQL) =>
   );
 
 const countAnyUse = granting((grant) => addOne(grant));
-const countNewUse = granting((grant) => addOne(grant, isNewUse));
+const countNewUse = granting((grant) => addOne(grant, isNew(grant, sql`${$('digest')}`)));
 
 /** Counts one use: today, or where it has an id on its day, if the id is new. No row comes back where it was not counted. */
 export const countUse = (scope: Scope, use?: IdentifiedUse) =>
   use ? countNewUse(scope, use) : countAnyUse(scope, { day: scope.values.today });
 
-const insertUse = granting((grant) =>
+/** Whether the statement directly in front, which counts, has counted anything: then the call is granted. */
+const isCounted = sql`changes() > 0`;
+
+const insertUse = granting(() =>
   db
     .insert(ledger)
-    .select(
-      sql`select ${granted(grant)}, unhex(${$('digest')}), ${$('day')}, ${$('today')} from (select 1 where ${isNewUse}) cross join ${grant}
-        where ${isNull(grant.refusal)}`, // of a repeat, the grant need not be asked for again
-    )
-    .returning({ day: ledger.day }),
+    .select(sql`select ${$business_id}, unhex(${$('digest')}), ${$('day')}, ${$('today')} where ${isCounted}`),
 );
 
-/** Puts a use into the ledger, if it is new. It goes with `countUse`, behind it: until then both find it new. */
+/** Puts a use into the ledger. It stands directly behind `countUse`, and goes by whether that has counted it. */
 export const rememberUse = (scope: Scope, use: IdentifiedUse) => insertUse(scope, use);
 
-const digestInList = sql.raw('value ->> 0');
-const newUses = sql`(select ${digestInList} as digest, value ->> 1 as day from json_each(${$('uses')})
-  where ${isNew(digestInList)})`;
 const listOf = (uses: IdentifiedUse[]) => ({ uses: JSON.stringify(uses.map(({ digest, day }) => [digest, day])) });
+const digestInList = sql.raw('value ->> 0');
 
 const countNewUses = granting((grant) =>
   addToCounts(
-    sql`select ${granted(grant)}, day, count(*) from ${grant} join ${newUses}
-      where ${isNull(grant.refusal)} group by day`,
+    sql`select ${granted(grant)}, value ->> 1, count(*) from ${grant} cross join json_each(${$('uses')})
+      where ${isNull(grant.refusal)} and ${isNew(grant, digestInList)} group by value ->> 1`,
   ),
 );
 
 /** Counts those of `uses` (each digest once) that are new. */
 export const countUses = (scope: Scope, uses: IdentifiedUse[]) => countNewUses(scope, listOf(uses));
 
-const insertUses = granting((grant) =>
+const insertUses = granting(() =>
   db
     .insert(ledger)
     .select(
-      sql`select ${granted(grant)}, unhex(digest), day, ${$('today')} from ${grant} join ${newUses}
-        where ${isNull(grant.refusal)}`,
+      sql`select ${$business_id}, unhex(${digestInList}), value ->> 1, ${$('today')} from json_each(${$('uses')})
+        where ${isCounted}`,
     )
+    .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
     .returning({ day: ledger.day }),
 );
 
-/** Puts those of `uses` that are new into the ledger. A row comes back for each. It goes with `countUses`, behind it. */
+/**
+ * Puts those of `uses` that are new into the ledger. A row comes back for each. It stands directly behind `countUses`, and goes
+ * by whether that has counted any.
+ */
 export const rememberUses = (scope: Scope, uses: IdentifiedUse[]) => insertUses(scope, listOf(uses));
 
 const knownUse = granting((grant) =>

@@ -4,8 +4,8 @@ import * as z from 'zod/mini';
 import { json } from '../answer.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
-import { accessList, addSites, business, entryOf, MAX_SITES, removeAllSites, removeSite } from '../db/access.ts';
-import type { Scope } from '../db/grant.ts';
+import { addSites, businessWithList, MAX_SITES, removeAllSites, removeSite } from '../db/access.ts';
+import type { access as accessTable } from '../db/schema.ts';
 import type { RowsOf } from '../db/statement.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput, UnknownEntry } from '../errors.ts';
@@ -55,54 +55,74 @@ export const LAST_RULE =
 const entryParam = z.object({ access_id: z.string() });
 const entryId = ({ access_id }: z.output<typeof entryParam>) => ({ access_id: idOf(access_id) ?? 0 });
 
-/** What every operation here answers with: read behind what it changes. */
-const shown = (scope: Scope) => ({ business: business(scope), access_list: accessList(scope) });
-const businessWithList = ({ business: [found], access_list }: RowsOf<ReturnType<typeof shown>>) => ({
-  status: true,
-  data: { ...found, access_list },
-});
+type Entry = typeof accessTable.$inferSelect;
+type Business = RowsOf<{ grant: ReturnType<typeof businessWithList> }>['grant'][number];
+
+/** What every operation here answers with: the business, and its entries in the order of their ids. */
+function businessWith({ refusal: _, ...found }: Omit<Business, 'access_list'>, entries: Entry[]) {
+  return { status: true, data: { ...found, access_list: entries.sort((a, b) => a.id - b.id) } };
+}
+
+/** The business as it was before a change, and its entries. */
+function before([row]: Business[]) {
+  if (row === undefined) throw new Error('a granted call has no business');
+  const { access_list, ...found } = row;
+  return { found, entries: JSON.parse(access_list) as Entry[] };
+}
+
+/** The business as it is, where a change has touched it; else as it was. */
+const after = <T>(found: T, [touched]: Omit<T, 'refusal'>[]) => ({ ...found, ...touched });
 
 export const access = new Hono<Env>()
-  .get(LIST, guard('read_access', noInput, shown), (c) => json(c.env.known, businessWithList(c.get('rows'))))
+  .get(
+    LIST,
+    guard('read_access', noInput, (scope) => ({ grant: businessWithList(scope) })),
+    (c) => {
+      const { found, entries } = before(c.get('rows').grant);
+      return json(c.env.known, businessWith(found, entries));
+    },
+  )
   .post(
     LIST,
     limitedBody,
     guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => ({
+      grant: businessWithList(scope),
       ...addSites(scope, valid('json').sites),
-      ...shown(scope),
     })),
     (c) => {
-      const rows = c.get('rows');
-      const stored = new Set(rows.access_list.map((entry) => entry.site));
+      const { grant, touched, added } = c.get('rows');
+      const { found, entries } = before(grant);
+      const all = [...entries, ...added];
+      const stored = new Set(all.map((entry) => entry.site));
       if (!c.req.valid('json').sites.every((site) => stored.has(site))) {
         throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
       }
-      return json(c.env.known, businessWithList(rows));
+      return json(c.env.known, businessWith(after(found, touched), all));
     },
   )
   .delete(
     LIST,
     limitedBody,
-    guard('change_access', noInput, (scope) => ({
-      ...removeAllSites(scope),
-      ...shown(scope),
-    })),
-    (c) => json(c.env.known, businessWithList(c.get('rows'))),
+    guard('change_access', noInput, (scope) => ({ grant: businessWithList(scope), ...removeAllSites(scope) })),
+    (c) => {
+      const { grant, touched } = c.get('rows');
+      return json(c.env.known, businessWith(after(before(grant).found, touched), []));
+    },
   )
   .delete(
     ENTRY,
     limitedBody,
-    guard('change_access', input('param', entryParam, entryId), (scope, valid) => {
-      const { access_id } = valid('param');
-      return { grant: entryOf(scope, access_id), ...removeSite(scope, access_id), ...shown(scope) };
-    }),
+    guard('change_access', input('param', entryParam, entryId), (scope, valid) => ({
+      grant: businessWithList(scope),
+      ...removeSite(scope, valid('param').access_id),
+    })),
     (c) => {
-      const rows = c.get('rows');
-      const access_id = rows.grant[0]?.access_id;
-      if (!access_id) throw new UnknownEntry();
-      if (rows.access_list.some(({ id }) => id === access_id)) {
-        throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });
-      }
-      return json(c.env.known, businessWithList(rows));
+      const { grant, touched, removed } = c.get('rows');
+      const { found, entries } = before(grant);
+      const { access_id } = c.req.valid('param');
+      if (!entries.some(({ id }) => id === access_id)) throw new UnknownEntry();
+      if (removed.length === 0) throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });
+      const rest = entries.filter(({ id }) => id !== access_id);
+      return json(c.env.known, businessWith(after(found, touched), rest));
     },
   );
