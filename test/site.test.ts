@@ -7,6 +7,12 @@ import { call, everything, newBusiness } from './support.ts';
 
 const LONGEST_HOST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
+/** Four labels of 50 letters with an accent: 400 characters as some keyboards send them, 228 in punycode. */
+const DECOMPOSED = Array(4).fill('e\u0301'.repeat(50)).join('.');
+const COMPOSED = Array(4)
+  .fill(`xn--9c${'a'.repeat(50)}`)
+  .join('.');
+
 describe('a site is stored as the origin that browsers send', () => {
   const ACCEPTED: Record<string, [written: string, stored: string][]> = {
     'in lower case': [
@@ -50,6 +56,9 @@ describe('a site is stored as the origin that browsers send', () => {
       ['https://\u4f8b\u5b50.\u6d4b\u8bd5', 'https://xn--fsqu00a.xn--0zwm56d'],
       ['https://\u05d3\u05d5\u05d2\u05de\u05d4.example', 'https://xn--6dbbec0c.example'],
       ['https://\u2615.example', 'https://xn--53h.example'],
+      ['https://\uac00\u11a8.com', 'https://xn--p39a.com'], // a syllable and a letter, which browsers make one
+      ['https://\u1100\u1161\u11a8.com', 'https://xn--p39a.com'],
+      [`https://${DECOMPOSED}.example`, `https://${COMPOSED}.example`],
     ],
     'whatever a DNS name is': [
       ['http://localhost', 'http://localhost'],

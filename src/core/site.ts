@@ -3,6 +3,11 @@
 
 const MAX_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, as are the labels of 63
+const MAX_LABEL_LENGTH = 63;
+/** Normalization (NFC) makes one character of at most four (UAX #15), and each that is left takes at least one of the 253. */
+const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
+/** No text in use has so many marks in a row (UAX #15, Stream-Safe Text); to sort them takes the square of their number. */
+const TOO_MANY_MARKS = /\p{M}{31}/u;
 const LABEL_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_';
 /** How many labels may stand behind `*.`: an origin has as many candidates as this range is long. */
 const WILDCARD_LABELS = { min: 2, max: 5 };
@@ -28,9 +33,26 @@ export function canonicalSite(text: string): Site {
   if (authority === '') return wrong('must name a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
-  if (isDisguised(authority)) return wrong('must not contain invisible or full-width characters in its host');
-  if (authority.includes('*')) return wildcard(scheme.toLowerCase(), authority);
-  return literal(scheme, authority);
+  // What cannot fit goes no further: normalizing it, and the punycode of its labels, take the square of their length.
+  if (authority.length > MAX_WRITTEN_LENGTH || TOO_MANY_MARKS.test(authority)) return wrong(NO_HOST);
+  if (authority.includes('\u212a')) return wrong(DISGUISED); // the Kelvin sign, a K to every normalization
+  const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
+  if (!canFit(composed)) return wrong(NO_HOST);
+  if (isDisguised(composed)) return wrong(DISGUISED);
+  if (composed.includes('*')) return wildcard(scheme.toLowerCase(), composed);
+  return literal(scheme, composed);
+}
+
+const DISGUISED = 'must not contain invisible or full-width characters in its host';
+const NO_HOST =
+  'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
+
+/** Whether a host, as it is or behind `*.`, with a port or without, can be one of 253 characters: in punycode, a label is at least as long. */
+function canFit(authority: string): boolean {
+  const labels = authority.replace(/^\*\.|:\d*$/g, '').split('.');
+  const lengths = labels.map((label) => Array.from(label).length);
+  const total = lengths.reduce((sum, length) => sum + length, labels.length - 1);
+  return total <= MAX_HOST_LENGTH && lengths.every((length) => length <= MAX_LABEL_LENGTH);
 }
 
 function literal(scheme: string, authority: string): Site {
@@ -43,10 +65,7 @@ function literal(scheme: string, authority: string): Site {
     const asWritten = authority === hostname || authority.startsWith(`${hostname}:`);
     return asWritten ? { site: origin } : wrong(`must give an IP address in its usual form, such as ${origin}`);
   }
-  if (isDnsName(hostname)) return { site: origin };
-  return wrong(
-    'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com',
-  );
+  return isDnsName(hostname) ? { site: origin } : wrong(NO_HOST);
 }
 
 function wildcard(scheme: string, authority: string): Site {
@@ -76,16 +95,13 @@ function withoutSpacesAround(text: string): string {
   return text.slice(start, end);
 }
 
-/** Whether a host has characters that the URL parser turns into others or into nothing, beyond letter case. */
-function isDisguised(host: string): boolean {
-  if (host.includes('\u212a')) return true; // the Kelvin sign, a K to every normalization
-  const composed = host.normalize('NFC'); // some keyboards send é as e and an accent
-  return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
-}
+/** Whether a composed host has characters that the URL parser turns into others or into nothing, beyond letter case. */
+const isDisguised = (composed: string): boolean =>
+  composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
 
 const isLabel = (label: string) =>
   label.length >= 1 &&
-  label.length <= 63 &&
+  label.length <= MAX_LABEL_LENGTH &&
   !label.startsWith('-') &&
   !label.endsWith('-') &&
   Array.from(label).every((character) => LABEL_CHARACTERS.includes(character));

@@ -19,11 +19,24 @@ const STRING = 'must be a string, such as https://example.com';
 const usual = (address: string) => `must give an IP address in its usual form, such as ${address}`;
 const strangers = (below: string) => `must not cover ${below}, below which strangers have domains of their own`;
 
+/** Marks of eight combining classes, in an order that normalization has to sort. */
+const COMBINING = [0x345, 0x35d, 0x35c, 0x315, 0x300, 0x316, 0x321, 0x334].map((mark) => String.fromCodePoint(mark));
+/** `length` different letters of one script, none of which is composed of others. */
+const letters = (length: number) => Array.from({ length }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
+
 /** A host of `length` characters, of labels of 63. */
 const hostOf = (length: number) =>
   `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(length - 3 * 64)}`;
 
 export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, told: string])[]> = {
+  'that cannot fit, and took the square of its length to parse': [
+    [`https://a${COMBINING.map((mark) => mark.repeat(253)).join('')}`, LABELS],
+    [`https://a${'\u0301'.repeat(31)}.example`, LABELS],
+    [`https://${letters(2030)}`, LABELS],
+    [`https://${letters(64)}.example`, LABELS],
+    [`https://${'\u1100'.repeat(1018)}`, LABELS],
+    [`https://${'1.'.repeat(1000)}1`, LABELS],
+  ],
   'whose origin is "null", or none': [
     ['null', WEB],
     ['localhost:3000', WEB],
