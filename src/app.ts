@@ -11,7 +11,7 @@ import { openapi } from './routes/openapi.ts';
 import { record } from './routes/record.ts';
 import { report } from './routes/report.ts';
 
-/** The service. `clock` tells the time at which a request begins; `log` takes one line for each that is no preflight. */
+/** The service. `clock` tells the time; `log` takes one line for each that is no preflight. */
 export function createApp(clock: () => Date, log: Log) {
   const api = new Hono<Env>()
     .onError(onError)
@@ -25,13 +25,16 @@ export function createApp(clock: () => Date, log: Log) {
 
   async function fetch(request: Request, bindings: Bindings): Promise<Response> {
     if (request.method === 'OPTIONS') return preflight();
-    const now = clock();
+    const began = clock();
     const requestId = requestIdOf(request.headers.get('X-Request-Id'));
-    const known: Known = { now, requestId, cost: noCost(), credential: null, call: null, error: null };
+    const known: Known = {
+      ...{ began, clock, now: began, body: '' },
+      ...{ requestId, cost: noCost(), credential: null, call: null, error: null },
+    };
     const answer = isPath.test(api.getPath(request))
       ? await api.fetch(request, { ...bindings, known })
       : notFound(known);
-    log(lineOf(known, answer.status, clock().getTime() - now.getTime()));
+    log(lineOf(known, answer.status, clock().getTime() - began.getTime()));
     return answer;
   }
   return { fetch, api };

@@ -17,8 +17,13 @@ export type Bindings = {
 
 /** What is known of a request so far. */
 export type Known = {
-  /** When it began: every day and timestamp of its answer goes by this one instant. */
-  readonly now: Date;
+  /** When it began. */
+  readonly began: Date;
+  readonly clock: () => Date;
+  /** The one instant by which all of its answer goes: when its body had arrived, or it began where it has none. */
+  now: Date;
+  /** Its body as text, once it has arrived (body.ts). */
+  body: string;
   /** Names it in its answer and in the log. */
   readonly requestId: string;
   /** What it costs at the database. */

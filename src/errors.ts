@@ -5,7 +5,7 @@ import { POLICY, type Refusal } from './core/policy.ts';
 import type { Env, Known } from './env.ts';
 
 type Answer = {
-  status: 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
+  status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
   body: object;
   headers?: Record<string, string>;
 };
@@ -27,6 +27,9 @@ export class InvalidInput extends Error {
     this.errors = errors;
   }
 }
+
+/** A body that broke off: the fault of the caller, or of the network between. */
+export class BrokenBody extends Error {}
 
 /** A rate limit is used up. */
 export class TooMany extends Error {}
@@ -82,6 +85,7 @@ export function answerOf(error: Error, asked: Asked): Answer {
     return { status: 422, body: { ...refused(message), errors: error.errors } };
   }
   if (error instanceof UnknownEntry) return { status: 404, body: refused('Access id is not valid') };
+  if (error instanceof BrokenBody) return { status: 400, body: { message: 'Bad Request' } };
   const later = { 'Retry-After': `${RETRY_SECONDS}` };
   if (error instanceof TooMany) return { status: 429, body: { message: 'Too Many Attempts.' }, headers: later };
   if (error instanceof Unavailable) return { status: 503, body: { message: 'Service Unavailable' }, headers: later };

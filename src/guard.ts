@@ -8,7 +8,7 @@ import { runBatch } from './db/batch.ts';
 import { refusalOf, type Scope, scopeOf } from './db/grant.ts';
 import { outageOf } from './db/outage.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
-import type { Env } from './env.ts';
+import type { Env, Known } from './env.ts';
 import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
 import { isLimited } from './limits.ts';
 
@@ -25,7 +25,7 @@ type Valid<I extends Input> = HonoRequest<string, NonNullable<I['out']>>['valid'
  * rows, by the same names, are the handler's `c.get('rows')`. A refused call, and one whose input is invalid, never reaches it.
  */
 export function guard<I extends Input, S extends Statements>(
-  operation: Operation | ((request: HonoRequest) => Promise<Operation>),
+  operation: Operation | ((known: Known) => Operation),
   input: MiddlewareHandler<Env, string, I>,
   statements: (scope: Scope, valid: Valid<I>) => S,
 ): MiddlewareHandler<Env & { Variables: { rows: RowsOf<S> } }, string, I> {
@@ -36,7 +36,7 @@ export function guard<I extends Input, S extends Statements>(
     if (await isLimited(c.env, c.req.header('CF-Connecting-IP'), credential)) throw new TooMany();
     if (credential === null) throw new Denied('unauthenticated');
     const { kind, secret } = credential;
-    const asked = typeof operation === 'string' ? operation : await operation(c.req);
+    const asked = typeof operation === 'string' ? operation : operation(known);
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;

@@ -1,20 +1,17 @@
 // Input through one failure path: the guard reads it, and says what is wrong with it only to callers whom it lets in.
 import { zValidator } from '@hono/zod-validator';
 import type { MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
 import type { BlankInput } from 'hono/types';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
+import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from './core/json.ts';
 import type { Env, Known } from './env.ts';
-import { InvalidInput, tooLarge } from './errors.ts';
-
-/** In front of the guard where a request has a body: its size is judged before its sender is. */
-export const limitedBody = bodyLimit({ maxSize: 1024 * 1024, onError: (c) => tooLarge(c.env.known) });
+import { InvalidInput } from './errors.ts';
 
 /** For routes that take none. */
 export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) => next();
 
 export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
+export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
 /**
  * Reads a part of the request into `c.req.valid`, or throws InvalidInput. What a schema alone cannot judge, `resolve` does,
@@ -29,21 +26,29 @@ export function input<T extends 'query' | 'json' | 'param' | 'header', S extends
     if (!result.success) throw new InvalidInput(errorsOf(result.error.issues));
   });
   return async function input(c, next) {
-    // Hono reads a body of another type as {}, which would blame a field for what the header did.
-    if (target === 'json' && !/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
-      throw new InvalidInput({ body: [`body ${JSON_RULE}`] });
-    }
-    try {
-      await validate(c as never, async () => {});
-    } catch (error) {
-      throw error instanceof HTTPException ? new InvalidInput({ body: [`body ${JSON_RULE}`] }) : error;
-    }
+    if (target === 'json') {
+      const parsed = z.safeParse(schema, jsonOf(c.req.header('Content-Type') ?? '', c.env.known.body));
+      if (!parsed.success) throw new InvalidInput(errorsOf(parsed.error.issues));
+      c.req.addValidatedData(target, parsed.data as object);
+    } else await validate(c as never, async () => {});
     if (resolve) {
       const value = c.req.valid(target as never) as z.output<S>;
       c.req.addValidatedData(target, (await resolve(value, c.env.known)) as object);
     }
     await next();
   };
+}
+
+/** A body that is JSON and says so. (Hono reads one of another type as {}, which would blame a field for what the header did.) */
+function jsonOf(type: string, body: string): unknown {
+  const refuse = (rule: string) => new InvalidInput({ body: [`body ${rule}`] });
+  if (!/^application\/json\s*(;|$)/i.test(type)) throw refuse(JSON_RULE);
+  if (!isSmallJson(body)) throw refuse(SMALL_JSON_RULE);
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw refuse(JSON_RULE);
+  }
 }
 
 /** Issues by field. Messages are written without the field's name, which stands in front of each. */

@@ -1,6 +1,6 @@
 // One structured line a request: what was asked, what was answered and what it cost. Never a credential, never a parameter.
 import type { Known } from './env.ts';
-import { Denied, InvalidInput } from './errors.ts';
+import { BrokenBody, Denied, InvalidInput } from './errors.ts';
 
 /** Where lines go: `console.log` in the Worker. */
 export type Log = (line: object) => void;
@@ -10,7 +10,7 @@ export function lineOf({ credential, call, error, cost, requestId }: Known, stat
   return {
     operation: call?.operation ?? null,
     status,
-    refusal: error instanceof Denied ? error.refusal : error instanceof InvalidInput ? 'invalid_input' : null,
+    refusal: refusalOf(error),
     business_id: call?.business_id ?? null,
     credential,
     ms,
@@ -19,6 +19,12 @@ export function lineOf({ credential, call, error, cost, requestId }: Known, stat
     // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
     ...(error !== null && status >= 500 ? { error: stackOf(error) } : {}),
   };
+}
+
+function refusalOf(error: Error | null): string | null {
+  if (error instanceof Denied) return error.refusal;
+  if (error instanceof InvalidInput) return 'invalid_input';
+  return error instanceof BrokenBody ? 'broken_body' : null;
 }
 
 /** The stack of an error and of what caused it: of an outage, it is the cause that says which. */

@@ -159,6 +159,7 @@ describe('a body', () => {
   const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
+  const TOO_LARGE = 'body must be nested at most 32 deep, and have at most 20000 objects, lists and members';
   const good = '{"sites":["https://shop.example"]}';
 
   test.each([
@@ -171,6 +172,9 @@ describe('a body', () => {
     ['of a type that only begins like JSON', good, 'application/jsonx', NOT_JSON],
     ['null', 'null', 'application/json', NO_OBJECT],
     ['a list', '["https://shop.example"]', 'application/json', NO_OBJECT],
+    ['nested too deep', `${'['.repeat(32)}{"a":1}${']'.repeat(32)}`, 'application/json', TOO_LARGE],
+    ['of a million brackets', '['.repeat(1_000_000), 'application/json', TOO_LARGE],
+    ['of 80,000 members', `{${Array.from({ length: 80_000 }, (_, i) => `"${i}":0`)}}`, 'application/json', TOO_LARGE],
     ['a string', '"https://shop.example"', 'application/json', NO_OBJECT],
   ])('that is %s is refused under body', async (_, body, type, message) => {
     const business = await newBusiness();

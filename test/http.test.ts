@@ -1,7 +1,9 @@
 // What is answered without a credential and without the database, and what every answer carries.
 import { describe, expect, test } from 'vitest';
+import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
-import { BASE, call, env, NOW, newApp } from './support.ts';
+import { ROUTES, type Route } from './routes.ts';
+import { BASE, call, db, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -113,6 +115,53 @@ describe('a known path with another method', () => {
       expect(answer.headers.get('Allow')).toBe(allow);
       expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(answer.cost).toEqual(FREE);
+    }
+  });
+});
+
+describe('a body that is held back', () => {
+  const routes = ROUTES.filter(({ method }) => method !== 'GET');
+  const held = (route: Route, business: { id: number; key: string }, fields: RequestInit = {}) => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const headers = { ...route.headers, Authorization: `Bearer ${business.key}`, 'Content-Type': 'application/json' };
+    const init = { method: route.method, body: readable, duplex: 'half', ...fields, headers };
+    return { request: new Request(BASE + route.path(business), init as RequestInit), body: writable.getWriter() };
+  };
+
+  test.each(routes)('does not let a credential pass that expires meanwhile: to $name', async (route) => {
+    const business = await newBusiness();
+    const { api_key } = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: TODAY }, NOW);
+    const clock = { now: new Date('2026-03-15T23:59:59.999Z') };
+    const { fetch } = createApp(
+      () => clock.now,
+      () => {},
+    );
+    for (const [arrives, status] of [
+      ['2026-03-15T23:59:59.999Z', route.granted ?? 200],
+      ['2026-03-16T00:00:00.000Z', 401],
+    ] as const) {
+      const { request, body } = held(route, { ...business, key: api_key });
+      const answer = fetch(request, env);
+      clock.now = new Date(arrives);
+      if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
+      await body.close();
+      expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
+    }
+  });
+
+  test.each(routes)('and breaks off is 400, in the log too, and asks no database: to $name', async (route) => {
+    const business = await newBusiness();
+    for (const as of [business.key, SECRET]) {
+      const { request, body } = held(route, { ...business, key: as });
+      const { app, lines } = newApp();
+      const answer = app.fetch(request, {});
+      await body.write(new TextEncoder().encode('{"si'));
+      await body.abort(new Error('Network connection lost.'));
+      const { status, headers } = await answer;
+      expect({ status, text: await (await answer).text() }).toEqual({ status: 400, text: '{"message":"Bad Request"}' });
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
+      expect(lines[0]).not.toHaveProperty('error');
     }
   });
 });

@@ -103,4 +103,5 @@ export function refusals(operations: [Operation, ...Operation[]]) {
 }
 
 export const unknownBusiness = { unknown_business: said(new Denied('unknown_business')) };
-export const TOO_LARGE = { 413: ref('responses', 'PayloadTooLarge') };
+/** What is said of a body before anything else: of every operation that takes one, or may get one. */
+export const BODY = { 400: ref('responses', 'BadRequest'), 413: ref('responses', 'PayloadTooLarge') };

@@ -1,5 +1,5 @@
 // The parts of the description that its operations share.
-import { TooMany, Unavailable } from '../errors.ts';
+import { BrokenBody, TooMany, Unavailable } from '../errors.ts';
 import { answer, RETRY, said } from './answers.ts';
 import { namedSchemas } from './schemas.ts';
 
@@ -62,6 +62,7 @@ export const components = () => ({
     PayloadTooLarge: answer('The body is over 1 MiB.', ['Message'], {
       too_large: { value: { message: 'Payload Too Large' } },
     }),
+    BadRequest: answer('The body broke off.', ['Message'], { broken: said(new BrokenBody()) }),
     TooManyAttempts: answer('Too many calls.', ['Message'], { limited: said(new TooMany()) }, RETRY),
     ServerError: answer('The fault is on our side.', ['Message'], { error: said(new Error()) }),
     ServiceUnavailable: answer(

@@ -12,6 +12,7 @@ import { DAY_RULE, rangeQuery } from '../routes/report.ts';
 import {
   answer,
   anyOf,
+  BODY,
   type Example,
   invalid,
   lifted,
@@ -20,7 +21,6 @@ import {
   STORED,
   said,
   shown,
-  TOO_LARGE,
   unknownBusiness,
 } from './answers.ts';
 import { components, wholeNumber } from './components.ts';
@@ -140,7 +140,7 @@ call counts nothing.`,
               uses: { value: { status: true, data: { recorded: 2, duplicates: 0 } } },
             }),
             ...refusals(['record_use', 'report_uses']),
-            ...TOO_LARGE,
+            ...BODY,
             422: answer(`${BUSINESS_IS_NOT_VALID}, or the input cannot be used.`, ['Refusal', 'InvalidInput'], {
               ...unknownBusiness,
               id: invalid('uses.0.id', ID_RULE),
@@ -177,7 +177,7 @@ call counts nothing.`,
           responses: {
             200: answer('The business with its list as it is now.', ['BusinessAnswer'], { shown }),
             ...refusals(['change_access']),
-            ...TOO_LARGE,
+            ...BODY,
             422: answer('The input cannot be used.', ['InvalidInput'], {
               url: invalid('sites.0', 'must be an http or https URL, such as https://example.com'),
               list: invalid('sites', SITES_RULE),
@@ -193,7 +193,7 @@ call counts nothing.`,
           responses: {
             200: answer('The business with an empty list.', ['BusinessAnswer'], { lifted }),
             ...refusals(['change_access']),
-            ...TOO_LARGE,
+            ...BODY,
           },
         },
       },
@@ -220,7 +220,7 @@ call counts nothing.`,
             200: answer('The business without the entry.', ['BusinessAnswer'], { shown }),
             ...refusals(['change_access']),
             404: answer('The business has no such entry.', ['Refusal'], { unknown: said(new UnknownEntry()) }),
-            ...TOO_LARGE,
+            ...BODY,
             422: answer('The entry is the last.', ['InvalidInput'], {
               last: invalid('access_id', LAST_RULE),
             }),

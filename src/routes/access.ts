@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { json } from '../answer.ts';
+import { wholeBody } from '../body.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
 import { addSites, businessWithList, MAX_SITES, removeAllSites, removeSite } from '../db/access.ts';
@@ -10,7 +11,7 @@ import type { RowsOf } from '../db/statement.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput, UnknownEntry } from '../errors.ts';
 import { guard } from '../guard.ts';
-import { input, limitedBody, noInput } from '../input.ts';
+import { input, noInput } from '../input.ts';
 import { isPublicSuffix } from '../suffix.ts';
 
 // `usage` is never an id: paths under /business/usage/ are usage operations. \x2f is /, at which Hono splits the pattern.
@@ -84,7 +85,7 @@ export const access = new Hono<Env>()
   )
   .post(
     LIST,
-    limitedBody,
+    wholeBody,
     guard('change_access', input('json', sitesBody, canonicalSites), (scope, valid) => ({
       grant: businessWithList(scope),
       ...addSites(scope, valid('json').sites),
@@ -102,7 +103,7 @@ export const access = new Hono<Env>()
   )
   .delete(
     LIST,
-    limitedBody,
+    wholeBody,
     guard('change_access', noInput, (scope) => ({ grant: businessWithList(scope), ...removeAllSites(scope) })),
     (c) => {
       const { grant, touched } = c.get('rows');
@@ -111,7 +112,7 @@ export const access = new Hono<Env>()
   )
   .delete(
     ENTRY,
-    limitedBody,
+    wholeBody,
     guard('change_access', input('param', entryParam, entryId), (scope, valid) => ({
       grant: businessWithList(scope),
       ...removeSite(scope, valid('param').access_id),

@@ -1,7 +1,8 @@
 // POST /api/v1/business/usage/{business_id}: records one use now, or reports many.
-import { Hono, type HonoRequest, type MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { json } from '../answer.ts';
+import { wholeBody } from '../body.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
@@ -9,7 +10,7 @@ import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, use
 import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
-import { input, limitedBody } from '../input.ts';
+import { input } from '../input.ts';
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
@@ -58,9 +59,8 @@ async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known)
 /** No two runs of spaces touch in it: where they did, a megabyte of spaces took minutes. */
 const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
 
-/** Whether a body says nothing: then the call is one use, whatever its type. (workerd warns of `text()` on what is no text.) */
-const isOneUse = async (request: HonoRequest) =>
-  request.raw.body === null || EMPTY.test(new TextDecoder().decode(await request.arrayBuffer()));
+/** Whether a body says nothing: then the call is one use, whatever its type. */
+const isOneUse = ({ body }: Known) => EMPTY.test(body);
 
 const identified = input('header', identifiedHeader, identifiedUse);
 const bulk = input('json', usesBody, identifiedUses);
@@ -81,9 +81,9 @@ const recording: MiddlewareHandler<Env, string, Recording> = (c, next) => {
 
 export const record = new Hono<Env>().post(
   '/:business_id',
-  limitedBody,
+  wholeBody,
   guard(
-    async (request) => ((await isOneUse(request)) ? 'record_use' : 'report_uses'),
+    (known) => (isOneUse(known) ? 'record_use' : 'report_uses'),
     recording,
     (scope, valid) => {
       const reported = valid('json');
