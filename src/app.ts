@@ -5,7 +5,7 @@ import { requestIdOf } from './core/request.ts';
 import { noCost } from './db/batch.ts';
 import type { Bindings, Env, Known } from './env.ts';
 import { notAllowed, notFound, onError } from './errors.ts';
-import { type Log, lineOf } from './log.ts';
+import { isFailure, type Log, lineOf } from './log.ts';
 import { access } from './routes/access.ts';
 import { openapi } from './routes/openapi.ts';
 import { record } from './routes/record.ts';
@@ -34,7 +34,9 @@ export function createApp(clock: () => Date, log: Log) {
     const answer = isPath.test(api.getPath(request))
       ? await api.fetch(request, { ...bindings, known })
       : notFound(known);
-    log(lineOf(known, answer.status, clock().getTime() - began.getTime()));
+    const line = lineOf(known, answer.status, clock().getTime() - began.getTime());
+    if (isFailure(answer.status)) log.error(line);
+    else log.log(line);
     return answer;
   }
   return { fetch, api };

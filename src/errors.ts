@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { json } from './answer.ts';
 import { POLICY, type Refusal } from './core/policy.ts';
+import { legibleOrigin } from './core/request.ts';
 import type { Env, Known } from './env.ts';
 
 type Answer = {
@@ -68,9 +69,8 @@ function denial(refusal: Refusal, { credential, call }: Asked): Answer {
         ),
       };
     case 'origin_not_authorized': {
-      // Only what can be read is repeated; what a header can hold besides is of no help to anybody.
-      const readable = /^[\x20-\x7e]{1,300}$/.test(call.origin ?? '');
-      const said = `${readable ? `Origin ${call.origin}` : 'This origin'} is not authorized for this business.`;
+      const origin = legibleOrigin(call.origin);
+      const said = `${origin === null ? 'This origin' : `Origin ${origin}`} is not authorized for this business.`;
       const advice = credential?.kind === 'key' ? ' Register it from a server, or from an authorized page.' : '';
       return { status: 403, body: refused(said + advice) };
     }

@@ -10,7 +10,7 @@ import { outageOf } from './db/outage.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
 import type { Env, Known } from './env.ts';
 import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
-import { isLimited } from './limits.ts';
+import { isAddressLimited, isCredentialLimited } from './limits.ts';
 
 /**
  * The statements of a route, which run in this order behind the grant: what they change can change what is granted. The grant
@@ -33,12 +33,13 @@ export function guard<I extends Input, S extends Statements>(
     const { known } = c.env;
     const credential = credentialOf(c.req.header('Authorization'));
     known.credential = credential && { kind: credential.kind, last_four: credential.secret.slice(-4) };
-    if (await isLimited(c.env, c.req.header('CF-Connecting-IP'), credential)) throw new TooMany();
-    if (credential === null) throw new Denied('unauthenticated');
-    const { kind, secret } = credential;
-    const asked = typeof operation === 'string' ? operation : operation(known);
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
+    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
+    if (credential === null) throw new Denied('unauthenticated');
+    if (await isCredentialLimited(c.env, credential, origin)) throw new TooMany();
+    const { kind, secret } = credential;
+    const asked = typeof operation === 'string' ? operation : operation(known);
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const call = { operation: asked, business_id, origin };
     known.call = call;

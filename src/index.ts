@@ -1,10 +1,10 @@
 // The Worker's entry.
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from './app.ts';
+import { purge } from './db/purge.ts';
 import type { Bindings } from './env.ts';
-import { purge } from './purge.ts';
 
-const app = createApp(() => new Date(), console.log);
+const app = createApp(() => new Date(), console);
 
 export default {
   fetch: app.fetch,

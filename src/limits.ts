@@ -1,25 +1,27 @@
 // The rate limits, through the platform's binding and before the database: per client address, then per credential.
-import type { Credential } from './core/credential.ts';
+import { type Credential, hashOf } from './core/credential.ts';
 import type { Bindings } from './env.ts';
 
+/** Whether a client has too many requests. It never has where the binding is absent, as in tests, or the address, as behind one. */
+export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: string | undefined): Promise<boolean> {
+  if (!ADDRESS_LIMIT || address === undefined) return false;
+  const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
+  return !success;
+}
+
 /**
- * Whether a request is one too many. It never is where a binding is absent, as in tests, or for an address where there is none,
- * as through a service binding. What an address has too many of is not counted against the credential: that is in every page.
+ * Whether there are too many requests with an API key; or with a token from one origin: a token is in every page, and pages that
+ * are refused must not use up what those have that are not. It is looked at behind the address, for the same reason.
  */
-export async function isLimited(
-  { ADDRESS_LIMIT, CREDENTIAL_LIMIT }: Bindings,
-  address: string | undefined,
-  credential: Credential | null,
+export async function isCredentialLimited(
+  { CREDENTIAL_LIMIT }: Bindings,
+  { kind, secret, hash }: Credential,
+  origin: string | null,
 ): Promise<boolean> {
-  if (ADDRESS_LIMIT && address !== undefined) {
-    const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
-    if (!success) return true;
-  }
-  if (CREDENTIAL_LIMIT && credential !== null) {
-    const { success } = await CREDENTIAL_LIMIT.limit({ key: await credential.hash() });
-    if (!success) return true;
-  }
-  return false;
+  if (!CREDENTIAL_LIMIT) return false;
+  const key = kind === 'key' ? await hash() : await hashOf(`${secret} ${origin ?? ''}`);
+  const { success } = await CREDENTIAL_LIMIT.limit({ key });
+  return !success;
 }
 
 /** What one client has: an IPv4 address, or the 64 bits of an IPv6 network, which has addresses without end (RFC 6177 §2). */

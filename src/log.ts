@@ -1,23 +1,29 @@
 // One structured line a request: what was asked, what was answered and what it cost. Never a credential, never a parameter.
+import { legibleOrigin } from './core/request.ts';
 import type { Known } from './env.ts';
 import { BrokenBody, Denied, InvalidInput } from './errors.ts';
 
-/** Where lines go: `console.log` in the Worker. */
-export type Log = (line: object) => void;
+/** Where lines go, those of our own failures by `error`: `console` in the Worker. */
+export type Log = Record<'log' | 'error', (line: object) => void>;
+
+/** Whether an answer is a failure of the service or its database, which an alert is for. */
+export const isFailure = (status: number): boolean => status >= 500;
 
 /** The line of a request that was answered with `status` after `ms` milliseconds. */
 export function lineOf({ credential, call, error, cost, requestId }: Known, status: number, ms: number): object {
+  const refusal = refusalOf(error);
   return {
     operation: call?.operation ?? null,
     status,
-    refusal: refusalOf(error),
+    refusal,
     business_id: call?.business_id ?? null,
+    ...(refusal === 'origin_not_authorized' ? { origin: legibleOrigin(call?.origin ?? null) } : {}),
     credential,
     ms,
     d1: cost,
     request_id: requestId,
     // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
-    ...(error !== null && status >= 500 ? { error: stackOf(error) } : {}),
+    ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
   };
 }
 

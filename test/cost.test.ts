@@ -214,7 +214,10 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
     ).bind(fresh.id);
   const stamp = `'2026-01-01T00:00:00.000000Z'`;
   await env.DB.batch([
-    many(1_000_000, `insert into ledger select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15' from n`),
+    many(
+      1_000_000,
+      `insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15' from n`,
+    ),
     many(
       10_000,
       `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)

@@ -66,10 +66,7 @@ describe('an unknown path', () => {
 });
 
 test('a path is unknown exactly where the router has no route for it', async () => {
-  const { api, fetch } = createApp(
-    () => NOW,
-    () => {},
-  );
+  const { api, fetch } = createApp(() => NOW, { log() {}, error() {} });
   const segments = [
     '',
     '1',
@@ -132,10 +129,7 @@ describe('a body that is held back', () => {
     const business = await newBusiness();
     const { api_key } = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: TODAY }, NOW);
     const clock = { now: new Date('2026-03-15T23:59:59.999Z') };
-    const { fetch } = createApp(
-      () => clock.now,
-      () => {},
-    );
+    const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
     for (const [arrives, status] of [
       ['2026-03-15T23:59:59.999Z', route.granted ?? 200],
       ['2026-03-16T00:00:00.000Z', 401],

@@ -5,7 +5,7 @@ import { checkOrigin } from '../src/admin/access.ts';
 import { rotateToken } from '../src/admin/businesses.ts';
 import { importHistory, readHistory } from '../src/admin/history.ts';
 import { noCost } from '../src/db/batch.ts';
-import { purge } from '../src/purge.ts';
+import { purge } from '../src/db/purge.ts';
 import { call, counted, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
 
 describe('a history', () => {

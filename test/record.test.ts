@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
-import { purge } from '../src/purge.ts';
+import { purge } from '../src/db/purge.ts';
 import { type CallOptions, call, env, everything, NOW, newBusiness, TODAY } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -147,6 +147,43 @@ describe('an Idempotency-Key', () => {
     const business = await newBusiness();
     await keyed(business, id);
     expect((await keyed(business, id)).body.data.count).toBe(1);
+  });
+
+  test('in quotes is the text in them, escapes and all', async () => {
+    const business = await newBusiness();
+    for (const [plain, quoted] of [
+      ['a', '"a"'],
+      ['say-"hi"\\', '"say-\\"hi\\"\\\\"'],
+      ['!'.repeat(255), `"${'!'.repeat(255)}"`],
+    ] as const) {
+      const first = await keyed(business, quoted);
+      expect((await keyed(business, plain)).text).toBe(first.text);
+      expect((await report(business, [{ id: plain }])).body.data).toEqual({ recorded: 0, duplicates: 1 });
+    }
+    expect(await counts(business)).toEqual({ [TODAY]: 3 });
+    // In a list the id is taken as it is.
+    expect((await report(business, [{ id: '"a"' }])).body.data).toEqual({ recorded: 1, duplicates: 0 });
+  });
+
+  test.each([
+    ['"'],
+    ['""'],
+    ['"a'],
+    ['"a"b'],
+    ['"a"b"'],
+    ['"a";v=1'],
+    ['"a", "b"'],
+    ['"a b"'],
+    ['"\\a"'],
+    ['"a\\"'],
+    [`"${'a'.repeat(256)}"`],
+  ])('must not be %j: where it starts with a quote it is one whole string', async (id) => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await keyed(business, id);
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors)).toEqual(['Idempotency-Key']);
+    expect(await everything()).toBe(before);
   });
 
   test.each([['a'.repeat(256)], ['two words'], ['a, b'], ['tab\there'], ['é'], ['']])('must not be %j', async (id) => {

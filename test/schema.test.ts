@@ -35,7 +35,7 @@ describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(
     test('has the same columns, types, NOT NULL and primary key', async () => {
       type Column = { name: string; type: string; notnull: number; pk: number };
       const columns = await all<Column>(
-        `select name, type, "notnull", pk from pragma_table_info('${name}') order by cid`,
+        `select name, type, "notnull", pk from pragma_table_xinfo('${name}') order by cid`,
       );
       const key = config.primaryKeys[0]?.columns.map((column) => column.name) ?? [];
       expect(columns.map(({ pk, ...column }) => ({ ...column, pk: pk > 0 }))).toEqual(

@@ -17,13 +17,14 @@ export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
 export const db = drizzle(env.DB);
 
-/** The service at a fixed time, all of whose answers are as openapi.json says, and the lines it logs. */
+/** The service at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
-  const app = createApp(
-    () => at,
-    (line) => lines.push(line),
-  );
+  const errors: object[] = [];
+  const app = createApp(() => at, {
+    log: (line) => lines.push(line),
+    error: (line) => errors.push(line),
+  });
   const { fetch } = app;
   /** With the bindings that a test is about. */
   async function described(request: Request, bindings: Partial<Bindings>): Promise<Response> {
@@ -37,7 +38,7 @@ export function newApp(at: Date = NOW) {
     });
     return answer;
   }
-  return { app: { ...app, fetch: described }, lines };
+  return { app: { ...app, fetch: described }, lines, errors };
 }
 
 export type CallOptions = {

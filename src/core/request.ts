@@ -16,6 +16,10 @@ export function originOf(headers: Headers, own_origin: string): string | null {
   return headers.get('Sec-Fetch-Site') === 'same-origin' ? own_origin : null;
 }
 
+/** An origin, where it can be read; what a header can hold besides helps nobody, in an answer or in the log. */
+export const legibleOrigin = (origin: string | null): string | null =>
+  origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;
+
 /** The origin of the service itself, where a request was sent to `url`. */
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 

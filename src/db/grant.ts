@@ -4,6 +4,7 @@ import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { dayOf, timestampOf } from '../core/time.ts';
+import { KEEP_DAYS } from '../core/use.ts';
 import { access, apiKeys, businesses, formerTokens } from './schema.ts';
 import { $, $business_id, db, type Query, statement } from './statement.ts';
 
@@ -45,6 +46,7 @@ export function scopeOf({ operation, credential, business_id, origin, ownOrigin,
     values: {
       business_id,
       stored,
+      keep_days: KEEP_DAYS[kind],
       today: dayOf(now),
       now: timestampOf(now),
       ...Object.fromEntries(sites.map((site, index) => [`site_${index}`, site])),

@@ -1,8 +1,12 @@
 // What a failure of D1 means for the statements that met it, told from its message: D1 gives no codes.
 // https://developers.cloudflare.com/d1/observability/debug-d1/#error-list
 
-/** The statements did not run: the database was busy, or could not be found. (The last is what a lock does to local reads.) */
-const NOT_RUN = /overloaded|database is locked|SQLITE_BUSY|cannot resolve D1 DB|failed to get session commit token/i;
+/**
+ * The statements did not run, or nothing of them was stored: the database was busy, could not be found (the message of the commit
+ * token is what a lock does to local reads), or a limit of it is used up: its size, the account's, the free plan's rows of a day.
+ */
+const NOT_RUN =
+  /overloaded|database is locked|SQLITE_BUSY|cannot resolve D1 DB|failed to get session commit token|exceeded maximum|exceeded D1's free tier|SQLITE_FULL/i;
 /** They may have run: the connection or the database went away before the answer. */
 const UNKNOWN = /network connection lost|object to be reset|was reset|reset because|time[d -]*out/i;
 

@@ -1,5 +1,6 @@
 // The tables of migrations/, for Drizzle: a test pins that the two describe the same. Columns are named as on the wire, so
 // a row is what an answer shows. STRICT, WITHOUT ROWID and CHECK stand in the migrations only: Drizzle cannot say them.
+import { sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 
@@ -62,10 +63,17 @@ export const dailyUsage = sqliteTable(
 
 export const ledger = sqliteTable(
   'ledger',
-  { business_id: integer().notNull(), digest: blob().notNull(), day: text().notNull(), recorded_on: text().notNull() },
+  {
+    business_id: integer().notNull(),
+    digest: blob().notNull(),
+    day: text().notNull(),
+    recorded_on: text().notNull(),
+    keep_days: integer().notNull().default(40),
+    forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
+  },
   (table) => [
     primaryKey({ columns: [table.business_id, table.digest] }),
-    index('ledger_recorded_on').on(table.recorded_on),
+    index('ledger_forget_on').on(table.forget_on),
   ],
 );
 

@@ -57,7 +57,9 @@ const isCounted = sql`changes() > 0`;
 const insertUse = granting(() =>
   db
     .insert(ledger)
-    .select(sql`select ${$business_id}, unhex(${$('digest')}), ${$('day')}, ${$('today')} where ${isCounted}`),
+    .select(
+      sql`select ${$business_id}, unhex(${$('digest')}), ${$('day')}, ${$('today')}, ${$('keep_days')} where ${isCounted}`,
+    ),
 );
 
 /** Puts a use into the ledger. It stands directly behind `countUse`, and goes by whether that has counted it. */
@@ -80,7 +82,7 @@ const insertUses = granting(() =>
   db
     .insert(ledger)
     .select(
-      sql`select ${$business_id}, unhex(${digestInList}), value ->> 1, ${$('today')} from json_each(${$('uses')})
+      sql`select ${$business_id}, unhex(${digestInList}), value ->> 1, ${$('today')}, ${$('keep_days')} from json_each(${$('uses')})
         where ${isCounted}`,
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })

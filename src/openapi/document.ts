@@ -2,7 +2,7 @@
 // Worker never loads this. A test sends every answer of the test suite through it (test/contract.ts).
 import { type Operation, POLICY } from '../core/policy.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { LEDGER_DAYS } from '../core/use.ts';
+import { KEEP_DAYS } from '../core/use.ts';
 import { MAX_SITES } from '../db/access.ts';
 import { UnknownEntry } from '../errors.ts';
 import { JSON_RULE } from '../input.ts';
@@ -114,7 +114,7 @@ export function openapi() {
           tags: ['usage'],
           summary: 'Record a use, or report past uses',
           description: `Without a body: authorises the caller and counts one use, in one go. With \`uses\` (API key only): counts each of
-them on the day of its \`at\`. The same \`Idempotency-Key\`, or the same \`id\`, counts once for at least ${LEDGER_DAYS} days. A refused
+them on the day of its \`at\`. The same \`Idempotency-Key\`, or the same \`id\`, counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} where it came with a token. A refused
 call counts nothing.`,
           security: security('record_use'),
           parameters: [
@@ -244,6 +244,7 @@ call counts nothing.`,
                 },
               },
             },
+            429: ref('responses', 'TooManyAttempts'),
             304: { description: 'Not changed since the `ETag` that `If-None-Match` names.', headers: STORED },
             500: ref('responses', 'ServerError'),
           },

@@ -3,10 +3,13 @@
 import { Hono } from 'hono';
 import { send } from '../answer.ts';
 import type { Env } from '../env.ts';
+import { TooMany } from '../errors.ts';
+import { isAddressLimited } from '../limits.ts';
 
 const MAX_AGE_SECONDS = 3600;
 
 export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
+  if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
   // The file by its own name: the path of the request can be written in other ways.
   const file = await c.env.ASSETS.fetch(new Request(new URL(c.req.path, c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)

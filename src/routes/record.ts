@@ -5,7 +5,7 @@ import { json } from '../answer.ts';
 import { wholeBody } from '../body.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
-import { dayOfUse, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { dayOfUse, idempotencyKeyOf, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, useBefore } from '../db/usage.ts';
 import type { Env, Known } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
@@ -13,8 +13,11 @@ import { guard } from '../guard.ts';
 import { input } from '../input.ts';
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
+const QUOTED_RULE = 'must be one whole string, such as "order-1", where it starts with a quote; the text in it';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
-export const identifiedHeader = z.object({ 'Idempotency-Key': useId });
+/** In quotes, and with each character escaped, an id has twice its length and two. */
+const headerId = z.string(ID_RULE).check(z.regex(/^[\x21-\x7e]{1,512}$/, ID_RULE));
+export const identifiedHeader = z.object({ 'Idempotency-Key': headerId });
 
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
@@ -34,10 +37,15 @@ function digest(id: string, { credential }: Known): Promise<string> {
 }
 
 /** The use as the ledger knows it. */
-const identifiedUse = async (header: z.output<typeof identifiedHeader>, known: Known): Promise<IdentifiedUse> => ({
-  digest: await digest(header['Idempotency-Key'], known),
-  day: dayOf(known.now),
-});
+async function identifiedUse(headers: z.output<typeof identifiedHeader>, known: Known): Promise<IdentifiedUse> {
+  const header = headers['Idempotency-Key'];
+  const id = idempotencyKeyOf(header);
+  if (id === null) {
+    const rule = header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE;
+    throw new InvalidInput({ 'Idempotency-Key': [`Idempotency-Key ${rule}`] });
+  }
+  return { digest: await digest(id, known), day: dayOf(known.now) };
+}
 
 /** Each id once, on the day of its first entry. */
 async function identifiedUses({ uses }: z.output<typeof usesBody>, known: Known) {

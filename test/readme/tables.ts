@@ -1,5 +1,5 @@
 // The tables and rules of origins, days, sites and limits: each row is asked of the running service.
-import { LEDGER_DAYS } from '../../src/core/use.ts';
+import { KEEP_DAYS } from '../../src/core/use.ts';
 import { type Answer, type Ask, access, type Check, DAY_MS, dayOf, unless, usage, type Variables } from './check.ts';
 import { codesIn, tableOf } from './document.ts';
 
@@ -116,7 +116,7 @@ async function limits(markdown: string, check: Check, ask: Ask, register: Regist
   const memory = table.get('days for which an id counts once');
   check(
     'limits: days for which an id counts once',
-    unless(memory === LEDGER_DAYS, `src/core/use.ts has ${LEDGER_DAYS}`),
+    unless(memory === KEEP_DAYS.key, `src/core/use.ts has ${KEEP_DAYS.key}`),
   );
   await limit('sites of a business', async (n) => {
     for (;;) {
