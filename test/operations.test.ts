@@ -12,7 +12,12 @@ type Business = Awaited<ReturnType<typeof newBusiness>>;
 function requestOf(route: Route, business: Business, headers: Record<string, string> = {}) {
   const init: RequestInit = {
     method: route.method,
-    headers: { Authorization: `Bearer ${business.key}`, 'Content-Type': 'application/json', ...headers },
+    headers: {
+      Authorization: `Bearer ${business.key}`,
+      'Content-Type': 'application/json',
+      ...route.headers,
+      ...headers,
+    },
   };
   if (route.body !== undefined) init.body = JSON.stringify(route.body);
   return new Request(BASE + route.path(business), init);
@@ -32,6 +37,10 @@ function failing(message: string, when: 'before' | 'after') {
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
   'D1_ERROR: database is locked: SQLITE_BUSY',
+  'D1_ERROR: Exceeded maximum DB size.',
+  'D1_ERROR: Exceeded maximum account storage limit.',
+  "D1_ERROR: Your account has exceeded D1's free tier daily row write limit. Upgrade to a paid plan or wait until tomorrow (midnight UTC) to continue.",
+  "D1_ERROR: Your account has exceeded D1's free tier daily row read limit. Upgrade to a paid plan or wait until tomorrow (midnight UTC) to continue.",
 ];
 const GONE = [
   'D1_ERROR: Network connection lost.',
@@ -49,10 +58,10 @@ describe.each(ROUTES)('when the database fails, to $name', (route) => {
 
   async function ask(message: string, when: 'before' | 'after', headers: Record<string, string> = {}) {
     const business = await newBusiness({ sites: ['https://a.example'] });
-    const { app, lines } = newApp();
+    const { app, lines, errors } = newApp();
     const answer = await app.fetch(requestOf(route, business, headers), { DB: failing(message, when) });
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect(lines).toHaveLength(1);
+    expect({ lines, errors }).toEqual({ lines: [], errors: [expect.objectContaining({ status: answer.status })] });
     return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
   }
   const unavailable = { status: 503, text: '{"message":"Service Unavailable"}', retry: '10' };
@@ -174,6 +183,48 @@ describe('the rate limits', () => {
     expect(await from('192.0.2.2')).toBe(false);
   });
 
+  test('count a token by origin: pages that are refused do not use up what a registered page has', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const { binding, keys } = limiter(5);
+    const visit = async (origin?: string) => {
+      const headers = {
+        Authorization: `Bearer ${business.token}`,
+        ...(origin === undefined ? {} : { Origin: origin }),
+      };
+      const request = new Request(BASE + business.usage, { headers });
+      return (await newApp().app.fetch(request, { DB: env.DB, CREDENTIAL_LIMIT: binding })).status;
+    };
+    const statuses = async (origin?: string) => Promise.all(Array.from({ length: 7 }, () => visit(origin)));
+    expect(await statuses('https://evil.example')).toEqual([403, 403, 403, 403, 403, 429, 429]);
+    expect(await statuses('https://shop.example')).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect(await statuses()).toEqual([403, 403, 403, 403, 403, 429, 429]);
+    expect(keys.size).toBe(3);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('as deployed, let 1,000 calls of a page pass in ten seconds from ten addresses, and stop one address', async () => {
+    const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
+    const visit = async (address: string, as = token) => {
+      const headers = { Authorization: `Bearer ${as}`, Origin: 'https://shop.example', 'CF-Connecting-IP': address };
+      return (await newApp().app.fetch(new Request(BASE + usage, { headers }), env)).status;
+    };
+    const calls = Array.from({ length: 1000 }, (_, index) => visit(`192.0.2.${index % 10}`));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
+    // Whenever the period begins, one of these 2,001 is the 1,001st of its own.
+    const flood = Array.from({ length: 2001 }, () => visit('198.51.100.1', 'malformed'));
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([401, 429]));
+  });
+
+  test('count openapi.json against its address', async () => {
+    const { binding } = limiter(1);
+    const read = async () => {
+      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
+      const request = new Request(`${BASE}/api/v1/openapi.json`, { headers });
+      return (await newApp().app.fetch(request, { ASSETS: env.ASSETS, ADDRESS_LIMIT: binding })).status;
+    };
+    expect([await read(), await read()]).toEqual([200, 429]);
+  });
+
   test('take an IPv6 network for one client', () => {
     expect(networkOf('192.0.2.1')).toBe('192.0.2.1');
     for (const address of ['2001:db8::1', '2001:db8:0:0:ffff::1', '2001:db8::', '2001:db8:0:0:1:2:3:4']) {
@@ -225,8 +276,15 @@ describe('the log', () => {
         request_id: granted.headers.get('X-Request-Id'),
       },
     ]);
+    expect(granted.lines[0]).not.toHaveProperty('origin');
     const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
-    expect(refused.lines).toMatchObject([{ operation: 'read_usage', status: 403, refusal: 'origin_not_authorized' }]);
+    expect(refused.lines).toMatchObject([
+      { operation: 'read_usage', status: 403, refusal: 'origin_not_authorized', origin: 'https://evil.example' },
+    ]);
+    for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
+      const illegible = await call('GET', business.usage, { as: business.token, origin });
+      expect(illegible.lines).toMatchObject([{ status: 403, refusal: 'origin_not_authorized', origin: null }]);
+    }
     const invalid = await call('GET', `${business.usage}?from=x`, { as: business.key });
     expect(invalid.lines).toMatchObject([{ status: 422, refusal: 'invalid_input' }]);
     const unknown = await call('GET', business.usage, { as: 'not-a-token-of-anybody-here' });
@@ -252,23 +310,23 @@ describe('the log', () => {
 
   test('tells which outage a 503 was', async () => {
     const business = await newBusiness();
-    const { app, lines } = newApp();
+    const { app, errors } = newApp();
     await app.fetch(requestOf(ROUTES[0] as Route, business), { DB: failing('D1 DB is overloaded.', 'before') });
-    expect(lines).toMatchObject([
+    expect(errors).toMatchObject([
       { status: 503, error: expect.stringContaining('caused by Error: D1 DB is overloaded.') },
     ]);
   });
 
   test('has the cause of a 500, which the caller does not learn', async () => {
     const business = await newBusiness();
-    const { app, lines } = newApp();
+    const { app, errors } = newApp();
     const request = requestOf(ROUTES[0] as Route, business);
     const answer = await app.fetch(request, { DB: failing('D1_ERROR: no such table: x', 'before') });
     expect(await answer.text()).toBe('{"message":"Server Error"}');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
-    expect(lines).toMatchObject([{ status: 500, error: expect.stringContaining('no such table: x') }]);
-    expect(JSON.stringify(lines)).not.toContain(business.key);
+    expect(errors).toMatchObject([{ status: 500, error: expect.stringContaining('no such table: x') }]);
+    expect(JSON.stringify(errors)).not.toContain(business.key);
   });
 });
 

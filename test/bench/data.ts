@@ -79,7 +79,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   await rows(
     db,
     size.uses,
-    `insert into ledger select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)),
+    `insert into ledger (business_id, digest, day, recorded_on) select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)),
     '${today}', '${today}' from n`,
   );
   if (size.events === 0) return;

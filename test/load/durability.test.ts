@@ -25,10 +25,11 @@ test('kill -9 under load loses no use that was acknowledged, and counts none tha
   let sent = 0;
   let acknowledged = 0;
   let killed = false;
-  const send = async () => {
+  const send = async (sender: number) => {
+    const from = { ...headers, 'CF-Connecting-IP': `192.0.2.${sender}` }; // else one address sends them all, and is limited
     while (!killed) {
       sent += 1;
-      const status = await fetch(service?.url + path, { method: 'POST', headers }).then(
+      const status = await fetch(service?.url + path, { method: 'POST', headers: from }).then(
         (answer) => answer.status,
         () => null,
       );
@@ -39,7 +40,7 @@ test('kill -9 under load loses no use that was acknowledged, and counts none tha
       }
     }
   };
-  await Promise.all(Array.from({ length: SENDERS }, send));
+  await Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)));
   service = await startService(state);
   const answer = await fetch(service.url + path, { headers });
   const { data } = (await answer.json()) as { data: { used: { count: number }[] } };
