@@ -1,19 +1,28 @@
-// npm run dev: migrations, demo businesses and a fresh demo key in the local database, then the service.
+// npm run dev: migrations, demo businesses and a fresh demo key in the local database, then the service. What to paste into
+// another terminal is printed last, once the service answers.
 import { spawn, spawnSync } from 'node:child_process';
+import { get } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { prepareDemo } from './demo.ts';
 import { reasonOf } from './errors.ts';
+import { problemOf } from './port.ts';
+import { port as portValue, readValue } from './values.ts';
 
-const values = optionsOf();
+const { port, persist } = optionsOf();
+// Before anything is changed: a second start on the same port would replace the key of the first.
+const problem = await problemOf(port);
+if (problem !== null) end(problem, 1);
+
 // Loaded here: wrangler takes most of a second, for which a refusal need not wait.
 const { withDatabase } = await import('./database.ts');
 // Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
-const persist = values['persist-to'] === undefined ? [] : ['--persist-to', values['persist-to']];
+const elsewhere = persist === undefined ? [] : ['--persist-to', persist];
 
-const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', ...persist], {
+const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', ...elsewhere], {
   stdio: ['ignore', 'pipe', 'inherit'],
   env,
   shell,
@@ -22,26 +31,11 @@ if (migrated.status !== 0) {
   process.stderr.write(migrated.stdout);
   process.exit(1);
 }
-const { charts, shop, api_key } = await withDatabase(values, (db) => prepareDemo(db, new Date()));
-
-console.log(`
-The chart of a demo business is at http://localhost:${values.port}, its page for owners too. Two demo businesses are in the local
-database. Paste these lines into another terminal:
-
-export API=http://localhost:${values.port}/api/v1
-export API_KEY=${api_key}
-export BUSINESS=${charts.id} TOKEN=${charts.token}
-export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
-
-and then, for example:
-
-curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
-curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
-`);
+const { charts, shop, api_key } = await withDatabase({ 'persist-to': persist }, (db) => prepareDemo(db, new Date()));
 
 // The page shows the first of them: in a folder beside the one that is deployed.
-const demo: Demo = { directory: `dist/dev-${values.port}`, business: charts.id, token: charts.token };
-const server = spawn('wrangler', ['dev', '--port', values.port, '--assets', demo.directory, ...persist], {
+const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
+const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.directory, ...elsewhere], {
   stdio: 'inherit',
   env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
   shell,
@@ -52,13 +46,45 @@ const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 server.on('exit', (code) => process.exit(code ?? 0));
 
+while (!(await answers())) await wait(100);
+await wait(300); // wrangler's line about that request comes first
+console.log(`
+The chart of a demo business is at http://localhost:${port}, its page for owners too. Two demo businesses are in the local
+database. Paste these lines into another terminal:
+
+export API=http://localhost:${port}/api/v1
+export API_KEY=${api_key}
+export BUSINESS=${charts.id} TOKEN=${charts.token}
+export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
+
+and then, for example:
+
+curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
+curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
+`);
+
+/** Not by `fetch`, which refuses ports such as 6000. */
+function answers(): Promise<boolean> {
+  return new Promise((done) => {
+    get({ host: 'localhost', port, agent: false }, (answer) => {
+      answer.resume();
+      done(true);
+    }).on('error', () => done(false));
+  });
+}
+
 /** A wrong option is one line on stderr, and 2. */
 function optionsOf() {
+  const options = { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } } as const;
   try {
-    return parseArgs({ options: { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } } })
-      .values;
+    const { values } = parseArgs({ options });
+    return { port: readValue(portValue('8788'), '--port', values.port), persist: values['persist-to'] };
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
-    process.exit(2);
+    return end(reasonOf(error), 2);
   }
+}
+
+function end(line: string, code: number): never {
+  process.stderr.write(`${line}\n`);
+  process.exit(code);
 }

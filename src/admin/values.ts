@@ -19,6 +19,10 @@ const value =
 const textIf = (accepts: (text: string) => boolean) => (text: string) => (accepts(text) ? text : null);
 
 export const id = value('be a positive integer', idOf);
+export const port = value('be a number from 1 to 65535', (text) => {
+  const number = idOf(text);
+  return number !== null && number <= 65_535 ? number : null;
+});
 export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
 export const url = value(
   'be an http or https URL',
@@ -44,7 +48,7 @@ export const flag: Value<true> = { read: () => true, must: '', example: '', isFl
 export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');
 
 /** Reads the text that was typed for `name`. */
-export function readValue({ read, must, example }: Value, name: string, text: string): unknown {
+export function readValue<T>({ read, must, example }: Value<T>, name: string, text: string): T {
   const value = read(text);
   if (value === null) throw new UsageError(`${name} must ${must}, such as ${example}`);
   return value;

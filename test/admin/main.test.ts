@@ -61,11 +61,3 @@ describe.concurrent('the command line', () => {
     expect(stderr).toMatch(/^Using secrets defined in .*\.dev\.vars\n/);
   });
 });
-
-test('npm run dev answers a wrong option with one line on stderr and 2, and starts nothing', async () => {
-  expect(await node(join(ROOT, 'src/admin/dev.ts'), '--wrong')).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: "Unknown option '--wrong'\n",
-  });
-});

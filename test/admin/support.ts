@@ -8,13 +8,16 @@ import { withDatabase } from '../../src/admin/database.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Runs a script with the Node that runs the tests. */
-export const node = (...args: string[]) =>
+/** Runs a script with the Node that runs the tests, and with these variables besides. */
+export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
   new Promise<{ code: number | string | null | undefined; stdout: string; stderr: string }>((done) => {
-    execFile(process.execPath, args, { cwd: ROOT, timeout: 60_000 }, (error, stdout, stderr) =>
+    const options = { cwd: ROOT, timeout: 60_000, env: { ...process.env, ...env } };
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
   });
+
+export const node = (...args: string[]) => nodeIn({}, ...args);
 
 /** `npm run admin -- …args`. */
 export const admin = (...args: string[]) => node(join(ROOT, 'src/admin/main.ts'), ...args);

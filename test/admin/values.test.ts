@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { expiry, id, line, optionOf, token, url } from '../../src/admin/values.ts';
+import { expiry, id, line, optionOf, port, token, url } from '../../src/admin/values.ts';
 import { dayOf } from '../../src/core/time.ts';
 
 const { read: readId } = id('7');
+const { read: readPort } = port('8788');
 const { read: readLine } = line('Acme');
 const { read: readUrl } = url('https://acme.example');
 const { read: readToken } = token('T');
@@ -45,6 +46,16 @@ describe('an id', () => {
     '1;--',
   ])('is not %j', (text) => {
     expect(readId(text)).toBeNull();
+  });
+});
+
+describe('a port', () => {
+  test.each(['1', '80', '8787', '65535'])('is %s', (text) => {
+    expect(readPort(text)).toBe(Number(text));
+  });
+
+  test.each(['', '0', '-1', '65536', '08787', '8787.0', '8787;ls', 'http'])('is not %j', (text) => {
+    expect(readPort(text)).toBeNull();
   });
 });
 
