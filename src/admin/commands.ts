@@ -7,7 +7,7 @@ import { createBusiness, findBusiness, listBusinesses, rotateToken, updateBusine
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
-import { duration, expiry, flag, type Given, id, line, text, token, url, type Values } from './values.ts';
+import { duration, expiry, flag, type Given, id, line, status, text, token, url, type Values } from './values.ts';
 
 type Spec<A extends Values, R extends Values, O extends Values> = {
   does: string;
@@ -68,8 +68,8 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   'business status': command({
-    does: 'sets the status; with any other than active, the token is refused',
-    arguments: { ID, STATUS: line('suspended') },
+    does: 'sets the status: active, suspended or closed; the token works only while it is active',
+    arguments: { ID, STATUS: status('suspended') },
     run: async (db, { ID, STATUS }, now) => ({
       business: found(await updateBusiness(db, ID, { status: STATUS }, now), 'business'),
     }),

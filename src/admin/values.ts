@@ -24,6 +24,10 @@ export const port = value('be a number from 1 to 65535', (text) => {
   return number !== null && number <= 65_535 ? number : null;
 });
 export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
+export const status = value(
+  'be active, suspended or closed',
+  textIf((text) => ['active', 'suspended', 'closed'].includes(text)),
+);
 export const url = value(
   'be an http or https URL',
   textIf((text) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)),
@@ -50,6 +54,7 @@ export const optionOf = (column: string): string => column.replace(/^business_|_
 /** Reads the text that was typed for `name`. */
 export function readValue<T>({ read, must, example }: Value<T>, name: string, text: string): T {
   const value = read(text);
-  if (value === null) throw new UsageError(`${name} must ${must}, such as ${example}`);
+  if (value === null)
+    throw new UsageError(`${name} must ${must}${must.includes(example) ? '' : `, such as ${example}`}`);
   return value;
 }

@@ -73,7 +73,7 @@ describe('a call', () => {
     expect(callOf(['key', 'create', '--user=7', '--name=-x', '--expires', '9999-12-31'])).toMatchObject({
       given: { user_id: 7, name: '-x', expires_on: '9999-12-31' },
     });
-    expect(callOf(['business', 'status', '1', '--', '--help'])).toMatchObject({ given: { ID: 1, STATUS: '--help' } });
+    expect(callOf(['access', 'check', '1', '--', '--help'])).toMatchObject({ given: { ID: 1, ORIGIN: '--help' } });
   });
 
   test('is for the local database, one elsewhere, or the deployed one', () => {
@@ -119,7 +119,11 @@ describe('a wrong call is refused in one clear line', () => {
     ['an id that is none', ['key', 'revoke', '01'], 'ID must be a positive integer, such as 1'],
     ['an empty id', ['business', 'show', ''], 'ID must be a positive integer, such as 1'],
     ['a user that is none', ['key', 'list', '--user=-7'], '--user must be a positive integer, such as 7'],
-    ['an empty status', ['business', 'status', '1', ' '], 'STATUS must be a line of text, such as suspended'],
+    ...['', 'Active', 'active ', 'suspend', 'on hold', '--help'].map((status): [string, string[], string] => [
+      `the status ${JSON.stringify(status)}`,
+      ['business', 'status', '1', '--', status],
+      'STATUS must be active, suspended or closed',
+    ]),
     [
       'a name of two lines',
       ['business', 'update', '1', '--name', 'a\nb'],

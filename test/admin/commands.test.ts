@@ -112,10 +112,10 @@ describe.concurrent('business', () => {
     await expect(update).rejects.toThrow(new UsageError('business update needs a field to change'));
   });
 
-  test('status sets the status', async () => {
-    const state = withRows('businesses', ACME, OTHER);
-    const { business } = await resultOf(state, 'business', 'status', '1', 'on hold');
-    expect(business).toEqual({ ...ACME, status: 'on hold', updated_at: expect.stringMatching(INSTANT) });
+  test.each(['suspended', 'closed', 'active'])('status sets the status %s', async (status) => {
+    const state = withRows('businesses', { ...ACME, status: status === 'active' ? 'closed' : 'active' }, OTHER);
+    const { business } = await resultOf(state, 'business', 'status', '1', status);
+    expect(business).toEqual({ ...ACME, status, updated_at: expect.stringMatching(INSTANT) });
     expect(rowsOf(state, 'businesses')).toEqual([business, OTHER]);
   });
 });
