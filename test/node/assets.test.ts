@@ -19,6 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
+test('every asset tells browsers to come by https only, as the API does', async () => {
+  for (const path of ['/', '/usage-chart.js', '/page.js', '/page.css', '/api']) {
+    const answer = await fetch(service.url + path);
+    const hsts = answer.headers.get('Strict-Transport-Security');
+    expect({ path, hsts }).toEqual({ path, hsts: 'max-age=15552000; includeSubDomains' });
+  }
+});
+
 describe('the chart', () => {
   test('can be loaded by every site, and stored', async () => {
     const answer = await fetch(`${service.url}/usage-chart.js`, { headers: { Origin: 'https://shop.example' } });
