@@ -105,7 +105,7 @@ function resetLift(): void {
 function lift(): void {
   const button = element('lift');
   if (button.dataset.asked === 'yes') {
-    change('DELETE');
+    void change('DELETE');
     return;
   }
   button.dataset.asked = 'yes';

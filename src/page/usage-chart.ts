@@ -161,7 +161,7 @@ export class UsageChart extends HTMLElement {
     this.#scheduled = true;
     queueMicrotask(() => {
       this.#scheduled = false;
-      if (this.isConnected) this.#load();
+      if (this.isConnected) void this.#load();
     });
   }
 
