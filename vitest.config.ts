@@ -22,6 +22,7 @@ const nodeTests = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/ho
 export default defineConfig({
   test: {
     globalSetup: 'test/node/assets.ts',
+    slowTestThreshold: Number.POSITIVE_INFINITY, // what is too slow meets its timeout
     maxWorkers: '100%',
     projects: [
       {

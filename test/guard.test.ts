@@ -288,7 +288,7 @@ describe('a business token', () => {
   test('is not repeated an origin that cannot be read', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const message = 'This origin is not authorized for this business.';
-    for (const origin of [`https://${'a'.repeat(300)}`, 'https://sh\u00f6p.example', 'https://a\tb.example']) {
+    for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
       await expectRefusal(await ask(report, { id }, { as: token, origin }), 403, { status: false, message });
     }
   });

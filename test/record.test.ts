@@ -186,7 +186,7 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
-  test.each([['a'.repeat(256)], ['two words'], ['a, b'], ['tab\there'], ['é'], ['']])('must not be %j', async (id) => {
+  test.each([['a'.repeat(256)], ['two words'], ['a, b'], ['tab\there'], ['']])('must not be %j', async (id) => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await keyed(business, id);

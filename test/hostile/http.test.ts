@@ -149,6 +149,20 @@ test('a token with a hostile origin records no use', async () => {
   expect(told(counted)).toEqual({ status: 200, body: { status: true, data: { date: expect.any(String), count: 1 } } });
 });
 
+// Here and not in workerd, which warns of every header that it is to make of such characters.
+test.each([
+  ['in UTF-8', utf8('é')],
+  ['of one byte', 'é'],
+])('an Idempotency-Key with a letter beyond ASCII, %s, is refused', async (_, id) => {
+  const { usage, token } = reopened;
+  const answer = await send('POST', usage, [by(token), `Idempotency-Key: ${id}`]);
+  const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+  expect(told(answer)).toEqual({
+    status: 422,
+    body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
+  });
+});
+
 describe('a site', () => {
   test.each(Object.entries(HOSTILE_SITES))('%s is refused', async (_, rows) => {
     const { access } = target;

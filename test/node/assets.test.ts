@@ -45,7 +45,6 @@ describe('the chart', () => {
     const code = await (await fetch(`${service.url}/usage-chart.js`)).text();
     expect(code).not.toMatch(/\bimport\s*[({"'*]/);
     const size = gzipSync(code).length;
-    console.log(`usage-chart.js: ${(size / KiB).toFixed(1)} KiB gzipped`);
     expect(size).toBeLessThanOrEqual(30 * KiB);
   });
 });
