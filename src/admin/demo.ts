@@ -7,11 +7,14 @@ import { type Business, createBusiness } from './businesses.ts';
 import { createKey } from './keys.ts';
 
 const USER = 1;
-const KEY_NAME = 'demo';
 const DAYS = 92;
 
-/** Makes what is missing of the demo, and a new key in place of the one before: only its hash was kept. */
-export async function prepareDemo(db: Database, now: Date) {
+/**
+ * Makes what is missing of the demo, and a new key in place of the one before, of which only the hash was kept. Each port has a
+ * key of its own: two services may run on one database.
+ */
+export async function prepareDemo(db: Database, now: Date, port: number) {
+  const name = `npm run dev, port ${port}`;
   const charts = await ensureBusiness(db, 'Demo Charts', 'charts.example', now);
   const shop = await ensureBusiness(db, 'Demo Shop', 'shop.example', now);
   const counted = await db.$count(dailyUsage, eq(dailyUsage.business_id, charts.id));
@@ -26,12 +29,12 @@ export async function prepareDemo(db: Database, now: Date) {
       .insert(dailyUsage)
       .select(sql`select ${charts.id}, value ->> 0, value ->> 1 from json_each(${JSON.stringify(uses)})`);
   }
-  const old = and(eq(apiKeys.user_id, USER), eq(apiKeys.name, KEY_NAME), isNull(apiKeys.revoked_at));
+  const old = and(eq(apiKeys.user_id, USER), eq(apiKeys.name, name), isNull(apiKeys.revoked_at));
   await db
     .update(apiKeys)
     .set({ revoked_at: timestampOf(now) })
     .where(old);
-  const { api_key } = await createKey(db, { user_id: USER, name: KEY_NAME, expires_on: null }, now);
+  const { api_key } = await createKey(db, { user_id: USER, name, expires_on: null }, now);
   return { charts, shop, api_key };
 }
 

@@ -31,7 +31,9 @@ if (migrated.status !== 0) {
   process.stderr.write(migrated.stdout);
   process.exit(1);
 }
-const { charts, shop, api_key } = await withDatabase({ 'persist-to': persist }, (db) => prepareDemo(db, new Date()));
+const { charts, shop, api_key } = await withDatabase({ 'persist-to': persist }, (db) =>
+  prepareDemo(db, new Date(), port),
+);
 
 // The page shows the first of them: in a folder beside the one that is deployed.
 const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
