@@ -1,5 +1,5 @@
 // The Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node. Apart are the
-// fuzzer, which takes minutes, and the load, which wants the machine to itself.
+// fuzzers, which take minutes, and the load, which wants the machine to itself.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -31,8 +31,9 @@ export default defineConfig({
       },
       {
         plugins: [worker],
-        test: { ...workerOptions, name: 'fuzz', include: ['test/fuzz/*.test.ts'], testTimeout: 300_000 },
+        test: { ...workerOptions, name: 'fuzz', include: ['test/fuzz/fuzz.test.ts'], testTimeout: 300_000 },
       },
+      { test: { name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
       { test: { ...nodeOptions, name: 'load', include: ['test/load/*.test.ts'] } },
     ],

@@ -21,19 +21,21 @@ export type Bundle = {
 
 export function build(): Bundle {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  const deployed = (...more: string[]) => {
-    const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
-    execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
-    return readFileSync(join(directory, 'index.js'));
-  };
   try {
-    const sizeWithoutList = gzipSync(deployed('--alias', 'tldts:./src/env.ts')).length;
-    const code = deployed();
+    const sizeWithoutList = gzipSync(deployed(directory, '--alias', 'tldts:./src/env.ts')).length;
+    const code = deployed(directory);
     const startMs = startOf(join(directory, 'index.js'));
     return { code: code.toString(), size: gzipSync(code).length, sizeWithoutList, startMs };
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+/** The code, which is written to `directory` too. */
+export function deployed(directory: string, ...more: string[]): Buffer {
+  const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+  return readFileSync(join(directory, 'index.js'));
 }
 
 /** The median of some processes that load the file once. It is V8's time in Node: workerd's clock stands still at the start. */

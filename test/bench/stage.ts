@@ -18,6 +18,8 @@ export type Contender = {
   /** The name of its database: those with the same name share it. */
   database?: string;
   bindings?: Record<string, unknown>;
+  /** By binding: the name of another contender. */
+  services?: Record<string, string>;
   /** Whether its answers tell what they cost. */
   counted?: boolean;
 };
@@ -61,7 +63,7 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   };
 }
 
-function worker({ name, code, database, bindings, counted }: Contender): V4WorkerOptions {
+function worker({ name, code, database, bindings, services, counted }: Contender): V4WorkerOptions {
   const text = 'text' in code ? code.text : source(code.file);
   const entry = counted ? 'counted.js' : 'entry.js';
   const modules = [...[entry, 'quiet.js'].map((file) => esModule(file, source(file))), esModule('worker.js', text)];
@@ -70,6 +72,7 @@ function worker({ name, code, database, bindings, counted }: Contender): V4Worke
     modules,
     compatibilityDate: compatibility_date ?? '',
     ...(bindings && { bindings }),
+    ...(services && { serviceBindings: services }),
     ...(database !== undefined && { d1Databases: { DB: database } }),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;

@@ -1,0 +1,199 @@
+// What a caller without a valid credential can make the Worker compute: at most twice what the dearest valid body costs, in
+// CPU time of workerd, as HTTP hides it from a clock. COST_SECONDS is for how long to search. COST_SEED repeats a search, but
+// not to the last request: which requests are pursued is decided by measuring.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deployed } from '../bench/bundle.ts';
+import { dayAgo } from '../bench/calls.ts';
+import { BUSINESS, fill } from '../bench/data.ts';
+import { open, type Stage } from '../bench/stage.ts';
+import { median } from '../bench/stats.ts';
+import { kindOf, mutated, newRecipe, type Recipe, requestOf, type Sent, wordsOf } from './requests.ts';
+
+const SECONDS = Number(process.env.COST_SECONDS ?? 60);
+const SEED = Number(process.env.COST_SEED ?? Date.now() % 1_000_000);
+const MAX_RATIO = 2;
+const ROUNDS = 9;
+
+const post = (path: string, body: unknown, key = `bua_sk_${'0'.repeat(33)}`): Sent => {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  return { method: 'POST', path, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
+};
+const usage = (body: unknown, key?: string) => post(`/api/v1/business/usage/${BUSINESS.id}`, body, key);
+const access = (body: unknown, key?: string) => post(`/api/v1/business/${BUSINESS.id}/access`, body, key);
+
+const uses = (idLength: number, digits: number) => ({
+  uses: Array.from({ length: 1000 }, (_, index) => ({
+    id: `${index}`.padStart(idLength, 'x'),
+    at: `${dayAgo(1)}T12:00:00.${'1'.repeat(digits)}Z`,
+  })),
+});
+const sites = (rest: (index: number) => string) => ({
+  sites: Array.from({ length: 100 }, (_, index) => `https://${rest(index)}`),
+});
+const letters = (first: number, length: number) =>
+  String.fromCharCode(...Array.from({ length }, (_, index) => first + index));
+
+/** Sent again and again: the database writes the first time only, and what it writes is not the Worker's to compute. */
+const VALID = {
+  'uses with long ids and instants': uses(255, 730),
+  'uses with long ids': uses(255, 1),
+  'short uses': uses(3, 1),
+  'long sites': sites((i) => `${'a.'.repeat(124)}a${100 + i}`),
+  'sites of CJK': sites((i) => [0, 1, 2, 3].map((label) => letters(0x4e00 + 200 * i + 15 * label, 15)).join('.')),
+  'sites of accents': sites((i) => `${i}${'e\u0301'.repeat(40)}.${'o\u0302\u0301'.repeat(30)}.com`),
+  wildcards: sites((i) => `*.a${i}.b.example.com`),
+  'sites with long paths': sites((i) => `a${i}.example/`.padEnd(2040, 'é')),
+};
+
+const marks = Array.from('\u0345\u035d\u035c\u0315\u0300\u0316\u0321\u0334', (mark) => mark.repeat(253)).join('');
+const members = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`m${index}`, 1]));
+/** What was found too dear once. */
+const KNOWN: Record<string, Sent> = {
+  'sites of combining marks in runs': access(sites(() => `a${marks}`)),
+  'sites of many CJK letters': access(sites(() => letters(0x4e00, 2030))),
+  'sites of many Hangul syllables': access(sites((i) => letters(0xac00 + i, 2030))),
+  'open brackets sent to usage': usage('['.repeat(1_000_000)),
+  'open brackets sent to access': access('['.repeat(1_000_000)),
+  'nested lists as the id of a use': usage(`{"uses":[{"id":${'['.repeat(500_000)}${']'.repeat(500_000)}}]}`),
+  'nested lists as sites': access(`{"sites":${'['.repeat(500_000)}${']'.repeat(500_000)}}`),
+  'members sent to usage': usage(members),
+  'members sent to access': access(members),
+};
+
+let stage: Stage;
+let pid: string;
+let baseline = { name: '', ms: 0, sent: {} as Sent };
+
+beforeAll(async () => {
+  if (process.platform !== 'linux') throw new Error('test:cost runs on Linux only: it reads CPU time from /proc');
+  const directory = mkdtempSync(join(tmpdir(), 'cost-'));
+  const code = { text: deployed(directory).toString() };
+  rmSync(directory, { recursive: true });
+  const ANSWER = { status: 200, headers: {}, body: '{}' };
+  stage = await open([
+    { name: 'service', code, database: 'stage', services: { ASSETS: 'assets' } },
+    { name: 'assets', code: { file: 'constant.js' }, bindings: { ANSWER } },
+  ]);
+  const size = { businesses: 1, days: 31, sites: 0, keys: 1, uses: 0, events: 0 };
+  await fill(await stage.database('stage'), size, dayAgo(0));
+  pid = childNamed('workerd');
+  const valid = Object.entries(VALID).map(([name, body]) => {
+    return { name, sent: ('uses' in body ? usage : access)(body, BUSINESS.key), costs: [] as number[] };
+  });
+  for (const { name, sent } of valid) expect(await send(sent), name).toBe(200);
+  for (let round = -ROUNDS; round < ROUNDS; round++) {
+    for (const { sent, costs } of valid) costs[Math.max(0, round)] = await costOf(sent); // from 0 on V8 has compiled it
+  }
+  for (const { name, sent, costs } of valid) {
+    if (median(costs) > baseline.ms) baseline = { name, ms: median(costs), sent };
+  }
+});
+afterAll(() => stage?.dispose());
+
+function childNamed(name: string): string {
+  const children = readdirSync('/proc/self/task').flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').trim().split(' '),
+  );
+  const named = children.filter((child) => child && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === name);
+  if (named[0] === undefined || named.length > 1) throw new Error(`${named.length} children are named ${name}`);
+  return named[0];
+}
+
+/** What all threads of workerd have computed. It throws where workerd is gone. */
+function cpuMs(): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/schedstat`);
+  return threads.reduce((sum, file) => sum + Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6, 0);
+}
+
+/** The status; 0 where workerd itself refuses the request. */
+const send = ({ path, ...request }: Sent) =>
+  fetch(stage.url('service') + path, request).then(
+    (answer) => answer.arrayBuffer().then(() => answer.status),
+    () => 0,
+  );
+
+/** In milliseconds, with what is collected and logged behind the answer. */
+async function costOf(sent: Sent): Promise<number> {
+  const before = cpuMs();
+  await send(sent);
+  let last = before;
+  let now = cpuMs();
+  for (let waits = 0; now > last && waits < 50; waits++) {
+    await sleep(1);
+    [last, now] = [now, cpuMs()];
+  }
+  return now - before;
+}
+
+/** By the baseline, in turn with it: what else the machine does, and what V8 collects late, meets both. */
+async function ratioOf(sent: Sent): Promise<number> {
+  const own: number[] = [];
+  const valid: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    valid.push(await costOf(baseline.sent));
+    own.push(await costOf(sent));
+  }
+  return median(own) / median(valid);
+}
+
+/** A linear congruential generator (Numerical Recipes). */
+function randomOf(seed: number) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test.each(Object.entries(KNOWN))(
+  '%s cost at most twice the dearest valid body',
+  { timeout: 60_000 },
+  async (name, sent) => {
+    const ratio = await ratioOf(sent);
+    console.log(`${ratio.toFixed(2)} × ${baseline.name}: ${name}`);
+    expect(ratio).toBeLessThanOrEqual(MAX_RATIO);
+  },
+);
+
+test('a search finds nothing dearer', { timeout: (SECONDS + 120) * 1000 }, async () => {
+  const random = randomOf(SEED);
+  const kept = new Map<string, { recipe: Recipe; ms: number }>();
+  const faults = new Map<string, string>();
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  let tried = 0;
+  while (seconds() < SECONDS) {
+    const sample = [...kept.values()].sort(() => random() - 0.5).slice(0, 4);
+    const [parent, other = parent] = sample.sort((a, b) => b.ms - a.ms);
+    const recipe = parent && other && random() < 0.7 ? mutated(parent.recipe, other.recipe, random) : newRecipe(random);
+    const kind = kindOf(recipe);
+    if (faults.has(kind)) continue;
+    const sent = requestOf(recipe);
+    tried++;
+    const dearest = kept.get(kind)?.ms ?? 0;
+    let ms = await costOf(sent);
+    if (ms > dearest) ms = Math.min(ms, await costOf(sent));
+    if (ms <= dearest) continue;
+    kept.set(kind, { recipe, ms });
+    if (ms <= MAX_RATIO * Math.min(baseline.ms, await costOf(baseline.sent))) continue;
+    const ratio = await ratioOf(sent);
+    if (ratio <= MAX_RATIO) continue;
+    const file = join(tmpdir(), `cost-${SEED}-${faults.size + 1}.json`);
+    writeFileSync(file, JSON.stringify(sent));
+    faults.set(kind, `${ratio.toFixed(1)} × after ${seconds().toFixed(0)} s: ${wordsOf(recipe)}: ${file}`);
+    kept.delete(kind);
+  }
+  const [most] = [...kept.values()].sort((a, b) => b.ms - a.ms);
+  if (most === undefined) throw new Error('nothing was measured');
+  const ratio = await ratioOf(requestOf(most.recipe));
+  console.log(
+    `COST_SEED=${SEED}: ${tried} requests of ${kept.size + faults.size} kinds; the baseline, ${baseline.name}, ${baseline.ms.toFixed(1)} ms;`,
+    `the dearest${faults.size > 0 ? ' but for what fails' : ''} ${ratio.toFixed(2)} × that: ${wordsOf(most.recipe)}`,
+  );
+  expect([...faults.values()]).toEqual([]);
+  expect(ratio).toBeLessThanOrEqual(MAX_RATIO);
+});
