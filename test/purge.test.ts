@@ -1,11 +1,14 @@
 // The scheduled run, as the platform calls it: what is due is forgotten, some of it each minute, and requests get their turn.
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { rotateToken } from '../src/admin/businesses.ts';
 import worker from '../src/index.ts';
 import { call, db, env, NOW, newBusiness } from './support.ts';
 
 const DAY_MS = 86_400_000;
+
+// A run takes what is due of every business: no other test's ids may be among them.
+beforeEach(() => env.DB.batch(['ledger', 'former_tokens'].map((table) => env.DB.prepare(`delete from ${table}`))));
 
 /** One run of the schedule, `days` days after NOW. */
 async function run(days: number) {
