@@ -17,7 +17,7 @@ const nodeOptions = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
-const nodeTests = ['test/admin/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
+const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 
 export default defineConfig({
   test: {

@@ -1,11 +1,11 @@
 // The table of contents: what every request passes through, and the routes.
 import { Hono } from 'hono';
-import { preflight } from './answer.ts';
 import { requestIdOf } from './core/request.ts';
 import { noCost } from './db/batch.ts';
 import type { Bindings, Env, Known } from './env.ts';
-import { notAllowed, notFound, onError } from './errors.ts';
-import { isFailure, type Log, lineOf } from './log.ts';
+import { notAllowed, notFound, onError } from './http/errors.ts';
+import { isFailure, type Log, lineOf } from './http/log.ts';
+import { preflight } from './http/response.ts';
 import { access } from './routes/access.ts';
 import { openapi } from './routes/openapi.ts';
 import { record } from './routes/record.ts';

@@ -11,7 +11,7 @@ export type Bindings = {
   ADDRESS_LIMIT?: RateLimit;
   /** Requests with one credential; absent: no limit. */
   CREDENTIAL_LIMIT?: RateLimit;
-  /** What is built for browsers and machines to load (src/admin/build.ts). */
+  /** What is built for browsers and machines to load (src/tools/build.ts). */
   ASSETS: Fetcher;
 };
 

@@ -9,8 +9,8 @@ import { refusalOf, type Scope, scopeOf } from './db/grant.ts';
 import { outageOf } from './db/outage.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
 import type { Env, Known } from './env.ts';
-import { Denied, InvalidInput, TooMany, Unavailable } from './errors.ts';
-import { isAddressLimited, isCredentialLimited } from './limits.ts';
+import { Denied, InvalidInput, TooMany, Unavailable } from './http/errors.ts';
+import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
 
 /**
  * The statements of a route, which run in this order behind the grant: what they change can change what is granted. The grant

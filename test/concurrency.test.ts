@@ -1,7 +1,7 @@
 // A change of rights takes effect with the next request, also while a hundred others are under way.
 import { expect, test } from 'vitest';
-import { rotateToken } from '../src/admin/businesses.ts';
-import { listKeys, revokeKey } from '../src/admin/keys.ts';
+import { rotateToken } from '../src/cli/businesses.ts';
+import { listKeys, revokeKey } from '../src/cli/keys.ts';
 import { type CallOptions, call, db, NOW, newBusiness } from './support.ts';
 
 const IN_FLIGHT = 100;

@@ -1,6 +1,6 @@
 // Who gets in: every refusal, for every route, in the order of contract section 2.
 import { describe, expect, test } from 'vitest';
-import { createKey, revokeKey } from '../src/admin/keys.ts';
+import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
 import { PUBLIC, ROUTES, type Route } from './routes.ts';
 import { addSite, BASE, type CallOptions, call, db, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';

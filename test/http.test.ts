@@ -1,7 +1,7 @@
 // What is answered without a credential and without the database, and what every answer carries.
 import { describe, expect, test } from 'vitest';
-import { createKey } from '../src/admin/keys.ts';
 import { createApp } from '../src/app.ts';
+import { createKey } from '../src/cli/keys.ts';
 import { ROUTES, type Route } from './routes.ts';
 import { BASE, call, db, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
 

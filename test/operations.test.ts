@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';
-import { networkOf } from '../src/limits.ts';
+import { networkOf } from '../src/http/rate-limits.ts';
 import { ROUTES, type Route } from './routes.ts';
 import { BASE, call, db, env, everything, newApp, newBusiness } from './support.ts';
 

@@ -1,9 +1,9 @@
 // What the operator's commands do to the database: a history, a look at an origin, a token that is replaced.
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import { checkOrigin } from '../src/admin/access.ts';
-import { rotateToken } from '../src/admin/businesses.ts';
-import { importHistory, readHistory } from '../src/admin/history.ts';
+import { checkOrigin } from '../src/cli/access.ts';
+import { rotateToken } from '../src/cli/businesses.ts';
+import { importHistory, readHistory } from '../src/cli/history.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purge } from '../src/db/purge.ts';
 import { call, counted, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';

@@ -1,7 +1,7 @@
 // The scheduled run, as the platform calls it: what is due is forgotten, some of it each minute, and requests get their turn.
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
-import { rotateToken } from '../src/admin/businesses.ts';
+import { rotateToken } from '../src/cli/businesses.ts';
 import worker from '../src/index.ts';
 import { call, db, env, NOW, newBusiness } from './support.ts';
 

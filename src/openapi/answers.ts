@@ -1,6 +1,6 @@
 // How the description tells of an answer: its headers, its schemas, and as examples what the service itself answers.
 import { type Operation, POLICY } from '../core/policy.ts';
-import { answerOf, Denied, InvalidInput } from '../errors.ts';
+import { answerOf, Denied, InvalidInput } from '../http/errors.ts';
 
 export type Example = { summary?: string; value: unknown };
 type Answer = { description: string; headers?: object; content: { 'application/json': object } };

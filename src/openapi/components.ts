@@ -1,5 +1,5 @@
 // The parts of the description that its operations share.
-import { BrokenBody, TooMany, Unavailable } from '../errors.ts';
+import { BrokenBody, TooMany, Unavailable } from '../http/errors.ts';
 import { answer, RETRY, said } from './answers.ts';
 import { namedSchemas } from './schemas.ts';
 

@@ -1,18 +1,18 @@
 // /api/v1/business/{business_id}/access
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { json } from '../answer.ts';
-import { wholeBody } from '../body.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
 import { addSites, businessWithList, MAX_SITES, removeAllSites, removeSite } from '../db/access.ts';
 import type { access as accessTable } from '../db/schema.ts';
 import type { RowsOf } from '../db/statement.ts';
 import type { Env } from '../env.ts';
-import { InvalidInput, UnknownEntry } from '../errors.ts';
 import { guard } from '../guard.ts';
-import { input, noInput } from '../input.ts';
-import { isPublicSuffix } from '../suffix.ts';
+import { wholeBody } from '../http/body.ts';
+import { InvalidInput, UnknownEntry } from '../http/errors.ts';
+import { input, noInput } from '../http/input.ts';
+import { json } from '../http/response.ts';
+import { isPublicSuffix } from '../public-suffix.ts';
 
 // `usage` is never an id: paths under /business/usage/ are usage operations. \x2f is /, at which Hono splits the pattern.
 const LIST = '/:business_id{(?!usage\\x2f)[^\\x2f]+}/access';

@@ -1,10 +1,10 @@
 // GET /api/v1/openapi.json: the description of the service. It is made when the service is built: the Worker only hands out
 // the file, with the headers that every answer of the API has.
 import { Hono } from 'hono';
-import { send } from '../answer.ts';
 import type { Env } from '../env.ts';
-import { TooMany } from '../errors.ts';
-import { isAddressLimited } from '../limits.ts';
+import { TooMany } from '../http/errors.ts';
+import { isAddressLimited } from '../http/rate-limits.ts';
+import { send } from '../http/response.ts';
 
 const MAX_AGE_SECONDS = 3600;
 

@@ -1,16 +1,16 @@
 // POST /api/v1/business/usage/{business_id}: records one use now, or reports many.
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { json } from '../answer.ts';
-import { wholeBody } from '../body.ts';
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, idempotencyKeyOf, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 import { countUse, countUses, type IdentifiedUse, rememberUse, rememberUses, useBefore } from '../db/usage.ts';
 import type { Env, Known } from '../env.ts';
-import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
-import { input } from '../input.ts';
+import { wholeBody } from '../http/body.ts';
+import { InvalidInput } from '../http/errors.ts';
+import { input } from '../http/input.ts';
+import { json } from '../http/response.ts';
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const QUOTED_RULE = 'must be one whole string, such as "order-1", where it starts with a quote; the text in it';

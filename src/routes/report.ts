@@ -1,13 +1,13 @@
 // GET /api/v1/business/usage/{business_id}: the usage report.
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { json } from '../answer.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
 import { usageInRange } from '../db/usage.ts';
 import type { Env, Known } from '../env.ts';
-import { InvalidInput } from '../errors.ts';
 import { guard } from '../guard.ts';
-import { input } from '../input.ts';
+import { InvalidInput } from '../http/errors.ts';
+import { input } from '../http/input.ts';
+import { json } from '../http/response.ts';
 
 export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));

@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/admin/businesses.ts';
-import { withDatabase } from '../../src/admin/database.ts';
-import { createKey } from '../../src/admin/keys.ts';
+import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabase } from '../../src/cli/database.ts';
+import { createKey } from '../../src/cli/keys.ts';
 import { access, dailyUsage } from '../../src/db/schema.ts';
 import { freePort, newState } from '../node/server.ts';
 import { launch, startSite } from './chromium.ts';
@@ -62,7 +62,7 @@ beforeAll(async () => {
     key = (await createKey(db, { user_id: 9, name: 'test', expires_on: null }, NOW)).api_key;
   });
   // As `npm run dev` starts it.
-  const args = ['src/admin/dev.ts', '--port', `${port}`, '--persist-to', state.directory];
+  const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state.directory];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', detached: true });
   const deadline = Date.now() + 50_000;
   while ((await fetch(`${service}/`).catch(() => null)) === null) {

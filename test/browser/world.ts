@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
-import { createBusiness } from '../../src/admin/businesses.ts';
-import { withDatabase } from '../../src/admin/database.ts';
-import { createKey } from '../../src/admin/keys.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabase } from '../../src/cli/database.ts';
+import { createKey } from '../../src/cli/keys.ts';
 import { newState, startService } from '../node/server.ts';
 import { launch } from './chromium.ts';
 

@@ -1,8 +1,8 @@
 // The tables of this folder over real HTTP, against `wrangler dev`, sent as they are written; and what every answer carries.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBusiness } from '../../src/admin/businesses.ts';
-import { withDatabase } from '../../src/admin/database.ts';
-import { createKey } from '../../src/admin/keys.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabase } from '../../src/cli/database.ts';
+import { createKey } from '../../src/cli/keys.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import {

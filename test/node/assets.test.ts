@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import build from '../../src/admin/build.ts';
 import { openapi } from '../../src/openapi/document.ts';
+import build from '../../src/tools/build.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 

@@ -1,7 +1,7 @@
 // The README's example runs: a product's Worker asks the service through a service binding.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/admin/businesses.ts';
-import { withDatabase } from '../../src/admin/database.ts';
+import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabase } from '../../src/cli/database.ts';
 import { access, dailyUsage } from '../../src/db/schema.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';

@@ -3,8 +3,8 @@ import { zValidator } from '@hono/zod-validator';
 import type { MiddlewareHandler } from 'hono';
 import type { BlankInput } from 'hono/types';
 import * as z from 'zod/mini';
-import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from './core/json.ts';
-import type { Env, Known } from './env.ts';
+import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
+import type { Env, Known } from '../env.ts';
 import { InvalidInput } from './errors.ts';
 
 /** For routes that take none. */

@@ -1,10 +1,10 @@
 // The two businesses of local development: one with three months of use and no site, whose token works everywhere, and one
 // on which domains are tried out.
 import { and, eq, isNull, sql } from 'drizzle-orm';
+import { type Business, createBusiness } from '../cli/businesses.ts';
+import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { apiKeys, businesses, type Database, dailyUsage } from '../db/schema.ts';
-import { type Business, createBusiness } from './businesses.ts';
-import { createKey } from './keys.ts';
 
 const USER = 1;
 const DAYS = 92;

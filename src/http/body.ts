@@ -1,6 +1,6 @@
 // The body of a request: whole and bounded, before anything is known of its sender.
 import type { MiddlewareHandler } from 'hono';
-import type { Env } from './env.ts';
+import type { Env } from '../env.ts';
 import { BrokenBody, tooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;

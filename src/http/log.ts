@@ -1,6 +1,6 @@
 // One structured line a request: what was asked, what was answered and what it cost. Never a credential, never a parameter.
-import { legibleOrigin } from './core/request.ts';
-import type { Known } from './env.ts';
+import { legibleOrigin } from '../core/request.ts';
+import type { Known } from '../env.ts';
 import { BrokenBody, Denied, InvalidInput } from './errors.ts';
 
 /** Where lines go, those of our own failures by `error`: `console` in the Worker. */

@@ -4,12 +4,12 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { problemOf } from '../../src/admin/port.ts';
+import { problemOf } from '../../src/tools/port.ts';
+import { node, nodeIn, ROOT } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
-import { node, nodeIn, ROOT } from './support.ts';
 
-const DEV = join(ROOT, 'src/admin/dev.ts');
+const DEV = join(ROOT, 'src/tools/dev.ts');
 
 async function listenAt(host: string) {
   const server = createServer().listen(0, host);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { callOf } from '../../src/admin/call.ts';
-import { COMMANDS } from '../../src/admin/commands.ts';
-import { UsageError } from '../../src/admin/errors.ts';
+import { callOf } from '../../src/cli/call.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { UsageError } from '../../src/cli/errors.ts';
 
 const HERE = { remote: false, 'persist-to': undefined };
 const ACME = [

@@ -1,6 +1,6 @@
 // The rate limits, through the platform's binding and before the database: per client address, then per credential.
-import { type Credential, hashOf } from './core/credential.ts';
-import type { Bindings } from './env.ts';
+import { type Credential, hashOf } from '../core/credential.ts';
+import type { Bindings } from '../env.ts';
 
 /** Whether a client has too many requests. It never has where the binding is absent, as in tests, or the address, as behind one. */
 export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: string | undefined): Promise<boolean> {

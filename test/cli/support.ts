@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { callOf } from '../../src/admin/call.ts';
-import { withDatabase } from '../../src/admin/database.ts';
+import { callOf } from '../../src/cli/call.ts';
+import { withDatabase } from '../../src/cli/database.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -20,7 +20,7 @@ export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
 export const node = (...args: string[]) => nodeIn({}, ...args);
 
 /** `npm run admin -- …args`. */
-export const admin = (...args: string[]) => node(join(ROOT, 'src/admin/main.ts'), ...args);
+export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), ...args);
 
 /** The object that the command of `args` gives on the database in `state`; how main.ts prints it is main.test.ts's to say. */
 export async function resultOf(state: string, ...args: string[]) {

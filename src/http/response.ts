@@ -3,7 +3,7 @@
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { Known } from './env.ts';
+import type { Known } from '../env.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',

@@ -1,9 +1,9 @@
 // Every answer that is not a success: reason → status and exact body (contract, section 4). Nothing of a cause leaves here.
 import type { Context } from 'hono';
-import { json } from './answer.ts';
-import { POLICY, type Refusal } from './core/policy.ts';
-import { legibleOrigin } from './core/request.ts';
-import type { Env, Known } from './env.ts';
+import { POLICY, type Refusal } from '../core/policy.ts';
+import { legibleOrigin } from '../core/request.ts';
+import type { Env, Known } from '../env.ts';
+import { json } from './response.ts';
 
 type Answer = {
   status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;

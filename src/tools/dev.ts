@@ -4,11 +4,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { reasonOf } from '../cli/errors.ts';
+import { port as portValue, readValue } from '../cli/values.ts';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { prepareDemo } from './demo.ts';
-import { reasonOf } from './errors.ts';
 import { problemOf } from './port.ts';
-import { port as portValue, readValue } from './values.ts';
 
 const { port, persist } = optionsOf();
 // Before anything is changed: a second start on the same port would replace the key of the first.
@@ -16,7 +16,7 @@ const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded here: wrangler takes most of a second, for which a refusal need not wait.
-const { withDatabase } = await import('./database.ts');
+const { withDatabase } = await import('../cli/database.ts');
 // Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonOf, UsageError } from '../../src/admin/errors.ts';
+import { reasonOf, UsageError } from '../../src/cli/errors.ts';
 
 test.each<[string, unknown, string]>([
   ['its message', new UsageError('key list needs --user 7'), 'key list needs --user 7'],

@@ -55,7 +55,7 @@ describe.concurrent('the command line', () => {
     }
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
     writeFileSync(join(copy, '.dev.vars'), 'A=1');
-    const script = join(copy, 'src/admin/main.ts');
+    const script = join(copy, 'src/cli/main.ts');
     const { stdout, stderr } = await node(script, 'business', 'list', '--persist-to', newFolder());
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^Using secrets defined in .*\.dev\.vars\n/);

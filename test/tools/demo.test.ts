@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { withDatabase } from '../../src/admin/database.ts';
-import { prepareDemo } from '../../src/admin/demo.ts';
+import { withDatabase } from '../../src/cli/database.ts';
 import { hashOf } from '../../src/core/credential.ts';
+import { prepareDemo } from '../../src/tools/demo.ts';
+import { insert, rowsOf } from '../cli/support.ts';
 import { newDatabase } from '../node/state.ts';
-import { insert, rowsOf } from './support.ts';
 
 const NOW = new Date('2026-03-15T12:00:00.000Z');
 const LATER = new Date('2026-03-16T12:00:00.000Z');

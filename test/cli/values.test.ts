@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expiry, id, line, optionOf, port, token, url } from '../../src/admin/values.ts';
+import { expiry, id, line, optionOf, port, token, url } from '../../src/cli/values.ts';
 import { dayOf } from '../../src/core/time.ts';
 
 const { read: readId } = id('7');
