@@ -1,7 +1,8 @@
-// What every part of the Worker has at hand.
-import type { Credential } from './core/credential.ts';
-import type { Operation } from './core/policy.ts';
-import type { Cost } from './db/batch.ts';
+// What every handler has at hand.
+import type { Call } from './db/permission.ts';
+import type { Ask } from './guard.ts';
+import type { LogEntry } from './http/log.ts';
+import type { Recording } from './routes/recording.ts';
 
 /** What the platform gives the Worker (wrangler.toml). */
 export type Bindings = {
@@ -15,26 +16,20 @@ export type Bindings = {
   ASSETS: Fetcher;
 };
 
-/** What is known of a request so far. */
-export type Known = {
-  /** When it began. */
-  readonly began: Date;
-  readonly clock: () => Date;
-  /** The one instant by which all of its answer goes: when its body had arrived, or it began where it has none. */
-  now: Date;
-  /** Its body as text, once it has arrived (body.ts). */
-  body: string;
-  /** Names it in its answer and in the log. */
-  readonly requestId: string;
-  /** What it costs at the database. */
-  readonly cost: Cost;
-  /** What was sent as a credential, valid or not: the guard sets it, where there is one. */
-  credential: { kind: Credential['kind']; last_four: string } | null;
-  /** What is asked: the guard sets it, for what is within the limits. `origin` is null where a server asks. */
-  call: { operation: Operation; business_id: number; origin: string | null } | null;
-  /** Why it is not answered with success, where that was thrown. */
-  error: Error | null;
-};
+export type Clock = () => Date;
 
-/** Hono's: `c.env` is what the platform gives, and what is known. */
-export type Env = { Bindings: Bindings & { known: Known } };
+/** Hono's: `c.env` is what the platform gives, `c.get` what the handlers in front have found. */
+export type Env = {
+  Bindings: Bindings;
+  Variables: {
+    clock: Clock;
+    entry: LogEntry;
+    /** Behind `wholeBody`. */
+    body: string;
+    /** Behind `recording`. */
+    recording: Recording;
+    /** Behind `guard`: who requests what, and the way to the database. */
+    call: Call;
+    ask: Ask;
+  };
+};

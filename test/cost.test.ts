@@ -98,11 +98,12 @@ describe.each(ROUTES)('$method $pattern', (route) => {
       const plan = await env.DB.prepare(`explain query plan ${sql}`)
         .bind(...values)
         .all<{ detail: string }>();
-      // What is scanned is the one row of the grant, a list that came with the request, or a constant.
+      // What is scanned is the one row of the permission, a list that came with the request, or a constant.
       const scans = plan.results
         .map(({ detail }) => detail)
         .filter(
-          (detail) => detail.startsWith('SCAN') && !/^SCAN (grant|\(subquery.*\)|json_each|CONSTANT ROW)/.test(detail),
+          (detail) =>
+            detail.startsWith('SCAN') && !/^SCAN (permission|\(subquery.*\)|json_each|CONSTANT ROW)/.test(detail),
         );
       expect(scans, sql).toEqual([]);
       expect(plan.results.length).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ export type Route = {
   unknownBusiness: { status: number; body: object };
 };
 
-const ACCESS = '/api/v1/business/:business_id{(?!usage\\x2f)[^\\x2f]+}/access';
+const ACCESS = '/api/v1/business/:business_id/access';
 const usageUnknown = { status: 422, body: { status: false, message: 'business id is not valid' } };
 const accessUnknown = { status: 401, body: { status: false, message: 'Id is not valid' } };
 

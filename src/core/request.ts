@@ -24,5 +24,5 @@ export const legibleOrigin = (origin: string | null): string | null =>
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 
 /** The id by which a request is found in the log: the caller's own, where it has one that is safe to repeat. */
-export const requestIdOf = (sent: string | null): string =>
-  sent !== null && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();
+export const requestIdOf = (sent: string | undefined): string =>
+  sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

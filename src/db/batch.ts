@@ -1,16 +1,30 @@
 // The one round trip of a request to the database, and what it costs.
-import type { Statement } from './statement.ts';
+import { type Call, valuesOf } from './permission.ts';
+import type { RowsOf, Statement } from './statement.ts';
 
 /** What a request has cost so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
-/** Runs statements in their order, all or none, and adds to `cost`: of a batch that fails, all but its rows. */
-export async function runBatch(d1: D1Database, statements: Statement[], cost: Cost): Promise<D1Result[]> {
+/**
+ * Runs the statements of a call in their order, all or none. The rows of each; what it costs is added to `cost`: of a batch that
+ * fails, all but its rows.
+ */
+export async function runBatch<First, Rest extends Statement[]>(
+  d1: D1Database,
+  call: Call,
+  first: Statement<First>,
+  rest: Rest,
+  cost: Cost,
+): Promise<[First[], ...RowsOf<Rest>]> {
+  const { form, values } = valuesOf(call);
+  const bound = [first, ...rest].map(({ textFor, values: own }) => {
+    const { sql, names } = textFor(form);
+    return d1.prepare(sql).bind(...names.map((name) => own[name] ?? values[name]));
+  });
   cost.round_trips += 1;
   const began = Date.now();
-  const bound = statements.map(({ sql, values }) => d1.prepare(sql).bind(...values));
   const results = await d1.batch(bound).finally(() => {
     cost.ms += Date.now() - began;
   });
@@ -18,5 +32,5 @@ export async function runBatch(d1: D1Database, statements: Statement[], cost: Co
     cost.rows_read += meta.rows_read;
     cost.rows_written += meta.rows_written;
   }
-  return results;
+  return results.map((result) => result.results) as [First[], ...RowsOf<Rest>];
 }

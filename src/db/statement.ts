@@ -1,47 +1,62 @@
-// Statements whose SQL is written once. Drizzle writes it when a kind of call is first seen; from then on a request only
-// binds its values.
-import { fillPlaceholders, type SQL, sql } from 'drizzle-orm';
+// Statements whose SQL is written once. Drizzle writes it when a form of call is first seen; from then on a request only binds
+// its values.
+import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import type { Credential } from '../core/credential.ts';
 
-/** Writes SQL and runs none, so it needs no database. */
-export const db = drizzle(null as never);
+/** Writes SQL and runs none: it needs no database. */
+export const db = drizzle({} as D1Database);
 
-/** A value of the request, by its name: in the values of the scope, or in those of the statement. */
-export const $ = sql.placeholder;
-export const $business_id = $('business_id');
+export type Value = string | number | null;
 
-/** A statement with its values. It gives rows of the columns that it names: every field bears its column's name. */
-export type Statement<Row = unknown> = { sql: string; values: unknown[]; row?: Row };
+/** What of a call decides the SQL, and not only its values: a dozen forms, whatever is sent. */
+export type Form = {
+  credential: Credential['kind'];
+  /** How many sites could cover its origin. */
+  sites: number;
+};
+
+/** A statement with its own values; those of the call are bound with them. Its rows have the fields that it selects, by name. */
+export type Statement<Row = unknown> = {
+  textFor: (form: Form) => Text;
+  values: Record<string, Value>;
+  row?: Row;
+};
+
+/** SQL, and the names of the values to bind, in their order. */
+export type Text = { sql: string; names: string[] };
 
 /** The rows that each of some statements gives. */
-export type RowsOf<S extends Record<string, Statement>> = {
-  [Name in keyof S]: S[Name] extends Statement<infer Row> ? Row[] : never;
-};
+export type RowsOf<S extends Statement[]> = { [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never };
 
 /** A query of Drizzle's builder. */
 export type Query = PromiseLike<unknown> & { getSQL(): SQL };
-type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
-type Values = Record<string, unknown>;
+export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 
-/** What SQL is written for, and kept by, all of it. Nothing that belongs to one request may be in it. */
-type Kind = Record<string, string | number>;
+export type Placeholders<N extends string> = Record<N, Placeholder<N>>;
+
+/** A placeholder for each value, by its name. */
+export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
+  Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
 const dialect = new SQLiteAsyncDialect();
 
-/**
- * A statement that is written for each kind of call once, so `write` sees no values: it has placeholders for them. What is no
- * placeholder is a constant, and stands in the SQL as it is.
- */
-export function statement<K extends Kind, Q extends Query>(write: (kind: K) => Q) {
-  const written = new Map<string, { sql: string; params: unknown[] }>();
-  return function bound(scope: { kind: K; values: Values }, values?: Values): Statement<RowOf<Q>> {
-    const name = JSON.stringify(scope.kind);
-    let query = written.get(name);
-    if (query === undefined) {
-      query = dialect.sqlToQuery(write(scope.kind).getSQL().inlineParams());
-      written.set(name, query);
+/** Writes the SQL of each form once. What `write` puts into a query besides placeholders is a constant of the SQL. */
+export function textsOf(write: (form: Form) => Query): (form: Form) => Text {
+  const texts: Record<Credential['kind'], Text[]> = { key: [], token: [] };
+  return function textFor(form) {
+    let text = texts[form.credential][form.sites];
+    if (text === undefined) {
+      const { sql, params } = dialect.sqlToQuery(write(form).getSQL().inlineParams());
+      text = { sql, names: params.map(nameOf) };
+      texts[form.credential][form.sites] = text;
     }
-    return { sql: query.sql, values: fillPlaceholders(query.params, { ...scope.values, ...values }) };
+    return text;
   };
+}
+
+function nameOf(param: unknown): string {
+  if (!is(param, Placeholder)) throw new Error(`not a placeholder: ${param}`);
+  return param.name;
 }

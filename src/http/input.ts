@@ -1,55 +1,25 @@
-// Input through one failure path: the guard reads it, and says what is wrong with it only to callers whom it lets in.
-import { zValidator } from '@hono/zod-validator';
-import type { MiddlewareHandler } from 'hono';
-import type { BlankInput } from 'hono/types';
+// Input, read in the chain behind the guard. What is wrong with it is told only to callers who may make the call: an error is made
+// by asking for the permission first, so that a refusal takes its place.
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
 import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
-import type { Env, Known } from '../env.ts';
+import { permission } from '../db/permission.ts';
+import type { Env } from '../env.ts';
 import { InvalidInput } from './errors.ts';
-
-/** For routes that take none. */
-export const noInput: MiddlewareHandler<Env, string, BlankInput> = (_c, next) => next();
 
 export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
 export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
-/**
- * Reads a part of the request into `c.req.valid`, or throws InvalidInput. What a schema alone cannot judge, `resolve` does,
- * with what is known of the request; it throws InvalidInput too.
- */
-export function input<T extends 'query' | 'json' | 'param' | 'header', S extends z.ZodMiniType, R = z.output<S>>(
-  target: T,
-  schema: S,
-  resolve?: (value: z.output<S>, known: Known) => R | Promise<R>,
-): MiddlewareHandler<Env, string, { in: { [K in T]: z.input<S> }; out: { [K in T]: R } }> {
-  const validate = zValidator(target, schema, (result) => {
-    if (!result.success) throw new InvalidInput(errorsOf(result.error.issues));
-  });
-  return async function input(c, next) {
-    if (target === 'json') {
-      const parsed = z.safeParse(schema, jsonOf(c.req.header('Content-Type') ?? '', c.env.known.body));
-      if (!parsed.success) throw new InvalidInput(errorsOf(parsed.error.issues));
-      c.req.addValidatedData(target, parsed.data as object);
-    } else await validate(c as never, async () => {});
-    if (resolve) {
-      const value = c.req.valid(target as never) as z.output<S>;
-      c.req.addValidatedData(target, (await resolve(value, c.env.known)) as object);
-    }
-    await next();
-  };
+/** The error to throw for input that cannot be used; throws the refusal where the call is refused. */
+export async function invalidInput(c: Context<Env>, errors: Record<string, string[]>): Promise<InvalidInput> {
+  await c.get('ask')(permission);
+  return new InvalidInput(errors);
 }
 
-/** A body that is JSON and says so. (Hono reads one of another type as {}, which would blame a field for what the header did.) */
-function jsonOf(type: string, body: string): unknown {
-  const refuse = (rule: string) => new InvalidInput({ body: [`body ${rule}`] });
-  if (!/^application\/json\s*(;|$)/i.test(type)) throw refuse(JSON_RULE);
-  if (!isSmallJson(body)) throw refuse(SMALL_JSON_RULE);
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw refuse(JSON_RULE);
-  }
-}
+/** The error for one field. `rule` is what the field must be, and stands behind its name. */
+export const invalidField = (c: Context<Env>, field: string, rule: string) =>
+  invalidInput(c, { [field]: [`${field} ${rule}`] });
 
 /** Issues by field. Messages are written without the field's name, which stands in front of each. */
 function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
@@ -60,3 +30,43 @@ function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]>
   }
   return errors;
 }
+
+/** For zValidator: what it does with a result. */
+export async function refuseInvalid(
+  result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } },
+  c: Context,
+): Promise<void> {
+  if (result.error !== undefined) throw await invalidInput(c, errorsOf(result.error.issues));
+}
+
+/** The body as JSON that says it is. (Hono reads one of another type as {}, and would blame a field for what the header did.) */
+export async function readJson<S extends z.ZodMiniType>(c: Context<Env>, schema: S): Promise<z.output<S>> {
+  const body = c.get('body');
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
+    throw await invalidField(c, 'body', JSON_RULE);
+  }
+  if (!isSmallJson(body)) throw await invalidField(c, 'body', SMALL_JSON_RULE);
+  const value = parsed(body);
+  if (value === undefined) throw await invalidField(c, 'body', JSON_RULE);
+  const result = z.safeParse(schema, value);
+  if (!result.success) throw await invalidInput(c, errorsOf(result.error.issues));
+  return result.data;
+}
+
+/** Undefined where the text is no JSON, in which nothing is undefined. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body, as `c.req.valid('json')`. */
+export const jsonInput = <S extends z.ZodMiniType<object>>(schema: S) =>
+  createMiddleware<Env, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>(
+    async function jsonInput(c, next) {
+      c.req.addValidatedData('json', await readJson(c, schema));
+      await next();
+    },
+  );

@@ -1,21 +1,21 @@
-// Every answer, made at once with all its headers. They are constant and public: what a page may do is said by the status of
-// an answer, which it can always read. (Hono's middlewares for them, one for each concern, make every answer twice.)
-import type { TypedResponse } from 'hono';
+// Responses, each made at once with all its headers. They are constant and public: what a page may do is said by the status of a
+// response, which it can always read.
+import type { Context, TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { Known } from '../env.ts';
+import type { Env } from '../env.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id',
 };
 
-/** Of every answer but a preflight's. */
+/** Of every response but a preflight's. */
 const HEADERS = {
   ...READABLE,
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'cross-origin', // every answer is for other sites' pages to read
+  'Cross-Origin-Resource-Policy': 'cross-origin', // pages of other sites read every response
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=15552000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',
@@ -29,31 +29,28 @@ const PREFLIGHT = {
   Vary: 'Access-Control-Request-Headers',
 };
 
-/** The answer to every preflight: who may do what is said by the call itself. */
+/** The response to every preflight: the status of the request itself says who may do what. */
 export const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT });
 
-/** An answer whose body is made already. */
+/** A response whose body is made already. */
 export function send(
-  known: Known,
+  c: Context<Env>,
   body: BodyInit | null,
   status: StatusCode,
   headers: Record<string, string>,
 ): Response {
-  const { round_trips, ms } = known.cost;
-  const timing = round_trips > 0 ? { 'Server-Timing': `d1;dur=${ms}` } : null;
-  return new Response(body, {
-    status,
-    headers: { ...HEADERS, 'X-Request-Id': known.requestId, ...timing, ...headers },
-  });
+  const { request_id, d1 } = c.get('entry');
+  const timing = d1.round_trips > 0 ? { 'Server-Timing': `d1;dur=${d1.ms}` } : null;
+  return new Response(body, { status, headers: { ...HEADERS, 'X-Request-Id': request_id, ...timing, ...headers } });
 }
 
-/** An answer in JSON, 200 where nothing else is said. Its type is for Hono's client. */
+/** A response in JSON, 200 unless told. Its type is for Hono's client. */
 export function json<T extends object, S extends ContentfulStatusCode = 200>(
-  known: Known,
+  c: Context<Env>,
   body: T,
   status?: S,
   headers?: Record<string, string>,
 ): Response & TypedResponse<JSONParsed<T>, S, 'json'> {
   const all = { 'Content-Type': 'application/json', ...headers };
-  return send(known, JSON.stringify(body), status ?? 200, all) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
+  return send(c, JSON.stringify(body), status ?? 200, all) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }

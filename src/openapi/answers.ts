@@ -1,6 +1,6 @@
 // How the description tells of an answer: its headers, its schemas, and as examples what the service itself answers.
-import { type Operation, POLICY } from '../core/policy.ts';
-import { answerOf, Denied, InvalidInput } from '../http/errors.ts';
+import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { Denied, errorResponse, InvalidInput, Unauthenticated } from '../http/errors.ts';
 
 export type Example = { summary?: string; value: unknown };
 type Answer = { description: string; headers?: object; content: { 'application/json': object } };
@@ -37,10 +37,10 @@ export function answer(
 }
 
 /** What is answered where `error` was thrown, as an example. */
-export const said = (error: Error, operation: Operation = 'read_usage') => {
-  const kind = POLICY[operation].token ? 'token' : 'key';
-  const call = { operation, business_id: 1, origin: 'https://evil.example' };
-  return { value: answerOf(error, { credential: { kind, last_four: '' }, call }).body };
+export const said = (error: Error) => ({ value: errorResponse(error).body });
+const denied = (refusal: Refusal, operation: Operation) => {
+  const kind = POLICY[operation].token ? ('token' as const) : ('key' as const);
+  return said(new Denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } }));
 };
 export const invalid = (field: string, problem: string) => said(new InvalidInput({ [field]: [`${field} ${problem}`] }));
 
@@ -69,18 +69,18 @@ const BUSINESS = {
 export const shown = { value: { status: true, data: BUSINESS } };
 export const lifted = { value: { status: true, data: { ...BUSINESS, access_list: [] } } };
 
-const unauthenticated = { unauthenticated: said(new Denied('unauthenticated')) };
+const unauthenticated = { unauthenticated: said(new Unauthenticated()) };
 
 /** What the policy refuses an operation with: by its credential, its business and its domain. */
 export function refusals(operations: [Operation, ...Operation[]]) {
   const [first] = operations;
   const usage = POLICY[first].resource === 'usage';
-  const forbidden: Record<string, Example> = { origin: said(new Denied('origin_not_authorized'), first) };
+  const forbidden: Record<string, Example> = { origin: denied('origin_not_authorized', first) };
   for (const operation of operations) {
     const { token, inactive } = POLICY[operation];
-    if (token) forbidden.origin_missing = said(new Denied('origin_missing'), operation);
-    else forbidden.token = said(new Denied('token_not_allowed'), operation);
-    if (!inactive) forbidden.inactive = said(new Denied('inactive_business'), operation);
+    if (token) forbidden.origin_missing = denied('origin_missing', operation);
+    else forbidden.token = denied('token_not_allowed', operation);
+    if (!inactive) forbidden.inactive = denied('inactive_business', operation);
   }
   return {
     401: usage
@@ -88,7 +88,7 @@ export function refusals(operations: [Operation, ...Operation[]]) {
       : answer(
           'The call carries no valid credential, or `business_id` is not the id of a business of the caller.',
           ['Message', 'Refusal'],
-          { ...unauthenticated, unknown_business: said(new Denied('unknown_business'), first) },
+          { ...unauthenticated, unknown_business: denied('unknown_business', first) },
           CHALLENGE,
         ),
     403: answer(
@@ -102,6 +102,6 @@ export function refusals(operations: [Operation, ...Operation[]]) {
   };
 }
 
-export const unknownBusiness = { unknown_business: said(new Denied('unknown_business')) };
+export const unknownBusiness = { unknown_business: denied('unknown_business', 'read_usage') };
 /** What is said of a body before anything else: of every operation that takes one, or may get one. */
 export const BODY = { 400: ref('responses', 'BadRequest'), 413: ref('responses', 'PayloadTooLarge') };

@@ -7,8 +7,8 @@ import { MAX_SITES } from '../db/access.ts';
 import { UnknownEntry } from '../http/errors.ts';
 import { JSON_RULE } from '../http/input.ts';
 import { LAST_RULE, SITES_RULE } from '../routes/access.ts';
-import { ID_RULE, identifiedHeader } from '../routes/record.ts';
-import { DAY_RULE, rangeQuery } from '../routes/report.ts';
+import { ID_RULE, identifiedHeader } from '../routes/recording.ts';
+import { DAY_RULE, rangeQuery } from '../routes/usage.ts';
 import {
   answer,
   anyOf,
@@ -139,7 +139,7 @@ call counts nothing.`,
               one_use: { value: { status: true, data: { date: '2026-03-03', count: 13 } } },
               uses: { value: { status: true, data: { recorded: 2, duplicates: 0 } } },
             }),
-            ...refusals(['record_use', 'report_uses']),
+            ...refusals(['record_use', 'record_uses']),
             ...BODY,
             422: answer(`${BUSINESS_IS_NOT_VALID}, or the input cannot be used.`, ['Refusal', 'InvalidInput'], {
               ...unknownBusiness,

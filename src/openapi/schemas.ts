@@ -1,7 +1,7 @@
 // What answers look like, as zod schemas with names: the components of the OpenAPI description. The Worker never loads this.
 import * as z from 'zod/mini';
 import { sitesBody } from '../routes/access.ts';
-import { usesBody } from '../routes/record.ts';
+import { usesBody } from '../routes/recording.ts';
 
 const id = (what: string) => z.int().check(z.positive(), z.meta({ description: `Identifier of ${what}.` }));
 const text = (description: string) => z.string().check(z.meta({ description }));

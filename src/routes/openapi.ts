@@ -1,8 +1,8 @@
-// GET /api/v1/openapi.json: the description of the service. It is made when the service is built: the Worker only hands out
-// the file, with the headers that every answer of the API has.
+// /api/v1/openapi.json: the description of the service. It is made when the service is built: the Worker only hands out the file,
+// with the headers that every response of the API has.
 import { Hono } from 'hono';
 import type { Env } from '../env.ts';
-import { TooMany } from '../http/errors.ts';
+import { methodNotAllowed, TooMany } from '../http/errors.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { send } from '../http/response.ts';
 
@@ -20,5 +20,7 @@ export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   };
   const etag = file.headers.get('ETag');
   if (etag !== null) headers.ETag = etag;
-  return send(c.env.known, file.body, file.status, headers);
+  return send(c, file.body, file.status, headers);
 });
+
+openapi.all('/openapi.json', methodNotAllowed('GET, HEAD'));

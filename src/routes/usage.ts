@@ -1,0 +1,76 @@
+// /api/v1/business/usage/{business_id}: reads the usage report, and records uses.
+import { zValidator } from '@hono/zod-validator';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod/mini';
+import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
+import { permission } from '../db/permission.ts';
+import {
+  countNewUse,
+  countNewUses,
+  countUse,
+  listOf,
+  rememberUse,
+  rememberUses,
+  usageInRange,
+  useBefore,
+} from '../db/usage.ts';
+import type { Env } from '../env.ts';
+import { guard } from '../guard.ts';
+import { wholeBody } from '../http/body.ts';
+import { methodNotAllowed, notFound } from '../http/errors.ts';
+import { invalidField, refuseInvalid } from '../http/input.ts';
+import { json } from '../http/response.ts';
+import { identifiedUse, identifiedUses, operationOf, recording } from './recording.ts';
+
+export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
+export const rangeQuery = z.object({ from: day, to: day });
+
+/** The range of a report, with what the query leaves open. */
+async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>): Promise<Range> {
+  const range = rangeOf(query, dayOf(c.get('call').now));
+  const end = `to (${range.to}${query.to === undefined ? ', today' : ''})`;
+  if (range.from > range.to) throw await invalidField(c, 'from', `must not be after ${end}`);
+  if (daysIn(range) > MAX_RANGE_DAYS) {
+    throw await invalidField(c, 'from', `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}`);
+  }
+  return range;
+}
+
+/** A counted use: its day, and the count of that day now. */
+function recordedUse(use: { date: string | null; count: number } | undefined) {
+  if (!use?.date) throw new Error('a permitted use was not counted');
+  return { status: true, data: { date: use.date, count: use.count } };
+}
+
+export const usage = new Hono<Env>()
+  .get('/:business_id', guard('read_usage'), zValidator('query', rangeQuery, refuseInvalid), async (c) => {
+    const range = await rangeOfReport(c, c.req.valid('query'));
+    const [{ days }] = await c.get('ask')(usageInRange(range));
+    const counts: Record<string, number> = JSON.parse(days);
+    return json(c, { status: true, data: { used: fillRange(range, counts) } });
+  })
+  .post('/:business_id', wholeBody, recording, guard(operationOf), async (c) => {
+    const ask = c.get('ask');
+    const what = c.get('recording');
+    switch (what.kind) {
+      case 'one': {
+        const [, [counted]] = await ask(permission, countUse({ day: dayOf(c.get('call').now) }));
+        return json(c, recordedUse(counted));
+      }
+      case 'identified': {
+        const use = await identifiedUse(c, what.header);
+        const [before, [counted]] = await ask(useBefore(use), countNewUse(use), rememberUse(use));
+        return json(c, recordedUse(counted ?? before));
+      }
+      case 'many': {
+        const { uses, entries } = await identifiedUses(c);
+        const list = listOf(uses);
+        const [, , { length: recorded }] = await ask(permission, countNewUses(list), rememberUses(list));
+        return json(c, { status: true, data: { recorded, duplicates: entries - recorded } });
+      }
+    }
+  });
+
+usage.all('/:business_id', methodNotAllowed('GET, HEAD, POST'));
+usage.all('/*', notFound); // `usage` is never the id of a business
