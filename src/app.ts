@@ -1,4 +1,4 @@
-// The table of contents: what every request passes, and the routes.
+// The table of contents: what every request passes through, and the routes.
 import { type ExecutionContext, Hono } from 'hono';
 import type { Bindings, Clock, Env } from './env.ts';
 import { notFound, onError } from './http/errors.ts';
@@ -8,7 +8,7 @@ import { access } from './routes/access.ts';
 import { openapi } from './routes/openapi.ts';
 import { usage } from './routes/usage.ts';
 
-/** The service. `clock` tells the time; `log` takes a line for each request that is no preflight. */
+/** The service. `log` gets a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
   const api = new Hono<Env>()
     .use(logged(clock, log))

@@ -1,4 +1,5 @@
-// Who requests what, and from where: every route of a business has the guard in front, and asks the database through it alone.
+// The guard stands before every route of a business. It finds out who requests what, and from where, and provides `ask`, the only
+// way to the database.
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { credentialOf } from './core/credential.ts';
@@ -13,15 +14,15 @@ import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
 
 /**
- * Runs one batch: `read`, whose row has the refusal, and the changes behind it in their order. Each goes by the permission: a call
- * that is refused changes nothing and throws. Gives the row that was read, and the rows of each change.
+ * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused; then nothing
+ * has changed, because every statement depends on the permission. Returns the row that was read and the rows of each change.
  */
 export type Ask = <Row extends { refusal: Refusal | null }, Changes extends Statement[]>(
   read: Statement<Row>,
   ...changes: Changes
 ) => Promise<[row: Row, ...rows: RowsOf<Changes>]>;
 
-/** `operation` is a function where one path has two. */
+/** `operation` is a function if it depends on the request. */
 export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =>
   createMiddleware<Env>(async function guard(c, next) {
     const entry = c.get('entry');

@@ -1,4 +1,4 @@
-// Businesses, as the operator makes and changes them.
+// How the operator creates and changes businesses.
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
@@ -7,7 +7,7 @@ import { businesses, type Database, formerTokens } from '../db/schema.ts';
 export type Business = typeof businesses.$inferSelect;
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 
-/** Makes an active business, with a new token unless one is given. Fails where another business has that token. */
+/** Creates an active business, with a new token unless one is given. Fails if another business has that token. */
 export async function createBusiness(
   db: Database,
   fields: Fields & { token?: string | undefined },
@@ -36,7 +36,7 @@ export const listBusinesses = (db: Database, userId?: number) =>
 export const findBusiness = (db: Database, id: number): Promise<Business | undefined> =>
   db.select().from(businesses).where(eq(businesses.id, id)).get();
 
-/** Changes the fields given; the business as it is then, or undefined where there is none of that id. */
+/** Changes the given fields. Returns the changed business, or undefined if there is none with that id. */
 export async function updateBusiness(
   db: Database,
   id: number,
@@ -49,8 +49,8 @@ export async function updateBusiness(
 }
 
 /**
- * Gives the business a new token. The old one is accepted for `keepOld` milliseconds more; without it, that and every one
- * before are refused from the next request on.
+ * Gives the business a new token. The old one keeps working for `keepOld` milliseconds. Without `keepOld`, it and all earlier
+ * ones stop working with the next request.
  */
 export async function rotateToken(
   db: Database,

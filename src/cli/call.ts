@@ -1,4 +1,4 @@
-// What the words of a call ask for: help, or a command with its values on one of the databases.
+// Parses the command line: help, or a command with its values and a database.
 import { parseArgs } from 'node:util';
 import { COMMANDS, type Command } from './commands.ts';
 import type { Where } from './database.ts';
@@ -22,7 +22,7 @@ ${Object.entries(COMMANDS)
 The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
 `;
 
-/** Reads a call, or throws UsageError. */
+/** Parses a command line. Throws UsageError if it is wrong. */
 export function callOf(argv: string[]): Call | { help: string } {
   const [noun = '', verb = '', ...args] = argv;
   const name = `${noun} ${verb}`;

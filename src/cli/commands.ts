@@ -1,4 +1,4 @@
-// The operator's commands: what each takes, and what it does.
+// The operator's commands: what each takes and does.
 import { readFile } from 'node:fs/promises';
 import { dayOf } from '../core/time.ts';
 import type { Database } from '../db/schema.ts';
@@ -12,7 +12,7 @@ import { duration, expiry, flag, type Given, id, line, status, text, token, url,
 type Spec<A extends Values, R extends Values, O extends Values> = {
   does: string;
   arguments?: A;
-  /** Options, named as the columns they fill. */
+  /** Options, named after the columns they fill. */
   required?: R;
   optional?: O;
   run(db: Database, given: Given<A> & Given<R> & Partial<Given<O>>, now: Date): Promise<object>;
@@ -20,7 +20,7 @@ type Spec<A extends Values, R extends Values, O extends Values> = {
 export type Command = Required<Spec<Values, Values, Values>>;
 
 type None = Record<never, never>;
-/** A command whose `run` is given what its values say. */
+/** A command whose `run` gets its values with their types. */
 const command = <A extends Values = None, R extends Values = None, O extends Values = None>(
   spec: Spec<A, R, O>,
 ): Command => ({ arguments: {}, required: {}, optional: {}, ...spec });

@@ -11,15 +11,15 @@ import { reasonOf } from './errors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 const LOCK_WAIT_MS = 10_000;
-/** The second is said of reads: miniflare writes a bookmark in the transaction of each. */
+/** The second is for reads: miniflare writes a bookmark in the transaction of each. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
 
-// wrangler would look up where this machine is.
+// Otherwise wrangler looks up the location of this machine.
 process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
 
 export type Where = { remote?: boolean | undefined; 'persist-to'?: string | undefined };
 
-/** Runs `work` on the database of `where`, and closes it. Where `work` meets a lock it is run again, and must bear that. */
+/** Opens a database for `work` and closes it afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
 export async function withDatabase<T>(where: Where, work: (db: Database) => Promise<T>): Promise<T> {
   const { remote = false, 'persist-to': state } = where;
   const proxy = await getPlatformProxy<{ DB: D1Database }>({
@@ -36,7 +36,7 @@ export async function withDatabase<T>(where: Where, work: (db: Database) => Prom
   }
 }
 
-/** A dev server locks the local database for moments at a time. What met the lock has done nothing: again. */
+/** A dev server locks the local database for moments. Work that met the lock has changed nothing, so it runs again. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
@@ -49,7 +49,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A configuration whose DB is the deployed database. The binding wants its id; the project knows its name. */
+/** Writes a configuration whose DB is the deployed database. It needs the id; the project only has the name. */
 function remoteConfig(): string {
   const { name, compatibility_date, d1_databases } = unstable_readConfig({ config: CONFIG });
   const database_name = d1_databases[0]?.database_name;

@@ -1,11 +1,10 @@
-// What the operator is told when a command fails.
+// What the operator sees when a command fails.
 
-/** The operator asked for something that cannot be: exit code 2. Every other error: it was asked rightly and failed, 1. */
+/** The command line is wrong: exit code 2. Any other error is a command that failed: exit code 1. */
 export class UsageError extends Error {}
 
 /**
- * Why it failed, in one line: the words of the innermost cause. Around them Drizzle puts the statement with its parameters,
- * and others their stacks.
+ * Why it failed, in one line: the message of the innermost cause. Outer errors add SQL with its parameters, or stacks.
  */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : {};

@@ -1,14 +1,14 @@
-// The history of the system before this one: a CSV of days and counts, put into the daily counts.
+// Imports the history of a previous system: a CSV of days and counts.
 import { and, eq, sql } from 'drizzle-orm';
 import { isDay } from '../core/time.ts';
 import { type Database, dailyUsage } from '../db/schema.ts';
 
-/** One day of the history. `line` is where it stands in the file. */
+/** One day of the history, and its line in the file. */
 export type Day = { line: number; day: string; count: number };
 
 /**
- * The days of a CSV of `date,count` lines, each before `today` and each once; a first line `date,count` is a heading. An error
- * names the line.
+ * Reads a CSV of `date,count` lines: each day before `today`, and no day twice. A first line `date,count` is a heading. Errors
+ * name the line.
  */
 export function readHistory(csv: string, today: string): Day[] {
   const lines = csv.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -33,8 +33,8 @@ export function readHistory(csv: string, today: string): Day[] {
 }
 
 /**
- * Stores the days, all of them or none. Where `replace` is not set, a day that has a count already is an error; where it is, a
- * count of 0 removes the day's. The days and their sum.
+ * Stores all days or none. Without `replace`, a day that already has a count is an error; with it, the new count replaces the old
+ * one, and 0 removes it. Returns the number of days and their total.
  */
 export async function importHistory(db: Database, business_id: number, days: Day[], replace: boolean) {
   const list = sql`json_each(${JSON.stringify(days.map(({ day, count }) => [day, count]))})`;

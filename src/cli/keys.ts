@@ -1,4 +1,4 @@
-// API keys, as the operator makes and revokes them. The key itself is in hand once, when it is made.
+// How the operator creates and revokes API keys. The key itself is only visible when it is created.
 import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { hashOf, newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
@@ -6,10 +6,10 @@ import { apiKeys, type Database } from '../db/schema.ts';
 
 const { hash: _, ...shown } = getTableColumns(apiKeys);
 
-/** A key as it is listed: everything stored of it but the hash. */
+/** A key as it is listed: everything stored about it except the hash. */
 export type Key = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
-/** Makes a key for a user. `expires_on` is the last day on which it is accepted; null: it never expires. */
+/** Creates a key for a user. `expires_on` is the last day on which it works; null if it never expires. */
 export async function createKey(
   db: Database,
   key: { user_id: number; name: string; expires_on: string | null },
@@ -21,11 +21,11 @@ export async function createKey(
   return { api_key, ...(created as Key) };
 }
 
-/** The keys of a user, revoked and expired ones included. */
+/** The keys of a user, including revoked and expired ones. */
 export const listKeys = (db: Database, userId: number) =>
   db.select(shown).from(apiKeys).where(eq(apiKeys.user_id, userId)).orderBy(apiKeys.id);
 
-/** Revokes a key, if it is not yet; the key as it is then, or undefined where there is none of that id. */
+/** Revokes a key unless it is revoked already. Returns the key, or undefined if there is none with that id. */
 export async function revokeKey(db: Database, id: number, now: Date): Promise<Key | undefined> {
   const revoked_at = timestampOf(now);
   await db

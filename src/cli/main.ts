@@ -1,9 +1,10 @@
-// npm run admin -- <command>: one JSON object on stdout; messages on stderr; 2 for a wrong call, 1 for one that failed.
+// npm run admin -- <command>: prints one JSON object on stdout and messages on stderr. Exits with 2 for a wrong command line, 1 for
+// a command that failed.
 import { Console } from 'node:console';
 import { type Call, callOf } from './call.ts';
 import { reasonOf, UsageError } from './errors.ts';
 
-// wrangler says on stdout what it does.
+// wrangler reports on stdout what it does.
 globalThis.console = new Console(process.stderr);
 
 try {
@@ -14,12 +15,12 @@ try {
   const message = reason.includes('no such table')
     ? 'The database lacks a table: apply the migrations (npm run dev does it locally, npm run deploy remotely).'
     : reason;
-  // What wrangler has started would keep the process alive.
+  // Processes that wrangler has started would keep this one alive.
   process.stderr.write(`${message}\n`, () => process.exit(error instanceof UsageError ? 2 : 1));
 }
 
 async function resultOf({ command, given, where }: Call) {
-  // Loaded here: wrangler takes most of a second, for which help and refusals need not wait.
+  // Loaded late: wrangler takes most of a second to load, and help and errors need not wait for it.
   const { withDatabase } = await import('./database.ts');
   return withDatabase(where, (db) => command.run(db, given, new Date()));
 }

@@ -1,16 +1,16 @@
-// What the operator types: how each argument and option is read, and what it must be.
+// How each argument and option is read, and what it must be.
 import { isImportable } from '../core/credential.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * An argument, or the value of an option: how it is read (null: it is none), what it must be, and an example. A flag is an
- * option that takes none.
+ * An argument or the value of an option: how to read it (null if it is invalid), what it must be, and an example. A flag is an
+ * option without a value.
  */
 export type Value<T = unknown> = { read: (text: string) => T | null; must: string; example: string; isFlag?: true };
 export type Values = Record<string, Value>;
-/** The values as they were read. */
+/** The types of the values after reading. */
 export type Given<V extends Values> = { [K in keyof V]: V[K] extends Value<infer T> ? T : never };
 
 const value =
@@ -39,7 +39,7 @@ export const expiry = value(
 );
 
 export const text = value('be a text', (text) => text || null);
-/** How long, in milliseconds. */
+/** A duration in milliseconds. */
 export const duration = value('be a number of hours or days, at most 30 days', (text) => {
   const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];
   const ms = Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
@@ -51,7 +51,7 @@ export const flag: Value<true> = { read: () => true, must: '', example: '', isFl
 /** The option that fills a column: `--user` is `user_id`, `--main-domain` is `main_domain`. */
 export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');
 
-/** Reads the text that was typed for `name`. */
+/** Reads the text given for `name`. Throws UsageError if it is invalid. */
 export function readValue<T>({ read, must, example }: Value<T>, name: string, text: string): T {
   const value = read(text);
   if (value === null)

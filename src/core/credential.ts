@@ -1,8 +1,7 @@
-// The two credentials (contract, section 1): API keys, which are secret, and business tokens, which stand in web pages.
+// The two credentials (docs/api.md, "Credentials"): API keys, which are secret, and business tokens, which are public.
 
 /**
- * A credential as it arrived. It has the right form; whether it exists is the database's to say. Its hash is made when it is
- * first asked for, and once.
+ * A credential in the right form. Only the database knows whether it exists. `hash` computes once, on the first call.
  */
 export type Credential = { kind: 'key' | 'token'; secret: string; hash: () => Promise<string> };
 
@@ -11,12 +10,12 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const OURS = new RegExp(`^bua_(?:sk|pk)_[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
 const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
-/** Whether `text` can be imported as a business token from the system before this one. */
+/** Whether `text` can be imported as a business token from a previous system. */
 export const isImportable = (text: string): boolean => IMPORTED.test(text);
 
 /**
- * The credential of an `Authorization` header (RFC 6750 §2.1; the scheme in any case, RFC 9110 §11.1), or null where there
- * is not exactly one. Two headers arrive joined by a comma, which no credential contains.
+ * The credential in an `Authorization` header (RFC 6750 §2.1; the scheme in any case, RFC 9110 §11.1), or null unless there is
+ * exactly one. Two headers arrive joined by a comma, which no credential contains.
  */
 export function credentialOf(authorization: string | undefined): Credential | null {
   const secret = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
@@ -45,10 +44,10 @@ export function newSecret(prefix: 'bua_sk_' | 'bua_pk_'): string {
   return prefix + random;
 }
 
-/** Each byte, in hex. */
+/** Every byte in hex. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** The SHA-256 of a text, in hex. What is stored of an API key is this: no salt, as the key itself is random. */
+/** The SHA-256 of a text, in hex. API keys are stored this way, without a salt: the key itself is random. */
 export async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   let hex = '';
@@ -56,6 +55,9 @@ export async function hashOf(text: string): Promise<string> {
   return hex;
 }
 
-/** What is stored of the id of a use: 16 bytes, in hex. Ids of keys and of tokens are apart, so a page cannot claim a server's. */
+/**
+ * The 16 bytes, in hex, that the ledger stores for the id of a use. Keys and tokens have separate ids, so a page cannot use up
+ * the ids of a server.
+ */
 export const digestOf = async (kind: Credential['kind'], id: string): Promise<string> =>
   (await hashOf(`${kind}:${id}`)).slice(0, 32);

@@ -1,19 +1,19 @@
-// How large a JSON text may be before it is parsed. A parser takes far longer for a megabyte of brackets or of members than for
-// any other text, and it runs before the sender is known.
+// Limits on a JSON text before it is parsed. Parsing a megabyte of brackets or members takes far longer than parsing any other
+// megabyte, and it happens before we know the sender.
 
 export const MAX_JSON_DEPTH = 32;
-/** Objects, arrays and members (name and value) together. A report of 1,000 uses has some 3,000. */
+/** Objects, arrays and members together. A list of 1,000 uses has about 3,000. */
 export const MAX_JSON_PARTS = 20_000;
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-/** `[` and `{`, `]` and `}` differ in this bit alone. */
+/** `[` and `{` differ only in this bit, and so do `]` and `}`. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Whether a text is within both limits, by one look at each character; whether it is JSON is the parser's to say. */
+/** Whether a text is within both limits. It reads each character once and does not check that the text is JSON. */
 export function isSmallJson(text: string): boolean {
   let depth = 0;
   let parts = 0;

@@ -1,16 +1,16 @@
-// The operations of the service, and who may use them (docs/api.md, "Credentials"). The database applies it: db/permission.ts
-// makes it the one rule by which calls are refused and by which every statement reads and writes.
+// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts turns a row of this table
+// into the SQL rule that decides every call.
 
 type Rule = {
-  /** What the path is about: it decides how an unknown business is refused. */
+  /** The kind of path. It decides how an unknown business is refused. */
   resource: 'usage' | 'access';
-  /** What the operation does, in the words of a refusal. */
+  /** The verb phrase for a refusal: "A business token cannot …". */
   does: string;
-  /** Whether a business token may. */
+  /** Whether a business token may do this. */
   token: boolean;
-  /** Whether it may be done for a business that is not active. */
+  /** Whether this is allowed while the business is not active. */
   inactive: boolean;
-  /** Whether asking twice does no more than asking once. */
+  /** Whether doing this twice has the same effect as doing it once. */
   repeatable: boolean;
 };
 
@@ -24,7 +24,7 @@ export const POLICY = {
 
 export type Operation = keyof typeof POLICY;
 
-/** Why a call is refused, in the order in which the reasons are looked at. */
+/** Why a call is refused, in the order in which the reasons are checked. */
 export type Refusal =
   | 'unknown_business'
   | 'token_not_allowed'

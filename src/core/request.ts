@@ -1,14 +1,14 @@
-// What the first line and the headers of a request say: ids and origins. Its credential is in credential.ts.
+// Ids and origins in the path and headers of a request.
 
-/** The id that `text` is, or null: a positive integer of at most 2^53 − 1, in plain decimal digits. */
+/** Parses an id: a positive integer up to 2^53 − 1, in plain decimal digits. Null if `text` is anything else. */
 export function idOf(text: string): number | null {
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(id) ? id : null;
 }
 
 /**
- * The origin of a call: its `Origin` header; without one, the service's own where the browser says that a page of the
- * service's own host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2); otherwise null: a server.
+ * The origin of a call: its `Origin` header. Without one, the service's own if the browser says that a page on the service's own
+ * host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2). Otherwise null: the caller is a server.
  */
 export function originOf(headers: Headers, own_origin: string): string | null {
   const sent = headers.get('Origin');
@@ -16,13 +16,13 @@ export function originOf(headers: Headers, own_origin: string): string | null {
   return headers.get('Sec-Fetch-Site') === 'same-origin' ? own_origin : null;
 }
 
-/** An origin, where it can be read; what a header can hold besides helps nobody, in an answer or in the log. */
+/** The origin if it is fit to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
 export const legibleOrigin = (origin: string | null): string | null =>
   origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;
 
-/** The origin of the service itself, where a request was sent to `url`. */
+/** The origin of the service itself, from the URL of a request. */
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 
-/** The id by which a request is found in the log: the caller's own, where it has one that is safe to repeat. */
+/** The id that names a request in the log: the caller's own if it is safe to repeat, otherwise a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

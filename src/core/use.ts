@@ -1,22 +1,22 @@
-// What a caller may say of a use that it reports (contract, "Recording a use").
+// What a caller may say about a use (docs/api.md, "Recording a use").
 import { DAY_MS, instantOf } from './time.ts';
 
 export const MAX_USES_PER_CALL = 1000;
 const MAX_AGE_DAYS = 35;
 const MAX_AHEAD_MINUTES = 5;
 /**
- * For how many days at least an id counts once, by the credential that it came with. A key's for more than MAX_AGE_DAYS: a use
- * reported twice, as late as can be, is still known. A page tries again within minutes, and a token is public: what comes with
- * one must not fill the database.
+ * How many days, at least, the ledger remembers an id, by the kind of credential that sent it. For a key this must exceed
+ * MAX_AGE_DAYS, so that a use reported twice, as late as allowed, still counts once. A page retries within minutes, and tokens
+ * are public: what they send must not fill the database.
  */
 export const KEEP_DAYS = { key: 40, token: 2 } as const;
 
-/** What the id of a use can be. */
+/** The form of the id of a use. */
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The id that an Idempotency-Key header gives, or null: the text as it is, or what an RFC 8941 string (§3.3.3) holds, so that
- * clients which quote it and clients which do not mean the same.
+ * The id in an Idempotency-Key header, or null if it is invalid: the plain text, or the content of a quoted string (RFC 8941
+ * §3.3.3), so that clients that quote it and clients that do not mean the same id.
  */
 export function idempotencyKeyOf(header: string): string | null {
   const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1];
@@ -24,7 +24,7 @@ export function idempotencyKeyOf(header: string): string | null {
   return id !== undefined && USE_ID.test(id) ? id : null;
 }
 
-/** The day on which a use at `at` counts, or null where it is no instant, too old or too far ahead. */
+/** The day on which a use at the instant `at` counts, or null if `at` is invalid, too old or too far ahead. */
 export function dayOfUse(at: string, now: Date): string | null {
   const time = instantOf(at);
   if (time === null) return null;

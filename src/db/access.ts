@@ -1,4 +1,4 @@
-// The statements of access domains: the list of a business, and its changes.
+// The statements for access domains: reading the list of a business, and changing it.
 import { and, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type Permission, permittedId, statement } from './permission.ts';
@@ -18,8 +18,8 @@ function rowAsJson(table: SQLiteTable): SQL {
 }
 
 /**
- * The refusal, with the business and its entries (in no order) as JSON where the call is permitted. It is read in front of a
- * change, which can change what is permitted; the change gives the rows that it touched.
+ * Reads the refusal and, if the call is permitted, the business and its entries as JSON (entries in no particular order). A
+ * change can alter what is permitted, so this runs before it, and the change returns the rows it touched.
  */
 export const businessWithEntries = statement([], (permission) =>
   db
@@ -33,12 +33,12 @@ export const businessWithEntries = statement([], (permission) =>
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
 )({});
 
-/** What is looked for by the row of the business that is being changed: for a refused call there is none. */
+/** Entries of the business being updated. A refused call updates no business, so this reads nothing. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
 
 /**
- * Marks the business as changed where the call is permitted and `condition` holds. It decides: the change itself stands directly
- * behind it, and goes by `touchedId`.
+ * Sets `updated_at` if the call is permitted and `condition` holds. This is the deciding write: the change itself comes directly
+ * after it and depends on `touchedId`.
  */
 const touch = (permission: Permission, now: SQL, condition: SQL) =>
   db
@@ -47,10 +47,10 @@ const touch = (permission: Permission, now: SQL, condition: SQL) =>
     .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
     .returning();
 
-/** The id of the business where the statement directly in front has touched it, else null: a search by it reads nothing. */
+/** The id of the business if the previous statement touched it. Otherwise null, and a search for it reads nothing. */
 const touchedId = (business_id: SQL) => sql`case when changes() > 0 then ${business_id} end`;
 
-/** In front of `insertSites`: touches the business if any of `sites` is new, and all of those fit. */
+/** Goes before `insertSites`: touches the business if at least one site is new and all new ones fit. */
 export const touchIfSitesFit = statement(['sites'], (permission, $) => {
   const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
   const stored = sql`(select count(*) from ${access} where ${access.business_id} = ${businesses.id})`;
@@ -58,7 +58,7 @@ export const touchIfSitesFit = statement(['sites'], (permission, $) => {
   return touch(permission, sql`${$.now}`, fit);
 });
 
-/** Directly behind `touchIfSitesFit`: stores those of `sites` (canonical, a list as JSON) that are new, in their order. */
+/** Goes directly after `touchIfSitesFit`: stores the new ones among `sites` (a JSON list of canonical sites), in order. */
 export const insertSites = statement(['sites'], (_, $) =>
   db
     .insert(access)
@@ -71,7 +71,7 @@ export const insertSites = statement(['sites'], (_, $) =>
     .returning(),
 );
 
-/** In front of `deleteEntry`: touches the business if it has that entry, and another. */
+/** Goes before `deleteEntry`: touches the business if it has this entry and at least one more. */
 export const touchIfNotLast = statement(['access_id'], (permission, $) =>
   touch(
     permission,
@@ -80,7 +80,7 @@ export const touchIfNotLast = statement(['access_id'], (permission, $) =>
   ),
 );
 
-/** Directly behind `touchIfNotLast`. */
+/** Goes directly after `touchIfNotLast`. */
 export const deleteEntry = statement(['access_id'], (_, $) =>
   db
     .delete(access)
@@ -88,12 +88,12 @@ export const deleteEntry = statement(['access_id'], (_, $) =>
     .returning({ id: access.id }),
 );
 
-/** In front of `deleteEntries`: touches the business if it has an entry. */
+/** Goes before `deleteEntries`: touches the business if it has any entry. */
 export const touchIfEntries = statement([], (permission, $) =>
   touch(permission, sql`${$.now}`, sql`exists (${ownEntry})`),
 )({});
 
-/** Directly behind `touchIfEntries`: the token works everywhere again. */
+/** Goes directly after `touchIfEntries`. The token works everywhere again. */
 export const deleteEntries = statement([], (_, $) =>
   db.delete(access).where(eq(access.business_id, touchedId(sql`${$.business_id}`))),
 )({});

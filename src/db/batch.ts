@@ -1,15 +1,15 @@
-// The one round trip of a request to the database, and what it costs.
+// The single round trip a request makes to the database, and its cost.
 import { type Call, valuesOf } from './permission.ts';
 import type { RowsOf, Statement } from './statement.ts';
 
-/** What a request has cost so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
+/** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
 /**
- * Runs the statements of a call in their order, all or none. The rows of each; what it costs is added to `cost`: of a batch that
- * fails, all but its rows.
+ * Runs the statements of a call in order, in one transaction, and returns the rows of each. Adds to `cost`; a batch that fails
+ * adds no rows.
  */
 export async function runBatch<First, Rest extends Statement[]>(
   d1: D1Database,

@@ -1,4 +1,4 @@
-// Who may do what, as SQL: the permission, by which every statement of a request goes.
+// Who may do what, as SQL: the permission that every statement of a request depends on.
 import { and, eq, gte, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
@@ -18,16 +18,16 @@ import {
   type Value,
 } from './statement.ts';
 
-/** Who requests what, from where. It is made once a request, by the guard. */
+/** Who requests what, and from where. The guard makes one for each request. */
 export type Call = {
   operation: Operation;
-  /** An API key is stored by its hash, a business token as it is. */
+  /** The hash of an API key, or a business token as it is. */
   credential: { kind: Credential['kind']; stored: string };
-  /** 0 where the path names none: no business has that id. */
+  /** 0, which no business has, if the path has no valid id. */
   business_id: number;
-  /** Null: the call comes from a server. */
+  /** Null if the caller is a server. */
   origin: string | null;
-  /** The origin of the service itself, from which an API key is always accepted. */
+  /** The origin of the service itself. API keys are always accepted from there. */
   ownOrigin: string;
   now: Date;
 };
@@ -38,7 +38,7 @@ const CALL_VALUES = [
 ];
 const $ = placeholders(CALL_VALUES);
 
-/** The form and the values of a call: the policy of its operation is among the values, so SQL is not written for each. */
+/** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
 export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now }: Call) {
   const { kind, stored } = credential;
   const policy = POLICY[operation];
@@ -59,7 +59,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
   return { form: { credential: kind, sites: sites.length }, values };
 }
 
-/** Whether the token is the business's, or was until lately. */
+/** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(
   eq(businesses.token, $.stored),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
@@ -73,13 +73,12 @@ const isValidKey = and(
 const entries = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /**
- * The one rule of who may do what: a subquery of one column, `refusal`, null where the call is permitted. It has no row where the
- * credential is not valid. What a refused caller is told is read from it, and every statement is made of it, so that the two
- * cannot disagree.
+ * The one rule of who may do what: a subquery with one column, `refusal`, which is null if the call is permitted. It has no row if
+ * the credential is not valid. Both the refusal that the caller sees and every write come from it, so they cannot disagree.
  */
 function permissionFor({ credential, sites }: Form) {
   const covering = Array.from({ length: sites }, (_, index) => sql.placeholder(`site_${index}`));
-  // Nested, as Drizzle takes the table's name from a column that stands in a select of one table by itself.
+  // In brackets: Drizzle drops the table name of a column that is alone in a field of a single-table select.
   const rule = sql<Refusal | null>`case
     when ${businesses.id} is not ${$.business_id} then 'unknown_business'
     when ${$.token_refused} then 'token_not_allowed'
@@ -96,19 +95,18 @@ function permissionFor({ credential, sites }: Form) {
           .from(businesses)
           .where(and(isToken, eq(businesses.status, 'active')))
       : db.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey);
-  // The limit also keeps SQLite from evaluating the rule once for each row that is joined to it.
+  // The limit also stops SQLite from evaluating the rule again for each row that is joined to it.
   return caller.limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;
 
-/** The id of the business where the call is permitted, else null: a search by it then finds nothing and reads nothing. */
+/** The id of the business if the call is permitted. Otherwise null, and a search for it reads nothing. */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isNull(permission.refusal)} then ${$.business_id} end`;
 
 /**
- * A statement of which the SQL goes by the permission. `names` are its own values; `$` has a placeholder for each of them, and for
- * those of the call.
+ * Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call.
  */
 export function statement<const N extends string, Q extends Query>(
   names: readonly N[],
@@ -119,7 +117,7 @@ export function statement<const N extends string, Q extends Query>(
   return (values) => ({ textFor, values });
 }
 
-/** The refusal alone: what is read in front of changes that need nothing more. */
+/** Reads only the refusal, for changes that need nothing else before them. */
 export const permission = statement([], (permission) => db.select({ refusal: permission.refusal }).from(permission))(
   {},
 );

@@ -1,14 +1,14 @@
-// Forgets the ids of uses, and former tokens, once they need not be known any more: on a schedule, never within a request.
+// Deletes ledger rows and former tokens that are no longer needed. It runs on a schedule, never during a request.
 import { lt, lte, sql } from 'drizzle-orm';
 import { dayOf, timestampOf } from '../core/time.ts';
 import { type Database, formerTokens, ledger } from './schema.ts';
 
-/** D1 serves one query at a time: requests get their turn between two statements. */
+/** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
-/** Each minute. More than one database records in a minute, one use at a time; the rest waits for the next run. */
+/** Per run, and there is one each minute: as many ids as one database can record in that time. The rest waits. */
 export const ID_STATEMENTS = 3;
 
-/** Deletes the former tokens that have expired, and as many as fit of the ids whose day to be forgotten lies before `now`. */
+/** Deletes expired former tokens, and up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today. */
 export async function purge(db: Database, now: Date): Promise<void> {
   await db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
   const due = db

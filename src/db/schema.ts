@@ -1,5 +1,5 @@
-// The tables of migrations/, for Drizzle: a test pins that the two describe the same. Columns are named as on the wire, so
-// a row is what an answer shows. STRICT, WITHOUT ROWID and CHECK stand in the migrations only: Drizzle cannot say them.
+// The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
+// ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
 import { sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
@@ -87,5 +87,5 @@ export const formerTokens = sqliteTable(
   ],
 );
 
-/** What the operator's commands and the purge work on. */
+/** The database as the operator's commands and the purge use it. */
 export type Database = DrizzleD1Database;

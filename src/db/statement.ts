@@ -1,33 +1,33 @@
-// Statements whose SQL is written once. Drizzle writes it when a form of call is first seen; from then on a request only binds
-// its values.
+// Statements whose SQL is written once. Drizzle writes it when a form of call first occurs; after that, a request only binds its
+// values.
 import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import type { Credential } from '../core/credential.ts';
 
-/** Writes SQL and runs none: it needs no database. */
+/** Only writes SQL, so it needs no database. */
 export const db = drizzle({} as D1Database);
 
 export type Value = string | number | null;
 
-/** What of a call decides the SQL, and not only its values: a dozen forms, whatever is sent. */
+/** The part of a call that changes the SQL itself. There are at most a dozen forms. */
 export type Form = {
   credential: Credential['kind'];
-  /** How many sites could cover its origin. */
+  /** The number of sites that could cover the origin. */
   sites: number;
 };
 
-/** A statement with its own values; those of the call are bound with them. Its rows have the fields that it selects, by name. */
+/** A statement with its own values; the values of the call are added when it runs. `Row` has the fields that it selects. */
 export type Statement<Row = unknown> = {
   textFor: (form: Form) => Text;
   values: Record<string, Value>;
   row?: Row;
 };
 
-/** SQL, and the names of the values to bind, in their order. */
+/** SQL, and the names of the values to bind, in order. */
 export type Text = { sql: string; names: string[] };
 
-/** The rows that each of some statements gives. */
+/** The rows that each statement returns. */
 export type RowsOf<S extends Statement[]> = { [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never };
 
 /** A query of Drizzle's builder. */
@@ -36,13 +36,13 @@ export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 
 export type Placeholders<N extends string> = Record<N, Placeholder<N>>;
 
-/** A placeholder for each value, by its name. */
+/** A placeholder for each name. */
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
 const dialect = new SQLiteAsyncDialect();
 
-/** Writes the SQL of each form once. What `write` puts into a query besides placeholders is a constant of the SQL. */
+/** Writes the SQL of each form once. Anything in the query that is not a placeholder becomes a constant. */
 export function textsOf(write: (form: Form) => Query): (form: Form) => Text {
   const texts: Record<Credential['kind'], Text[]> = { key: [], token: [] };
   return function textFor(form) {

@@ -1,22 +1,22 @@
-// The statements of usage: reading a report, counting uses, and remembering those that have an id.
+// The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { type Permission, permittedId, statement } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { db } from './statement.ts';
 
-/** The refusal, with the days from `from` to `to` that have a count: an object from day to count, as JSON, in one row. */
+/** Reads the refusal and the counted days from `from` to `to`, as one JSON object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const days = sql<string>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
     where ${inRange})`;
-  // The condition keeps SQLite from evaluating the rule twice, for the refusal and for the days.
+  // The condition stops SQLite from evaluating the rule twice, once for the refusal and once for the days.
   return db
     .select({ refusal: permission.refusal, days: days.as('days') })
     .from(permission)
     .where(sql`true`);
 });
 
-/** Adds what is selected, as (business_id, day, count), to the counts. The rows that come back have the new counts. */
+/** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
 const addToCounts = (select: SQL) =>
   db
     .insert(dailyUsage)
@@ -27,7 +27,7 @@ const addToCounts = (select: SQL) =>
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
 
-/** Whether the ledger has no such id. For a refused call it reads nothing. */
+/** Whether the ledger does not have the id. Reads nothing for a refused call. */
 const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
 
@@ -38,7 +38,7 @@ export const countUse = statement(['day'], (permission, $) =>
   ),
 );
 
-/** Counts one use on `day` if the ledger does not have its `digest`. No row comes back where it has. */
+/** Counts one use on `day` if its `digest` is not in the ledger. Returns no row if it is. */
 export const countNewUse = statement(['digest', 'day'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${$.day}, 1 from ${permission}
@@ -46,10 +46,10 @@ export const countNewUse = statement(['digest', 'day'], (permission, $) =>
   ),
 );
 
-/** Whether the statement directly in front, which counts, has counted anything: then the call is permitted. */
+/** Whether the previous statement counted anything, which also means that the call is permitted. */
 const hasCounted = sql`changes() > 0`;
 
-/** Directly behind `countNewUse`: puts what that has counted into the ledger. */
+/** Goes directly after `countNewUse`: remembers the use that it counted. */
 export const rememberUse = statement(['digest', 'day'], (_, $) =>
   db
     .insert(ledger)
@@ -57,8 +57,8 @@ export const rememberUse = statement(['digest', 'day'], (_, $) =>
 );
 
 /**
- * The refusal, with the day on which the use of that digest was counted before, and that day's count; `date` is null where the use
- * is new.
+ * Reads the refusal, the day on which the use with this digest was counted, and that day's count now. `date` is null if the use is
+ * new.
  */
 export const useBefore = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
@@ -73,16 +73,16 @@ export const useBefore = statement(['digest'], (permission, $) => {
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
 });
 
-/** A use with an id, which counts once: a digest of the id in hex, and the day on which it counts. */
+/** A use with an id, which counts once: the digest of its id in hex, and the day on which it counts. */
 export type IdentifiedUse = { digest: string; day: string };
 
-/** Many uses as one value: D1 binds at most 100 to a statement. Each digest once. */
+/** Many uses as one bound value, because D1 takes at most 100. No digest may occur twice. */
 export const listOf = (uses: IdentifiedUse[]) => ({
   uses: JSON.stringify(uses.map(({ digest, day }) => [digest, day])),
 });
 const listedDigest = sql.raw('value ->> 0');
 
-/** Counts those of `uses` (see listOf) that the ledger does not have. */
+/** Counts the uses (see listOf) that are not in the ledger. */
 export const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, value ->> 1, count(*) from ${permission} cross join json_each(${$.uses})
@@ -90,7 +90,7 @@ export const countNewUses = statement(['uses'], (permission, $) =>
   ),
 );
 
-/** Directly behind `countNewUses`: puts what that has counted into the ledger. A row comes back for each. */
+/** Goes directly after `countNewUses`: remembers the uses that it counted. Returns a row for each. */
 export const rememberUses = statement(['uses'], (_, $) =>
   db
     .insert(ledger)

@@ -1,4 +1,4 @@
-// The body of a request: whole and bounded, before anything is known of its sender.
+// Reads the body of a request, whole and bounded, before we know the sender.
 import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
 import { BrokenBody, TooLarge } from './errors.ts';
@@ -6,8 +6,8 @@ import { BrokenBody, TooLarge } from './errors.ts';
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Sets `body`, as text. In front of the guard where a path takes one: the guard reads the clock, and a credential that expires must not pass for as
- * long as its body is held back.
+ * Sets `body`, as text. It goes before the guard, which reads the clock: otherwise a caller could hold back the body to use a
+ * credential that has expired.
  */
 export const wholeBody = createMiddleware<Env>(async function wholeBody(c, next) {
   c.set('body', new TextDecoder().decode(await bytesOf(c.req.raw)));

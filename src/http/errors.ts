@@ -1,4 +1,4 @@
-// Every response that is not a success: an error and its one status and body. Nothing of a cause leaves here.
+// Every error and the one response it has. The cause of an error never reaches the caller.
 import type { Context } from 'hono';
 import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
@@ -12,13 +12,13 @@ type ErrorResponse = {
   headers?: Record<string, string>;
 };
 
-/** No credential, or none that is valid. */
+/** There is no credential, or it is not valid. */
 export class Unauthenticated extends Error {}
 
-/** What of a call its refusal speaks of. */
+/** The part of a call that a refusal mentions. */
 type DeniedCall = { operation: Operation; origin: string | null; credential: Pick<Credential, 'kind'> };
 
-/** A call that its caller may not make. */
+/** The caller may not make this call. */
 export class Denied extends Error {
   readonly refusal: Refusal;
   readonly call: DeniedCall;
@@ -29,7 +29,7 @@ export class Denied extends Error {
   }
 }
 
-/** Input that cannot be used: for each field (its path with dots) what was wrong and what would be right. */
+/** The input is invalid. `errors` says for each field (its path with dots) what is wrong and what would be right. */
 export class InvalidInput extends Error {
   readonly errors: Record<string, string[]>;
   constructor(errors: Record<string, string[]>) {
@@ -38,22 +38,22 @@ export class InvalidInput extends Error {
   }
 }
 
-/** A body that broke off: the fault of the caller, or of the network between. */
+/** The body broke off: the caller or the network failed. */
 export class BrokenBody extends Error {}
 
-/** A body that is too long. */
+/** The body is too long. */
 export class TooLarge extends Error {}
 
-/** A rate limit is used up. */
+/** A rate limit is exceeded. */
 export class TooMany extends Error {}
 
-/** The database cannot serve now, and trying again is safe. */
+/** The database cannot respond now, and trying again is safe. */
 export class Unavailable extends Error {}
 
-/** An access_id that the business does not have. */
+/** The business has no entry with this id. */
 export class UnknownEntry extends Error {}
 
-/** When to come back: the period of the rate limits, and long enough for a database to recover. */
+/** When to try again: the period of the rate limits, and long enough for a database to recover. */
 const RETRY_SECONDS = 10;
 const LATER = { 'Retry-After': `${RETRY_SECONDS}` };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
@@ -112,6 +112,6 @@ export function onError(error: Error, c: Context<Env>): Response {
 
 export const notFound = (c: Context<Env>) => json(c, { message: 'Not Found' }, 404);
 
-/** Behind the routes of a path: every other method. */
+/** For every other method of a path; goes after its routes. */
 export const methodNotAllowed = (allow: string) => (c: Context<Env>) =>
   json(c, { message: 'Method Not Allowed' }, 405, { Allow: allow });

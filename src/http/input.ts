@@ -1,5 +1,5 @@
-// Input, read in the chain behind the guard. What is wrong with it is told only to callers who may make the call: an error is made
-// by asking for the permission first, so that a refusal takes its place.
+// Reads input, after the guard. Only callers who may make the call learn what is wrong with it: creating an input error asks for
+// the permission first, and throws the refusal instead if there is one.
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
@@ -11,17 +11,17 @@ import { InvalidInput } from './errors.ts';
 export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
 export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
-/** The error to throw for input that cannot be used; throws the refusal where the call is refused. */
+/** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
 export async function invalidInput(c: Context<Env>, errors: Record<string, string[]>): Promise<InvalidInput> {
   await c.get('ask')(permission);
   return new InvalidInput(errors);
 }
 
-/** The error for one field. `rule` is what the field must be, and stands behind its name. */
+/** The same for one field. `rule` completes the sentence that starts with the field's name. */
 export const invalidField = (c: Context<Env>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
-/** Issues by field. Messages are written without the field's name, which stands in front of each. */
+/** The issues by field, each message with the field's name in front. */
 function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const { path, message } of issues) {
@@ -31,7 +31,7 @@ function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]>
   return errors;
 }
 
-/** For zValidator: what it does with a result. */
+/** The hook for zValidator. */
 export async function refuseInvalid(
   result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } },
   c: Context,
@@ -39,7 +39,7 @@ export async function refuseInvalid(
   if (result.error !== undefined) throw await invalidInput(c, errorsOf(result.error.issues));
 }
 
-/** The body as JSON that says it is. (Hono reads one of another type as {}, and would blame a field for what the header did.) */
+/** Reads a JSON body. (Hono reads a body of another type as {}, and would blame a field for a wrong header.) */
 export async function readJson<S extends z.ZodMiniType>(c: Context<Env>, schema: S): Promise<z.output<S>> {
   const body = c.get('body');
   if (!/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
@@ -53,7 +53,7 @@ export async function readJson<S extends z.ZodMiniType>(c: Context<Env>, schema:
   return result.data;
 }
 
-/** Undefined where the text is no JSON, in which nothing is undefined. */
+/** Returns undefined, which JSON cannot express, if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The body, as `c.req.valid('json')`. */
+/** Reads a JSON body into `c.req.valid('json')`. */
 export const jsonInput = <S extends z.ZodMiniType<object>>(schema: S) =>
   createMiddleware<Env, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>(
     async function jsonInput(c, next) {

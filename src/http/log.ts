@@ -1,4 +1,4 @@
-// One structured log line a request: what was requested, how it ended and what it cost. Never a credential, never a parameter.
+// One structured log line per request: what was requested, how it ended and what it cost. Never a credential or a parameter.
 import { createMiddleware } from 'hono/factory';
 import type { Credential } from '../core/credential.ts';
 import type { Operation } from '../core/policy.ts';
@@ -7,12 +7,12 @@ import { type Cost, noCost } from '../db/batch.ts';
 import type { Clock, Env } from '../env.ts';
 import { BrokenBody, Denied, InvalidInput, Unauthenticated } from './errors.ts';
 
-/** What is written down of a request while it is served, for its log line alone. */
+/** What the log line of a request will say, collected while it is served. */
 export type LogEntry = {
   /** Also in the response. */
   readonly request_id: string;
   readonly d1: Cost;
-  /** What was sent as a credential, valid or not. */
+  /** The credential that was sent, valid or not. */
   credential: { kind: Credential['kind']; last_four: string } | null;
   /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
   call: { operation: Operation; business_id: number; origin: string | null } | null;
@@ -20,10 +20,10 @@ export type LogEntry = {
   error: Error | null;
 };
 
-/** Where lines go, those of our own failures to `error`: `console` in the Worker. */
+/** Where lines go: `console` in the Worker. `error` is for our own failures. */
 export type Log = Record<'log' | 'error', (line: object) => void>;
 
-/** Logs a line for each request that passes. `clock` and the entry are there for what follows. */
+/** Logs a line for each request. Sets `clock` and `entry` for the handlers after it. */
 export const logged = (clock: Clock, log: Log) =>
   createMiddleware<Env>(async function logged(c, next) {
     const began = clock();
@@ -37,7 +37,7 @@ export const logged = (clock: Clock, log: Log) =>
     else log.log(line);
   });
 
-/** Whether the service or its database failed: what an alert is for. */
+/** Whether the service or its database failed, which deserves an alert. */
 const isFailure = (status: number): boolean => status >= 500;
 
 function lineOf({ request_id, d1, credential, call, error }: LogEntry, status: number, ms: number): object {
@@ -52,7 +52,7 @@ function lineOf({ request_id, d1, credential, call, error }: LogEntry, status: n
     ms,
     d1,
     request_id,
-    // A stack names no values; D1's messages name a statement's tokens, never what was bound to it.
+    // A stack has no values, and D1's messages quote SQL but never bound values.
     ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
   };
 }
@@ -64,6 +64,6 @@ function refusalOf(error: Error | null): string | null {
   return error instanceof BrokenBody ? 'broken_body' : null;
 }
 
-/** The stack of an error and of what caused it: of an outage, the cause says which. */
+/** The stack of an error and of its causes; for an outage, the cause says which one. */
 const stackOf = ({ stack, cause }: Error): string =>
   cause instanceof Error ? `${stack}\ncaused by ${stackOf(cause)}` : `${stack}`;

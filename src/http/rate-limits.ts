@@ -1,8 +1,8 @@
-// The rate limits, through the platform's binding and before the database: per client address, then per credential.
+// The rate limits, checked before the database: by client address, then by credential.
 import { type Credential, hashOf } from '../core/credential.ts';
 import type { Bindings } from '../env.ts';
 
-/** Whether a client has too many requests. It never has where the binding is absent, as in tests, or the address, as behind one. */
+/** Whether an address is over its limit. Never, if there is no binding (tests) or no address (a service binding). */
 export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: string | undefined): Promise<boolean> {
   if (!ADDRESS_LIMIT || address === undefined) return false;
   const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
@@ -10,8 +10,8 @@ export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: str
 }
 
 /**
- * Whether there are too many requests with an API key; or with a token from one origin: a token is in every page, and pages that
- * are refused must not use up what those have that are not. It is looked at behind the address, for the same reason.
+ * Whether an API key is over its limit, or a token from one origin. Tokens count by origin because they are public: pages that are
+ * refused must not use up the limit of a registered page. For the same reason, the address is checked first.
  */
 export async function isCredentialLimited(
   { CREDENTIAL_LIMIT }: Bindings,
@@ -24,7 +24,7 @@ export async function isCredentialLimited(
   return !success;
 }
 
-/** What one client has: an IPv4 address, or the 64 bits of an IPv6 network, which has addresses without end (RFC 6177 §2). */
+/** The key for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since one client has them all (RFC 6177 §2). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

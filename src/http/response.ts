@@ -1,5 +1,5 @@
-// Responses, each made at once with all its headers. They are constant and public: what a page may do is said by the status of a
-// response, which it can always read.
+// Every response, built once with all its headers. The CORS headers are constant and public: any page can read a response, and its
+// status says what the page may do.
 import type { Context, TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
@@ -10,7 +10,7 @@ const READABLE = {
   'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id',
 };
 
-/** Of every response but a preflight's. */
+/** On every response except a preflight's. */
 const HEADERS = {
   ...READABLE,
   'Cache-Control': 'no-store',
@@ -29,10 +29,10 @@ const PREFLIGHT = {
   Vary: 'Access-Control-Request-Headers',
 };
 
-/** The response to every preflight: the status of the request itself says who may do what. */
+/** The response to every preflight. The request that follows is the one that is checked. */
 export const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT });
 
-/** A response whose body is made already. */
+/** A response with a ready-made body. */
 export function send(
   c: Context<Env>,
   body: BodyInit | null,
@@ -44,7 +44,7 @@ export function send(
   return new Response(body, { status, headers: { ...HEADERS, 'X-Request-Id': request_id, ...timing, ...headers } });
 }
 
-/** A response in JSON, 200 unless told. Its type is for Hono's client. */
+/** A JSON response, 200 by default. The return type is for Hono's client. */
 export function json<T extends object, S extends ContentfulStatusCode = 200>(
   c: Context<Env>,
   body: T,

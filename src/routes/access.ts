@@ -29,7 +29,7 @@ const site = z.string('must be a string, such as https://example.com').check((pa
   const { problem } = canonicalSite(payload.value);
   if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
 });
-// Its length first: a million wrong entries are one error, not a million.
+// The length is checked first: a million wrong entries are one error, not a million.
 const list = z
   .array(z.unknown(), SITES_RULE)
   .check(z.minLength(1, SITES_RULE), z.maxLength(MAX_SITES_PER_CALL, SITES_RULE));
@@ -57,13 +57,13 @@ async function canonicalSites(c: Context<Env>, texts: string[]): Promise<string[
 export const LAST_RULE =
   'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
 
-/** The business before a change, and its entries. */
+/** The business and its entries, before any change. */
 const parsed = (row: { business: string; entries: string }): { business: Business; entries: Entry[] } => ({
   business: JSON.parse(row.business),
   entries: JSON.parse(row.entries),
 });
 
-/** What every operation here responds with: the business, with its entries in the order of their ids. */
+/** The response of every operation here: the business, with its entries by id. */
 const businessResponse = (c: Context<Env>, business: Business, entries: Entry[]) =>
   json(c, { status: true, data: { ...business, access_list: entries.sort((a, b) => a.id - b.id) } });
 
@@ -94,7 +94,7 @@ export const access = new Hono<Env>()
     return businessResponse(c, touched ?? parsed(row).business, []);
   })
   .delete('/:business_id/access/:access_id', wholeBody, guard('change_access'), async (c) => {
-    const access_id = idOf(c.req.param('access_id')) ?? 0; // what is no id is unknown, like one that nobody has
+    const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
     const entry = { access_id };
     const [row, [touched]] = await c.get('ask')(businessWithEntries, touchIfNotLast(entry), deleteEntry(entry));
     const { entries } = parsed(row);

@@ -1,5 +1,5 @@
-// /api/v1/openapi.json: the description of the service. It is made when the service is built: the Worker only hands out the file,
-// with the headers that every response of the API has.
+// /api/v1/openapi.json: the description of the service. The build makes it; the Worker only serves the file, with the headers of
+// every API response.
 import { Hono } from 'hono';
 import type { Env } from '../env.ts';
 import { methodNotAllowed, TooMany } from '../http/errors.ts';
@@ -10,7 +10,7 @@ const MAX_AGE_SECONDS = 3600;
 
 export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
-  // The file by its own name: the path of the request can be written in other ways.
+  // Ask for the file by its own name: the request may have written the path in another way.
   const file = await c.env.ASSETS.fetch(new Request(new URL(c.req.path, c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);

@@ -1,5 +1,5 @@
-// What a POST to usage records, as its body and its Idempotency-Key say: read in two steps, the kind before the guard, which goes by
-// it, and the uses behind it.
+// What a POST to usage records, according to its body and its Idempotency-Key. Read in two steps: the kind before the guard, which
+// needs it to know the operation, and the uses after it.
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
@@ -11,13 +11,13 @@ import type { IdentifiedUse } from '../db/usage.ts';
 import type { Env } from '../env.ts';
 import { invalidField, invalidInput, readJson } from '../http/input.ts';
 
-/** One use, now; one use with an id, which counts once; or a list of uses, each with an id. */
+/** One use, now; one use with an id, which counts once; or a list of uses with ids. */
 export type Recording = { kind: 'one' } | { kind: 'identified'; header: string } | { kind: 'many' };
 
-/** No two runs of spaces touch in it: where they did, a megabyte of spaces took minutes. */
+/** No two runs of spaces are adjacent in it; otherwise a megabyte of spaces would take minutes. */
 const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
 
-/** Sets `recording`. A body that says nothing is one use, whatever its type. */
+/** Sets `recording`. An empty body is one use, whatever its content type. */
 export const recording = createMiddleware<Env>(async function recording(c, next) {
   const header = c.req.header('Idempotency-Key');
   if (!EMPTY.test(c.get('body'))) c.set('recording', { kind: 'many' });
@@ -31,7 +31,7 @@ export const operationOf = (c: Context<Env>): Operation =>
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 const QUOTED_RULE = 'must be one whole string, such as "order-1", where it starts with a quote; the text in it';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
-/** For the description alone. In quotes, and with each character escaped, an id has twice its length and two. */
+/** Only for the OpenAPI description. Quoting an id and escaping each character doubles its length and adds two. */
 export const identifiedHeader = z.object({
   'Idempotency-Key': z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)),
 });
@@ -41,7 +41,7 @@ const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"
 const AT_RULE = 'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
 const use = z.object({ id: useId, at: z.optional(z.string(AT_RULE)) }, 'must be an object such as {"id":"order-1"}');
-// Its length first: a million wrong entries are one error, not a million.
+// The length is checked first: a million wrong entries are one error, not a million.
 const list = z
   .array(z.unknown(), USES_RULE)
   .check(z.minLength(1, USES_RULE), z.maxLength(MAX_USES_PER_CALL, USES_RULE));
@@ -50,7 +50,7 @@ export const usesBody = z.pipe(
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );
 
-/** The use of an Idempotency-Key. */
+/** The use that an Idempotency-Key identifies. */
 export async function identifiedUse(c: Context<Env>, header: string): Promise<IdentifiedUse> {
   const { credential, now } = c.get('call');
   const id = idempotencyKeyOf(header);
@@ -60,7 +60,7 @@ export async function identifiedUse(c: Context<Env>, header: string): Promise<Id
   return { digest: await digestOf(credential.kind, id), day: dayOf(now) };
 }
 
-/** The uses of a list: each id once, on the day of its first entry; and how many entries the list has. */
+/** The uses in a list, each id once, on the day of its first entry; and the number of entries. */
 export async function identifiedUses(c: Context<Env>) {
   if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', HEADER_RULE);
   const { uses } = await readJson(c, usesBody);

@@ -1,4 +1,4 @@
-// /api/v1/business/usage/{business_id}: reads the usage report, and records uses.
+// /api/v1/business/usage/{business_id}: the usage report, and recording uses.
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
@@ -26,7 +26,7 @@ export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YY
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
 export const rangeQuery = z.object({ from: day, to: day });
 
-/** The range of a report, with what the query leaves open. */
+/** The range of a report, with defaults for what the query leaves open. */
 async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>): Promise<Range> {
   const range = rangeOf(query, dayOf(c.get('call').now));
   const end = `to (${range.to}${query.to === undefined ? ', today' : ''})`;
@@ -37,7 +37,7 @@ async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>
   return range;
 }
 
-/** A counted use: its day, and the count of that day now. */
+/** The response body for a counted use: its day, and that day's count now. */
 function recordedUse(use: { date: string | null; count: number } | undefined) {
   if (!use?.date) throw new Error('a permitted use was not counted');
   return { status: true, data: { date: use.date, count: use.count } };

@@ -1,6 +1,6 @@
-// Makes the static assets: what browsers and machines load besides the API. wrangler runs it before it bundles the Worker, and
-// vitest before the tests. `npm run dev` has it make a folder of its own besides, where the page shows the demo business:
-// what is deployed never holds that.
+// Builds the static files: the pages, the chart and the OpenAPI description. wrangler runs this before it bundles the Worker, and
+// vitest before the tests. For `npm run dev` it also builds a second folder, in which the page shows the demo business. That
+// folder is never deployed.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -11,11 +11,11 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
 const DEPLOYED = 'dist/assets';
 
-/** What `npm run dev` tells the build that wrangler runs: a folder, and the business whose chart the page there shows. */
+/** Passed from `npm run dev` to the build that wrangler runs: a folder, and the business to show there. */
 export type Demo = { directory: string; business: number; token: string };
 export const DEMO_VARIABLE = 'USAGE_DEMO';
 
-/** Writes a file whole, and only if it is new: a server that watches the folder never sees half of one. */
+/** Writes a file in one step, and only if it changed: a server that watches the folder never sees half a file. */
 function write(path: string, content: string | Uint8Array): void {
   const bytes = Buffer.from(content);
   try {

@@ -1,5 +1,5 @@
-// The two businesses of local development: one with three months of use and no site, whose token works everywhere, and one
-// on which domains are tried out.
+// The two demo businesses of local development: one with three months of use and no sites, so that its token works everywhere, and
+// one for trying out domains.
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { type Business, createBusiness } from '../cli/businesses.ts';
 import { createKey } from '../cli/keys.ts';
@@ -10,8 +10,8 @@ const USER = 1;
 const DAYS = 92;
 
 /**
- * Makes what is missing of the demo, and a new key in place of the one before, of which only the hash was kept. Each port has a
- * key of its own: two services may run on one database.
+ * Creates what is missing of the demo, and a new key to replace the last one, since only its hash is stored. Each port has its own
+ * key, because two servers may share a database.
  */
 export async function prepareDemo(db: Database, now: Date, port: number) {
   const name = `npm run dev, port ${port}`;
@@ -24,7 +24,7 @@ export async function prepareDemo(db: Database, now: Date, port: number) {
       const day = addDays(today, index - DAYS);
       return [day, believableCount(day, index)] as const;
     }).filter(([, count]) => count > 0);
-    // In one statement, so that a run that is cut short leaves all of it or none.
+    // In one statement, so that an interrupted run stores all of it or nothing.
     await db
       .insert(dailyUsage)
       .select(sql`select ${charts.id}, value ->> 0, value ->> 1 from json_each(${JSON.stringify(uses)})`);
@@ -51,7 +51,7 @@ async function ensureBusiness(db: Database, name: string, main_domain: string, n
   return (await db.select().from(businesses).where(known).get()) ?? (await createBusiness(db, row, now));
 }
 
-/** Slow growth, quiet weekends, some noise, now and then a day without any use. */
+/** Slow growth, quiet weekends, some noise, and now and then a day without use. */
 function believableCount(day: string, index: number): number {
   const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
   const weekend = [0, 6].includes(new Date(day).getUTCDay());

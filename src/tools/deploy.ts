@@ -1,5 +1,5 @@
-// npm run deploy: finds the database by its name or makes it, applies the migrations that are new, then uploads the Worker. What
-// follows `--` is for `wrangler deploy`. wrangler.toml stays as it is.
+// npm run deploy: finds or creates the database by its name, applies new migrations, then uploads the Worker. Arguments after `--`
+// go to `wrangler deploy`. wrangler.toml does not change.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
@@ -8,7 +8,7 @@ const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
 const root = resolve(import.meta.dirname, '../..');
 
-/** Runs wrangler. Only the upload has a terminal: the steps before it must not ask. */
+/** Runs wrangler. Only the upload gets a terminal: the earlier steps must not ask questions. */
 function wrangler(args: string[], stdio: 'pipe' | 'inherit', stdin: 'ignore' | 'inherit' = 'ignore') {
   const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
   const shell = process.platform === 'win32';

@@ -1,5 +1,5 @@
-// npm run dev: migrations, demo businesses and a fresh demo key in the local database, then the service. What to paste into
-// another terminal is printed last, once the service answers.
+// npm run dev: applies migrations, prepares demo businesses and a new demo key in the local database, and starts the service. Once
+// the service responds, it prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,13 +11,13 @@ import { prepareDemo } from './demo.ts';
 import { problemOf } from './port.ts';
 
 const { port, persist } = optionsOf();
-// Before anything is changed: a second start on the same port would replace the key of the first.
+// Checked before anything changes: a second start on the same port would replace the key of the first.
 const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded here: wrangler takes most of a second, for which a refusal need not wait.
+// Loaded late: wrangler takes most of a second to load, and an error need not wait for it.
 const { withDatabase } = await import('../cli/database.ts');
-// Quiet, and with no look-ups elsewhere. Here and not in a .env file, whose lines would become variables of the Worker.
+// Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
 const elsewhere = persist === undefined ? [] : ['--persist-to', persist];
@@ -35,7 +35,7 @@ const { charts, shop, api_key } = await withDatabase({ 'persist-to': persist }, 
   prepareDemo(db, new Date(), port),
 );
 
-// The page shows the first of them: in a folder beside the one that is deployed.
+// The page shows the first of them, in a folder that is not the deployed one.
 const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
 const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.directory, ...elsewhere], {
   stdio: 'inherit',
@@ -43,7 +43,7 @@ const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.d
   shell,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
-// A signal to npm alone ends npm and the shell below it, and nothing tells this process but that its parent is another.
+// A signal to npm ends npm and its shell but does not reach this process, which only sees that its parent changed.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
 server.on('exit', (code) => process.exit(code ?? 0));
@@ -65,7 +65,7 @@ curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
 `);
 
-/** Not by `fetch`, which refuses ports such as 6000. */
+/** Not with `fetch`, which refuses ports such as 6000. */
 function answers(): Promise<boolean> {
   return new Promise((done) => {
     get({ host: 'localhost', port, agent: false }, (answer) => {
@@ -75,7 +75,7 @@ function answers(): Promise<boolean> {
   });
 }
 
-/** A wrong option is one line on stderr, and 2. */
+/** A wrong option prints one line on stderr and exits with 2. */
 function optionsOf() {
   const options = { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } } as const;
   try {

@@ -1,14 +1,14 @@
-// Which port `npm run dev` may listen on.
+// Whether `npm run dev` can listen on a port.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 
-/** wrangler listens on what `localhost` means on this machine: one of these, or both. */
+/** wrangler listens on `localhost`, which is one of these addresses or both. */
 const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
-/** Why the port cannot be listened on, in one line; null where it can. */
+/** Why nothing can listen on the port, in one line; null if it is free. */
 export async function problemOf(port: number): Promise<string | null> {
   const problems = await Promise.all(ADDRESSES.map((host) => problemAt(host, port)));
   const problem = problems.find((code) => code !== null && !NO_SUCH_ADDRESS.includes(code));
@@ -26,7 +26,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
   server.close();
   await once(server, 'close');
-  // macOS and Windows allow this even where another process listens on every address.
+  // macOS and Windows allow this even if another process listens on every address.
   const socket = connect({ host, port });
   try {
     await once(socket, 'connect');
@@ -38,7 +38,7 @@ async function problemAt(host: string, port: number): Promise<string | null> {
   }
 }
 
-/** The process that has the port, where lsof can tell. */
+/** The process that uses the port, if lsof can tell. */
 function holderOf(port: number): string {
   const outputOf = (command: string, args: string[]) => spawnSync(command, args, { encoding: 'utf8' }).stdout ?? '';
   const [pid] = outputOf('lsof', ['-nP', '-t', `-iTCP:${port}`, '-sTCP:LISTEN']).split('\n');
