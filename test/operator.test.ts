@@ -85,7 +85,8 @@ describe('a history', () => {
 
 describe('access check', () => {
   test('tells whether an origin would pass, and by which entry', async () => {
-    const { id, usage, token } = await newBusiness({ sites: ['https://*.example.com', 'https://shop.example'] });
+    const business = await newBusiness({ sites: ['https://*.example.com', 'https://shop.example'] });
+    const { usage, token } = business;
     for (const [origin, site] of [
       ['https://shop.example', 'https://shop.example'],
       ['https://a.b.example.com', 'https://*.example.com'],
@@ -93,12 +94,17 @@ describe('access check', () => {
       ['https://*.example.com', null],
       ['null', null],
     ] as const) {
-      expect(await checkOrigin(db, id, origin)).toEqual({ allowed: site !== null, site });
+      expect(await checkOrigin(db, business, origin, NOW)).toEqual({ allowed: site !== null, site });
       const { status } = await call('GET', usage, { as: token, origin });
       expect(status).toBe(site === null ? 403 : 200);
     }
     const open = await newBusiness();
-    expect(await checkOrigin(db, open.id, 'https://anywhere.example')).toEqual({ allowed: true, site: null });
+    expect(await checkOrigin(db, open, 'https://anywhere.example', NOW)).toEqual({ allowed: true, site: null });
+    const suspended = await newBusiness({ sites: ['https://shop.example'], status: 'suspended' });
+    expect(await checkOrigin(db, suspended, 'https://shop.example', NOW)).toEqual({
+      allowed: false,
+      site: 'https://shop.example',
+    });
   });
 });
 

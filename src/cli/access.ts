@@ -1,15 +1,22 @@
-// Whether an origin would pass, decided by the rules of the service itself.
+// Whether an origin would pass, decided by the rule of the service itself.
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { sitesCovering } from '../core/site.ts';
-import { access, type Database } from '../db/schema.ts';
+import { noCost, runBatch } from '../db/batch.ts';
+import { type Call, permission } from '../db/permission.ts';
+import { access, type Business, type Database } from '../db/schema.ts';
 
-/** Whether a page of `origin` may use the token of a business, and the entry that allows it, or null if none does. */
-export async function checkOrigin(db: Database, business_id: number, origin: string) {
-  const entries = eq(access.business_id, business_id);
-  const covering = and(entries, inArray(access.site, sitesCovering(origin)));
-  const [[entry], restricted] = await db.batch([
-    db.select({ site: access.site }).from(access).where(covering).orderBy(asc(access.id)).limit(1),
-    db.select({ id: access.id }).from(access).where(entries).limit(1),
-  ]);
-  return { allowed: entry !== undefined || restricted.length === 0, site: entry?.site ?? null };
+/** Whether a page of `origin` may use the token of a business now, and the entry that covers the origin, or null if none does. */
+export async function checkOrigin(db: Database, { id, token }: Business, origin: string, now: Date) {
+  const credential = { kind: 'token', stored: token } as const;
+  const call: Call = { operation: 'read_usage', credential, business_id: id, origin, ownOrigin: '', now };
+  const [[row]] = await runBatch(db.$client, call, permission, [], noCost());
+  const covering = and(eq(access.business_id, id), inArray(access.site, sitesCovering(origin)));
+  const entry = await db
+    .select({ site: access.site })
+    .from(access)
+    .where(covering)
+    .orderBy(asc(access.id))
+    .limit(1)
+    .get();
+  return { allowed: row?.refusal === null, site: entry?.site ?? null };
 }

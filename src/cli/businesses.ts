@@ -2,9 +2,8 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { newSecret } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import { businesses, type Database, formerTokens } from '../db/schema.ts';
+import { type Business, businesses, type Database, formerTokens } from '../db/schema.ts';
 
-export type Business = typeof businesses.$inferSelect;
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 
 /** Creates an active business, with a new token unless one is given. Fails if another business has that token. */

@@ -85,10 +85,7 @@ export const COMMANDS: Record<string, Command> = {
   'access check': command({
     does: 'tells whether a page of that origin may use the token, and by which entry',
     arguments: { ID, ORIGIN: text('https://shop.example') },
-    async run(db, { ID, ORIGIN }) {
-      found(await findBusiness(db, ID), 'business');
-      return checkOrigin(db, ID, ORIGIN);
-    },
+    run: async (db, { ID, ORIGIN }, now) => checkOrigin(db, found(await findBusiness(db, ID), 'business'), ORIGIN, now),
   }),
   'usage import': command({
     does: 'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',

@@ -8,9 +8,6 @@ import { db } from './statement.ts';
 /** The most sites a business can have. */
 export const MAX_SITES = 500;
 
-export type Business = typeof businesses.$inferSelect;
-export type Entry = typeof access.$inferSelect;
-
 /** A row of a table as a JSON object. */
 function rowAsJson(table: SQLiteTable): SQL {
   const fields = Object.values(getTableColumns(table)).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`);

@@ -87,5 +87,8 @@ export const formerTokens = sqliteTable(
   ],
 );
 
+export type Business = typeof businesses.$inferSelect;
+export type Entry = typeof access.$inferSelect;
+
 /** The database as the operator's commands and the purge use it. */
-export type Database = DrizzleD1Database;
+export type Database = DrizzleD1Database & { $client: D1Database };

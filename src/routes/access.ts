@@ -4,17 +4,16 @@ import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
 import {
-  type Business,
   businessWithEntries,
   deleteEntries,
   deleteEntry,
-  type Entry,
   insertSites,
   MAX_SITES,
   touchIfEntries,
   touchIfNotLast,
   touchIfSitesFit,
 } from '../db/access.ts';
+import type { Business, Entry } from '../db/schema.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';

@@ -1,10 +1,10 @@
 // The two demo businesses of local development: one with three months of use and no sites, so that its token works everywhere, and
 // one for trying out domains.
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { type Business, createBusiness } from '../cli/businesses.ts';
+import { createBusiness } from '../cli/businesses.ts';
 import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { apiKeys, businesses, type Database, dailyUsage } from '../db/schema.ts';
+import { apiKeys, type Business, businesses, type Database, dailyUsage } from '../db/schema.ts';
 
 const USER = 1;
 const DAYS = 92;

@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
-import { access, dailyUsage } from '../../src/db/schema.ts';
+import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
 import { freePort, newState } from '../node/server.ts';
 import { launch, startSite } from './chromium.ts';
 

@@ -1,7 +1,8 @@
 // What was acknowledged is counted, also when the service is killed under load.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
+import type { Business } from '../../src/db/schema.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
-import { dailyUsage } from '../../src/db/schema.ts';
+import { type Business, dailyUsage } from '../../src/db/schema.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 

@@ -1,8 +1,8 @@
 // The README's example runs: a product's Worker asks the service through a service binding.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Business, createBusiness } from '../../src/cli/businesses.ts';
+import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
-import { access, dailyUsage } from '../../src/db/schema.ts';
+import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
