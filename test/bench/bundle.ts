@@ -1,12 +1,13 @@
 // What `wrangler deploy` would upload, and what it weighs.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import * as esbuild from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+const WRANGLER = 'node_modules/wrangler/bin/wrangler.js';
 const STARTS = 9;
 
 export type Bundle = {
@@ -32,10 +33,35 @@ export function build(): Bundle {
 }
 
 /** The code, which is written to `directory` too. */
-export function deployed(directory: string, ...more: string[]): Buffer {
-  const args = [WRANGLER, 'deploy', '--dry-run', '--outdir', directory, ...more];
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
+export const deployed = (directory: string, ...more: string[]): Buffer => deployedFrom(ROOT, directory, ...more);
+
+function deployedFrom(root: string, directory: string, ...more: string[]): Buffer {
+  const args = [join(root, WRANGLER), 'deploy', '--dry-run', '--outdir', directory, ...more];
+  execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' });
   return readFileSync(join(directory, 'index.js'));
+}
+
+/** The code of another checkout of the project, or of a commit, which is built with the packages of this one. */
+export function codeOf(checkoutOrCommit: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  try {
+    if (existsSync(checkoutOrCommit)) return deployedFrom(resolve(checkoutOrCommit), directory).toString();
+    const root = join(directory, 'checkout');
+    const archive = ['archive', '--format=tar', `--prefix=checkout/`, checkoutOrCommit];
+    const files = execFileSync('git', archive, { cwd: ROOT, maxBuffer: 2 ** 28 });
+    execFileSync('tar', ['-x', '-C', directory], { input: files });
+    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+    return deployedFrom(root, directory).toString();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** A file of test/bench/workers with what it imports. */
+export function bundled(file: string): string {
+  const entryPoints = [join(import.meta.dirname, 'workers', file)];
+  const { outputFiles } = esbuild.buildSync({ entryPoints, bundle: true, minify: true, format: 'esm', write: false });
+  return outputFiles[0]?.text ?? '';
 }
 
 /** The median of some processes that load the file once. It is V8's time in Node: workerd's clock stands still at the start. */

@@ -31,6 +31,8 @@ export type Size = {
   events: number;
 };
 
+export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10, events: 0 };
+
 /** Makes the tables and fills them. `today` is the last day with counts. */
 export async function fill(db: D1Database, size: Size, today: string): Promise<void> {
   for (const name of readdirSync(MIGRATIONS).sort()) {

@@ -1,17 +1,18 @@
 // The service and what it is measured against: on one database, of which every operation has a floor.
-import type { Bundle } from './bundle.ts';
+import { type Bundle, bundled } from './bundle.ts';
 import { CALLS, dayAgo, RANGE_DAYS } from './calls.ts';
-import { fill, type Size } from './data.ts';
+import { fill, type Size, SMALL } from './data.ts';
 import { type Duel, type Effort, measure, type Outcome, type Progress } from './duel.ts';
 import type { Call, Span } from './load.ts';
+import { OWN_ROWS, type OwnTime, ownDuel, ownTimeOf } from './own.ts';
 import { type Contender, type Cost, costOf, open } from './stage.ts';
 
-const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000, events: 1_000_000 };
+export const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000, events: 1_000_000 };
 /** The usual way takes so long that a slice of it is counted in requests. */
 const USUAL: Span = { requests: 3 };
-const DATABASE = 'stage';
+export const DATABASE = 'stage';
 
-const ROWS: { name: string; call: Call; status: number; floor: string }[] = [
+export const ROWS: { name: string; call: Call; status: number; floor: string }[] = [
   { name: `report, ${RANGE_DAYS} days, from a page`, call: CALLS.report, status: 200, floor: 'statement' },
   { name: `report, ${RANGE_DAYS} days, from a server`, call: CALLS.reportByServer, status: 200, floor: 'statement' },
   { name: 'record a use, from a page', call: CALLS.record, status: 200, floor: 'upsert' },
@@ -29,12 +30,13 @@ export async function compare(
   { code }: Bundle,
   how: Effort,
   progress: Progress,
-): Promise<{ rows: Measured[]; usual: Outcome }> {
+): Promise<{ rows: Measured[]; own: OwnTime[]; usual: Outcome }> {
   const service: Contender = { name: 'service', code: { text: code }, database: DATABASE };
   const constants = await constantsOf(service);
   const stage = await open([
     service,
-    { ...service, name: 'counted', counted: true },
+    { ...service, name: 'counted', around: 'counted' },
+    { ...service, name: 'repeated', around: 'repeated' },
     { name: 'statement', code: { file: 'statement.js' }, database: DATABASE },
     { name: 'upsert', code: { file: 'upsert.js' }, database: DATABASE },
     { name: 'usual', code: { file: 'usual.js' }, database: DATABASE },
@@ -54,31 +56,40 @@ export async function compare(
       side: { ...report, contender: 'service', span: how.span },
       against: { ...report, contender: 'usual', span: USUAL },
     };
-    const outcomes = await measure(stage, [...duels, usual], how, progress);
+    const own = OWN_ROWS.filter(({ name }) => name.includes(how.only));
+    const ownDuels = own.map((row) => ownDuel(row, 'repeated', row.bare));
+    const outcomes = await measure(stage, [...duels, ...ownDuels, usual], how, progress);
     const rows: Measured[] = [];
     for (const [index, { call, floor }] of chosen.entries()) {
       const cost = await costOf(stage.url('counted'), call);
       rows.push({ ...(outcomes[index] as Outcome), floor: FLOOR_LETTERS[floor] ?? 'a', cost });
     }
-    return { rows, usual: outcomes.at(-1) as Outcome };
+    return { rows, own: outcomes.slice(rows.length, -1).map(ownTimeOf), usual: outcomes.at(-1) as Outcome };
   } finally {
     await stage.dispose();
   }
 }
 
-/** For each answer that asks no database, a Worker that answers exactly that. */
+/** The Workers that answer exactly what the service answers: to what asks no database, and bare routes beside its own time. */
 async function constantsOf(service: Contender): Promise<Contender[]> {
+  const constant = { code: { file: 'constant.js' } };
+  const bare = { code: { text: bundled('bare.js') }, around: 'repeated' } as const;
+  const constants: [Contender, Call][] = [
+    [{ name: 'preflight', ...constant }, CALLS.preflight],
+    [{ name: 'notFound', ...constant }, CALLS.notFound],
+    [{ name: 'malformed', ...constant }, CALLS.malformed],
+    ...OWN_ROWS.map((row): [Contender, Call] => [{ name: row.bare, ...bare }, row.call]),
+  ];
   const stage = await open([service]);
   try {
-    const names = ['preflight', 'notFound', 'malformed'] as const;
+    await fill(await stage.database(DATABASE), SMALL, dayAgo(0));
     return await Promise.all(
-      names.map(async (name) => {
-        const { method, path, headers } = CALLS[name];
+      constants.map(async ([contender, { method, path, headers }]) => {
         const answer = await fetch(stage.url('service') + path, { method, headers });
         const sent = [...answer.headers].filter(([header]) => !['content-length', 'date'].includes(header));
         const body = answer.status === 204 ? null : await answer.text();
         const ANSWER = { status: answer.status, headers: Object.fromEntries(sent), body };
-        return { name, code: { file: 'constant.js' }, bindings: { ANSWER } };
+        return { ...contender, bindings: { ANSWER } };
       }),
     );
   } finally {

@@ -1,12 +1,11 @@
 // The same operations where little is stored and where much is: what does not depend on it costs the same.
 import type { Bundle } from './bundle.ts';
 import { CALLS, dayAgo, RANGE_DAYS, reportOf } from './calls.ts';
-import { fill, type Size } from './data.ts';
+import { fill, type Size, SMALL } from './data.ts';
 import { type Duel, type Effort, measure, type Outcome, type Progress, type Side } from './duel.ts';
 import type { Call } from './load.ts';
 import { type Contender, type Cost, costOf, open } from './stage.ts';
 
-const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10, events: 0 };
 const GROWN: Record<string, { name: string; size: Partial<Size> }> = {
   uses: { name: '1,000,000 uses in the ledger instead of 10', size: { uses: 1_000_000 } },
   businesses: { name: '10,000 businesses instead of 1', size: { businesses: 10_000 } },
@@ -33,7 +32,7 @@ export async function grow({ code }: Bundle, how: Effort, progress: Progress): P
   const stage = await open(
     databases.flatMap((database): Contender[] => {
       const service = { name: database, code: { text: code }, database };
-      return [service, { ...service, name: `${database}-counted`, counted: true }];
+      return [service, { ...service, name: `${database}-counted`, around: 'counted' }];
     }),
   );
   const comparisons: Comparison[] = [

@@ -8,11 +8,15 @@ export type Call = { method: 'GET' | 'POST' | 'OPTIONS'; path: string; headers: 
 
 export type Slice = { perSecond: number; latencies: number[] };
 
-/** For how long: some seconds, or some requests one after the other, where one can take as long as a slice. */
-export type Span = { seconds: number } | { requests: number };
+/**
+ * For how long: some seconds, or some requests one after the other, where one can take as long as a slice. Or one request that
+ * repeats the call so often: its contender is `repeated`.
+ */
+export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
 /** Loads `url` for a span. Every answer must have `status`. */
 export async function load(url: string, call: Call, status: number, span: Span): Promise<Slice> {
+  if ('repeats' in span) return repeat(url, call, status, span.repeats);
   const latencies: number[] = [];
   const wrong = new Set<number>();
   const timed = 'seconds' in span;
@@ -39,4 +43,14 @@ export async function load(url: string, call: Call, status: number, span: Span):
   const [{ errors }] = (await once(run, 'done')) as [autocannon.Result];
   if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
   return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
+}
+
+/** The clock is that of the caller: a Worker's stands still within a request. */
+async function repeat(url: string, { method, path, headers }: Call, status: number, repeats: number): Promise<Slice> {
+  const start = performance.now();
+  const answer = await fetch(url + path, { method, headers: { ...headers, 'Bench-Repeat': `${repeats}` } });
+  await answer.arrayBuffer();
+  const milliseconds = performance.now() - start;
+  if (answer.status !== status) throw new Error(`${url + path}: status ${answer.status}`);
+  return { perSecond: (repeats / milliseconds) * 1000, latencies: [milliseconds / repeats] };
 }

@@ -1,21 +1,24 @@
 // npm run bench: the service beside floors that do as little as can be done, in one run, on one machine.
 import { parseArgs } from 'node:util';
-import { build } from './bundle.ts';
+import { compareWith } from './against.ts';
+import { build, codeOf } from './bundle.ts';
 import type { Effort } from './duel.ts';
 import { compare } from './floors.ts';
 import { grow } from './growth.ts';
-import { floors, growth } from './print.ts';
+import { bundles, floors, growth } from './print.ts';
 
-const HELP = `npm run bench -- [--quick] [--growth] [--json] [--only TEXT]
-  --quick      one start of workerd and fewer rounds: under a minute
-  --growth     instead: the same operations where little is stored and where much is
-  --json       one JSON object on stdout instead of tables
-  --only TEXT  only the rows whose name contains TEXT`;
+const HELP = `npm run bench -- [--quick] [--growth | --against DIR_OR_COMMIT] [--json] [--only TEXT]
+  --quick                  one start of workerd and fewer rounds: about a minute
+  --growth                 instead: the same operations where little is stored and where much is
+  --against DIR_OR_COMMIT  instead: this service beside that of another checkout or commit with the same tables
+  --json                   one JSON object on stdout instead of tables
+  --only TEXT              only the rows whose name contains TEXT`;
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
+    against: { type: 'string' },
     json: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     help: { type: 'boolean', default: false },
@@ -42,9 +45,15 @@ if (options.help) {
     const rows = await grow(bundle, effort, progress);
     progress('done');
     console.log(options.json ? JSON.stringify({ ...about, growth: rows }, null, 2) : growth(rows));
-  } else {
-    const { rows, usual } = await compare(bundle, effort, progress);
+  } else if (options.against !== undefined) {
+    const { rows, own } = await compareWith(codeOf(options.against), bundle.code, effort, progress);
     progress('done');
-    console.log(options.json ? JSON.stringify({ ...about, rows, usual }, null, 2) : floors(rows, usual, bundle));
+    console.log(options.json ? JSON.stringify({ ...about, rows, own }, null, 2) : bundles(rows, own));
+  } else {
+    const { rows, own, usual } = await compare(bundle, effort, progress);
+    progress('done');
+    console.log(
+      options.json ? JSON.stringify({ ...about, rows, own, usual }, null, 2) : floors(rows, own, usual, bundle),
+    );
   }
 }

@@ -3,14 +3,15 @@ import type { Bundle } from './bundle.ts';
 import type { Outcome } from './duel.ts';
 import type { Measured } from './floors.ts';
 import type { Grown } from './growth.ts';
+import type { OwnTime } from './own.ts';
 import type { Cost } from './stage.ts';
 import type { Spread } from './stats.ts';
 
 const LEGEND = `Floors: (a) a Worker that answers a constant, with the same headers; (b) one prepared statement that reads
-the same 31 days; (c) one upsert of one counter. "Of its floor": the median of the rounds, and between what the middle half
-of them lies.`;
+the same 31 days; (c) one upsert of one counter; (e) a bare route of Hono that answers a constant. "Of its floor": the median of
+the rounds, and between what the middle half of them lies.`;
 
-export function floors(rows: Measured[], usual: Outcome, bundle: Bundle): string {
+export function floors(rows: Measured[], own: OwnTime[], usual: Outcome, bundle: Bundle): string {
   const head = [
     '',
     'floor',
@@ -35,8 +36,31 @@ export function floors(rows: Measured[], usual: Outcome, bundle: Bundle): string
   ]);
   const times = `The report is ${spread(usual.ratio, 0)} times as fast as the usual way (d): four awaited queries, of which the last
 counts 1,000,000 events: ${usual.against.perSecond.toFixed(1)} requests/s, p50 ${milliseconds(usual.against.p50)}.`;
-  return [table([head, ...lines]), times, weight(bundle), LEGEND].join('\n\n');
+  return [table([head, ...lines]), ownTimes(own, 'own', 'floor (e)'), times, weight(bundle), LEGEND].join('\n\n');
 }
+
+/** Of a new bundle and an old one. */
+export function bundles(rows: Outcome[], own: OwnTime[]): string {
+  const lines = rows.map(({ name, side, against, ratio }) => [
+    name,
+    whole(against.perSecond),
+    whole(side.perSecond),
+    spread(ratio, 2),
+  ]);
+  const head = ['', 'requests/s, old', 'new', 'new/old'];
+  return [table([head, ...lines]), ownTimes(own, 'new', 'old')].join('\n\n');
+}
+
+const ownTimes = (rows: OwnTime[], side: string, against: string) =>
+  table([
+    ['', `µs a call, ${against}`, side, `${side}/${against}`],
+    ...rows.map(({ name, micros, againstMicros, ratio }) => [
+      name,
+      againstMicros.toFixed(1),
+      micros.toFixed(1),
+      spread(ratio, 2),
+    ]),
+  ]);
 
 export function growth(rows: Grown[]): string {
   const head = ['', 'requests/s', 'of the small one’s', 'p50', 'p99', 'round trips', 'rows read', 'written'];

@@ -20,8 +20,8 @@ export type Contender = {
   bindings?: Record<string, unknown>;
   /** By binding: the name of another contender. */
   services?: Record<string, string>;
-  /** Whether its answers tell what they cost. */
-  counted?: boolean;
+  /** Whether its answers tell what they cost, or a call is repeated without its database. */
+  around?: 'counted' | 'repeated';
 };
 
 export type Stage = {
@@ -63,9 +63,9 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   };
 }
 
-function worker({ name, code, database, bindings, services, counted }: Contender): V4WorkerOptions {
+function worker({ name, code, database, bindings, services, around }: Contender): V4WorkerOptions {
   const text = 'text' in code ? code.text : source(code.file);
-  const entry = counted ? 'counted.js' : 'entry.js';
+  const entry = `${around ?? 'entry'}.js`;
   const modules = [...[entry, 'quiet.js'].map((file) => esModule(file, source(file))), esModule('worker.js', text)];
   return {
     name,

@@ -16,3 +16,10 @@ export const spreadOf = (sample: readonly number[]): Spread => ({
   low: quantile(sample, 0.25),
   high: quantile(sample, 0.75),
 });
+
+/** The spread of a ratio the other way round. */
+export const inverse = ({ median, low, high }: Spread): Spread => ({
+  median: 1 / median,
+  low: 1 / high,
+  high: 1 / low,
+});
