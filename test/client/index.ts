@@ -1,4 +1,4 @@
-// Records a use, authorizes a domain and reads the report, with types made of openapi.json.
+// Records a use, registers a site and reads the usage report, with types generated from openapi.json.
 import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 

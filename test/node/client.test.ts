@@ -1,4 +1,4 @@
-// A client with types generated from openapi.json compiles, and its calls succeed (test/client, as the README shows it).
+// A client with types generated from openapi.json compiles, and its calls succeed (test/client, as docs/embedding.md shows it).
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -34,9 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-test('is the one of the README', () => {
-  const readme = readFileSync(resolve(CLIENT, '../../README.md'), 'utf8');
-  expect(readme).toContain(`\`\`\`ts\n${readFileSync(join(CLIENT, 'index.ts'), 'utf8')}\`\`\``);
+test('is the one in docs/embedding.md', () => {
+  const document = readFileSync(resolve(CLIENT, '../../docs/embedding.md'), 'utf8');
+  expect(document).toContain(`\`\`\`ts\n${readFileSync(join(CLIENT, 'index.ts'), 'utf8')}\`\`\``);
 });
 
 test('compiles and runs', () => {

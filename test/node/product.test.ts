@@ -1,4 +1,5 @@
-// The README's example runs: a product's Worker asks the service through a service binding.
+// The Worker in docs/embedding.md runs: it records its uses through a service binding.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
@@ -31,6 +32,13 @@ const visit = async (origin: string) => {
   const answer = await fetch(`${service.url}/?business=${business.id}`, { headers });
   return { status: answer.status, body: await answer.json(), cors: answer.headers.get('Access-Control-Allow-Origin') };
 };
+
+test('is the one in docs/embedding.md, with its binding', () => {
+  const document = readFileSync('docs/embedding.md', 'utf8');
+  const config = readFileSync('test/product/wrangler.toml', 'utf8');
+  expect(document).toContain(`\`\`\`ts\n${readFileSync('test/product/index.ts', 'utf8')}\`\`\``);
+  expect(document).toContain(`\`\`\`toml\n${config.slice(config.indexOf('[[services]]'))}\`\`\``);
+});
 
 test('acts on 200, and passes a refusal on with its reason', async () => {
   expect(await visit('https://acme.example')).toEqual({ status: 200, body: { answer: 42 }, cors: '*' });

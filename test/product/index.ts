@@ -1,4 +1,4 @@
-// A product's own back end: each answer of it is one use, which the service authorises and counts.
+// A product's back end. The usage service authorizes and counts each response.
 
 type Env = { USAGE: Fetcher };
 
@@ -12,11 +12,11 @@ export default {
       const value = request.headers.get(name);
       if (value !== null) headers.set(name, value);
     }
-    const ask = () =>
+    const record = () =>
       env.USAGE.fetch(`https://usage.internal/api/v1/business/usage/${business}`, { method: 'POST', headers });
-    let use = await ask();
-    if (use.status >= 500) use = await ask(); // the key makes it safe: the use counts once
-    if (use.status !== 200) return use; // refused: the visitor reads why
+    let use = await record();
+    if (use.status >= 500) use = await record(); // safe: with the same idempotency key, the use counts once
+    if (use.status !== 200) return use; // pass the refusal on
     return Response.json({ answer: 42 }, { headers: cors });
   },
 } satisfies ExportedHandler<Env>;
