@@ -1,256 +1,189 @@
-// The OpenAPI 3.1 description of the service: made when it is built, from the schemas and rules by which it answers. The
-// Worker never loads this. A test sends every answer of the test suite through it (test/contract.ts).
-import { type Operation, POLICY } from '../core/policy.ts';
+// The OpenAPI 3.1 description of the service, made when it is built: the Worker only serves the file. Schemas, policy and refusals
+// are those of the service, and every response of the test suite is validated against it (test/contract.ts).
+import * as z from 'zod/mini';
+import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_DAYS } from '../core/use.ts';
-import { MAX_SITES } from '../db/access.ts';
-import { UnknownEntry } from '../http/errors.ts';
-import { JSON_RULE } from '../http/input.ts';
-import { LAST_RULE, SITES_RULE } from '../routes/access.ts';
-import { ID_RULE, identifiedHeader } from '../routes/recording.ts';
-import { DAY_RULE, rangeQuery } from '../routes/usage.ts';
-import {
-  answer,
-  anyOf,
-  BODY,
-  type Example,
-  invalid,
-  lifted,
-  ref,
-  refusals,
-  STORED,
-  said,
-  shown,
-  unknownBusiness,
-} from './answers.ts';
-import { components, wholeNumber } from './components.ts';
-import { plainSchema, type Schema } from './schemas.ts';
+import { cached, guarded, json, ok, refusals } from './responses.ts';
+import * as schemas from './schemas.ts';
+import * as service from './service.ts';
 
-const BUSINESS_IS_NOT_VALID = '`business_id` is not the id of a business of the caller';
+const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
 
-/** Which credentials an operation takes. */
-const security = (operation: Operation) => [
-  { apiKey: [] },
-  ...(POLICY[operation].token ? [{ businessToken: [] }] : []),
-];
+**Credentials.** Send either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret. Keep it on servers; it
+acts on every business of its user. A *business token* is public. Put it into web pages; it acts on its own business only. Once a
+business has registered domains, pages of other domains are refused, whichever they send, and a token is refused without \`Origin\`.
 
-/** The schema of one field, with what zod cannot say of it. */
-const field = (schema: Schema, name: string, more: object = {}) => ({
-  ...(schema.properties?.[name] as Schema),
-  ...more,
+**Responses.** A success has \`status: true\` and \`data\`. An unknown path gets 404 and another method 405, both with
+\`{"message": "…"}\`; HEAD works like GET. Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that
+depends on a credential must not be stored. Days are UTC.`;
+
+const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With \`uses\`
+(API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
+nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
+same one counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} if it came with a token.`;
+
+type Place = 'path' | 'query' | 'header';
+const parameter = (place: Place, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
+  schema.check(z.meta({ param: { in: place, name, description, example } }));
+const wholeNumber = z.int().check(z.minimum(1));
+const day = service.rangeQuery.shape.from.check(z.meta({ format: 'date' }));
+const key = z.optional(service.identifiedHeader.shape['Idempotency-Key']);
+
+const businessId = parameter('path', 'business_id', wholeNumber, 'Identifier of the business.', 1);
+const accessId = parameter('path', 'access_id', wholeNumber, 'Identifier of the entry.', 1);
+const fromBrowsers = 'Sent by browsers: the origin of the calling page. It is compared with the registered domains.';
+const origin = parameter('header', 'Origin', z.optional(z.string()), fromBrowsers, 'https://shop.example');
+const once = 'Makes a retry of one use safe. Not allowed with `uses`: each of them has an `id`.';
+
+const nothing = z.union([z.strictObject({}), z.array(z.never())]);
+const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
+const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', service.usesBody);
+const recorded = z.union([schemas.recordedUse, schemas.recordedUses]);
+const sites = schemas.component('Sites', 'The domains to register.', service.sitesBody);
+const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
+
+const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };
+const businessWith = (...sites: string[]): schemas.Business => ({
+  id: 1,
+  user_id: 7,
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+  token: 'bua_pk_0123456789ABCDEFGHIJKLMNOPQRSTUVW',
+  status: 'active',
+  ...times,
+  access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
 });
+const SHOP = 'https://shop.example';
+const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
-const body = (schemas: string[], examples: Record<string, Example>) => ({
-  content: { 'application/json': { schema: anyOf(schemas), examples } },
-});
-
-const range = plainSchema(rangeQuery);
-const day = (name: 'from' | 'to', description: string, example: string) => ({
-  name,
-  in: 'query',
-  description,
-  schema: field(range, name, { format: 'date' }),
-  example,
-});
-
-const DESCRIPTION = `Usage per day of a business, and the domains on which its token works.
-
-**Credentials.** One header carries either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret, lives
-on servers and acts on every business of its user. A *business token* is public, stands in web pages and belongs to one
-business. Once a business has registered domains, browsers are let in from these only, whichever of the two they carry.
-
-**Answers.** A successful one has \`status: true\` and \`data\`. An unknown path is 404 and another method 405, both with
-\`{"message": "…"}\`; HEAD answers as GET. Every answer can be read by every page (\`Access-Control-Allow-Origin: *\`), and none
-that depends on a credential may be stored. Days are UTC.`;
-
-export function openapi() {
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Business Usage and Access', version: '1.0.0', description: DESCRIPTION },
-    servers: [{ url: '/', description: 'The host that serves this description.' }],
-    tags: [
-      { name: 'usage', description: 'Uses of a business: reporting and recording.' },
-      { name: 'access', description: 'The domains on which a business token works.' },
-      { name: 'description', description: 'This document.' },
-    ],
-    paths: {
-      '/api/v1/business/usage/{business_id}': {
-        parameters: [ref('parameters', 'business_id'), ref('parameters', 'Origin')],
-        get: {
-          operationId: 'readUsage',
-          tags: ['usage'],
-          summary: 'Usage of a business',
-          description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days. Both ends are included.`,
-          security: security('read_usage'),
-          parameters: [
-            day('from', 'First day. Default: 29 days before `to`.', '2026-03-01'),
-            day('to', 'Last day. Default: today.', '2026-03-03'),
-          ],
-          responses: {
-            200: answer('The count of each day.', ['UsageReport'], {
-              three_days: {
-                value: {
-                  status: true,
-                  data: {
-                    used: [
-                      { date: '2026-03-01', count: 0 },
-                      { date: '2026-03-02', count: 5 },
-                      { date: '2026-03-03', count: 12 },
-                    ],
-                  },
-                },
-              },
-            }),
-            ...refusals(['read_usage']),
-            422: answer(`${BUSINESS_IS_NOT_VALID}, or the range cannot be used.`, ['Refusal', 'InvalidInput'], {
-              ...unknownBusiness,
-              day: invalid('from', DAY_RULE),
-              order: invalid('from', 'must not be after to (2026-03-01)'),
-            }),
-          },
+const paths: ZodOpenApiPathsObject = {
+  '/api/v1/business/usage/{business_id}': {
+    parameters: [businessId, origin],
+    get: guarded(['read_usage'], {
+      operationId: 'readUsage',
+      summary: 'Read the usage of a business',
+      description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included.`,
+      parameters: [
+        parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
+        parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
+      ],
+      success: ok('The number of uses on each day.', schemas.usageReport, {
+        three_days: {
+          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
         },
-        post: {
-          operationId: 'recordUse',
-          tags: ['usage'],
-          summary: 'Record a use, or report past uses',
-          description: `Without a body: authorises the caller and counts one use, in one go. With \`uses\` (API key only): counts each of
-them on the day of its \`at\`. The same \`Idempotency-Key\`, or the same \`id\`, counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} where it came with a token. A refused
-call counts nothing.`,
-          security: security('record_use'),
-          parameters: [
-            {
-              name: 'Idempotency-Key',
-              in: 'header',
-              description: 'Makes one use safe to send again. Not with `uses`: each of them has its own `id`.',
-              schema: field(plainSchema(identifiedHeader), 'Idempotency-Key'),
-              example: 'order-1',
-            },
-          ],
-          requestBody: {
-            description: 'Empty for one use.',
-            required: false,
-            ...body(['OneUse', 'Uses'], {
-              one_use: { value: {} },
-              uses: { value: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] } },
-            }),
-          },
-          responses: {
-            200: answer('Counted.', ['RecordedUse', 'RecordedUses'], {
-              one_use: { value: { status: true, data: { date: '2026-03-03', count: 13 } } },
-              uses: { value: { status: true, data: { recorded: 2, duplicates: 0 } } },
-            }),
-            ...refusals(['record_use', 'record_uses']),
-            ...BODY,
-            422: answer(`${BUSINESS_IS_NOT_VALID}, or the input cannot be used.`, ['Refusal', 'InvalidInput'], {
-              ...unknownBusiness,
-              id: invalid('uses.0.id', ID_RULE),
-              body: invalid('body', JSON_RULE),
-            }),
-          },
-        },
+      }),
+      refusals: service.INVALID_RANGE,
+    }),
+    post: guarded(['record_use', 'report_uses'], {
+      operationId: 'recordUse',
+      summary: 'Record a use, or a list of past uses',
+      description: RECORDING,
+      parameters: [parameter('header', 'Idempotency-Key', key, once, 'order-1')],
+      requestBody: {
+        description: 'Empty for one use, or a list of uses.',
+        content: json(z.union([oneUse, uses]), {
+          one_use: {},
+          uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
+        }),
       },
-      '/api/v1/business/{business_id}/access': {
-        parameters: [ref('parameters', 'business_id'), ref('parameters', 'Origin')],
-        get: {
-          operationId: 'readAccess',
-          tags: ['access'],
-          summary: 'List access domains',
-          security: security('read_access'),
-          responses: {
-            200: answer('The business with its list.', ['BusinessAnswer'], { shown }),
-            ...refusals(['read_access']),
-          },
-        },
-        post: {
-          operationId: 'addAccess',
-          tags: ['access'],
-          summary: 'Add access domains',
-          description: `Adds domains to the list: all of them or none. One that is there already is no error. At most ${MAX_SITES} a business.`,
-          security: security('change_access'),
-          requestBody: {
-            required: true,
-            ...body(['Sites'], {
-              sites: { value: { sites: ['https://shop.example'] } },
-              wildcards: { value: { sites: ['https://*.acme.example', 'http://localhost:*'] } },
-            }),
-          },
-          responses: {
-            200: answer('The business with its list as it is now.', ['BusinessAnswer'], { shown }),
-            ...refusals(['change_access']),
-            ...BODY,
-            422: answer('The input cannot be used.', ['InvalidInput'], {
-              url: invalid('sites.0', 'must be an http or https URL, such as https://example.com'),
-              list: invalid('sites', SITES_RULE),
-            }),
-          },
-        },
-        delete: {
-          operationId: 'removeAllAccess',
-          tags: ['access'],
-          summary: 'Remove all access domains',
-          description: 'Lifts the restriction: the token works on every site again.',
-          security: security('change_access'),
-          responses: {
-            200: answer('The business with an empty list.', ['BusinessAnswer'], { lifted }),
-            ...refusals(['change_access']),
-            ...BODY,
-          },
-        },
+      success: ok('`RecordedUse` for one use, `RecordedUses` for a list.', recorded, {
+        one_use: { date: '2026-03-03', count: 13 },
+        uses: { recorded: 2, duplicates: 0 },
+      }),
+      refusals: { ...service.INVALID_USES, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/business/{business_id}/access': {
+    parameters: [businessId, origin],
+    get: guarded(['read_access'], {
+      operationId: 'readAccess',
+      summary: 'List the registered domains',
+      success: ok('The business and its registered domains.', schemas.business, { business: businessWith(SHOP) }),
+    }),
+    post: guarded(['change_access'], {
+      operationId: 'addAccess',
+      summary: 'Register domains',
+      description: `Adds all of the domains, or none if one is not valid. A domain that is registered already is no error. A business has at most ${service.MAX_SITES}.`,
+      requestBody: {
+        required: true,
+        content: json(sites, { sites: { sites: [SHOP] }, wildcards: { sites: WILDCARDS } }),
       },
-      '/api/v1/business/{business_id}/access/{access_id}': {
-        parameters: [
-          ref('parameters', 'business_id'),
-          {
-            name: 'access_id',
-            in: 'path',
-            required: true,
-            description: 'Identifier of the entry.',
-            schema: wholeNumber,
-            example: 1,
-          },
-          ref('parameters', 'Origin'),
-        ],
-        delete: {
-          operationId: 'removeAccess',
-          tags: ['access'],
-          summary: 'Remove an access domain',
-          description: 'Removes an entry, unless it is the last: that would open the token to every site.',
-          security: security('change_access'),
-          responses: {
-            200: answer('The business without the entry.', ['BusinessAnswer'], { shown }),
-            ...refusals(['change_access']),
-            404: answer('The business has no such entry.', ['Refusal'], { unknown: said(new UnknownEntry()) }),
-            ...BODY,
-            422: answer('The entry is the last.', ['InvalidInput'], {
-              last: invalid('access_id', LAST_RULE),
-            }),
-          },
+      success: ok('The business and all of its registered domains.', schemas.business, {
+        sites: businessWith(SHOP),
+        wildcards: businessWith(...WILDCARDS),
+      }),
+      refusals: { ...service.INVALID_SITES, ...service.BROKEN_BODY },
+    }),
+    delete: guarded(['change_access'], {
+      operationId: 'removeAllAccess',
+      summary: 'Remove all registered domains',
+      description: 'Lifts the restriction: the token works on every site again.',
+      success: ok('The business, without registered domains.', schemas.business, { business: businessWith() }),
+      refusals: service.BROKEN_BODY,
+    }),
+  },
+  '/api/v1/business/{business_id}/access/{access_id}': {
+    parameters: [businessId, accessId, origin],
+    delete: guarded(['change_access'], {
+      operationId: 'removeAccess',
+      summary: 'Remove a registered domain',
+      description: 'Removes one entry. The last one is refused (422): without it, the token would work on every site.',
+      success: ok('The business and its remaining domains.', schemas.business, { business: businessWith(SHOP) }),
+      refusals: { ...service.NOT_REMOVED, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/openapi.json': {
+    get: {
+      operationId: 'readDescription',
+      tags: ['description'],
+      summary: 'Read this description',
+      security: [],
+      responses: {
+        200: {
+          description: 'OpenAPI 3.1. It may be stored for an hour.',
+          headers: cached,
+          content: json(openApi, { start: { openapi: '3.1.0', info: {}, paths: {} } }),
         },
-      },
-      '/api/v1/openapi.json': {
-        get: {
-          operationId: 'readDescription',
-          tags: ['description'],
-          summary: 'This description',
-          security: [],
-          responses: {
-            200: {
-              description: 'OpenAPI 3.1. May be stored for an hour.',
-              headers: STORED,
-              content: {
-                'application/json': {
-                  schema: ref('schemas', 'Description'),
-                  examples: { start: { value: { openapi: '3.1.0', info: {}, paths: {} } } },
-                },
-              },
-            },
-            429: ref('responses', 'TooManyAttempts'),
-            304: { description: 'Not changed since the `ETag` that `If-None-Match` names.', headers: STORED },
-            500: ref('responses', 'ServerError'),
-          },
-        },
+        304: { description: 'Not changed since the version that `If-None-Match` names.', headers: cached },
+        ...refusals(service.PUBLIC),
       },
     },
-    components: components(),
+  },
+};
+
+const bearer = (bearerFormat: string, description: string) =>
+  ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
+const KEY = 'An API key: secret, for servers. It acts on every business of its user.';
+const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
+
+/** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */
+const overrideOf = (closed: boolean): ZodOpenApiOverride =>
+  function override({ zodSchema, jsonSchema, io }) {
+    const { def } = zodSchema._zod;
+    if (io === 'output' && !closed && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    if (def.type !== 'pipe') return;
+    // Both sides of a pipe apply: the routes check the length of a list before its entries.
+    Object.assign(jsonSchema, createSchema(def.out, { io, opts: { override } }).schema);
+    delete jsonSchema.additionalProperties;
   };
-}
+
+export const openapi = ({ closed } = { closed: false }) =>
+  createDocument(
+    {
+      openapi: '3.1.0',
+      info: { title: 'Business Usage and Access', version: '1.0.0', description: DESCRIPTION },
+      servers: [{ url: '/', description: 'The host that serves this description.' }],
+      tags: [
+        { name: 'usage', description: 'Read and record the uses of a business.' },
+        { name: 'access', description: 'Manage the domains on which a business token works.' },
+        { name: 'description', description: 'This document.' },
+      ],
+      paths,
+      components: { securitySchemes: { apiKey: bearer('bua_sk_…', KEY), businessToken: bearer('bua_pk_…', TOKEN) } },
+    },
+    { override: overrideOf(closed) },
+  );

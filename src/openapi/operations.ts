@@ -5,50 +5,43 @@ type Operation = {
   summary: string;
   description?: string;
   security: object[];
-  parameters?: { name?: string; in?: string; example?: string }[];
+  parameters?: { name: string; in: string; example: string }[];
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: object }> } } };
 };
 
 const VARIABLES: Record<string, string> = { business_id: '$BUSINESS', access_id: '1' };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-const prose = (text: string) => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+const prose = (text = '') => text && `<p>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
 
 /** One line for each way to call it. */
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
   const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? '');
-  const query = parameters
-    .filter((parameter) => parameter.in === 'query')
-    .map(({ name, example }) => `${name}=${example}`);
+  const query = parameters.flatMap(({ in: place, name, example }) => (place === 'query' ? [`${name}=${example}`] : []));
   const address = query.length === 0 ? url : `"${url}?${query.join('&')}"`;
-  const byToken = security.some((credential) => 'businessToken' in credential);
+  const takesToken = security.some((credential) => 'businessToken' in credential);
   const bodies = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
   return bodies.map(({ value }) => {
-    const sent = Object.keys(value).length > 0;
-    const credential = byToken && !sent ? '$TOKEN' : '$API_KEY';
+    const isSent = Object.keys(value).length > 0;
+    const credential = takesToken && !isSent ? '$TOKEN' : '$API_KEY';
     return [
       `curl ${address}`,
-      method === 'get' || sent ? '' : ` -X ${method.toUpperCase()}`,
+      method === 'get' || isSent ? '' : ` -X ${method.toUpperCase()}`,
       security.length === 0 ? '' : ` -H "Authorization: Bearer ${credential}"`,
-      sent ? ` --json '${JSON.stringify(value)}'` : '',
+      isSent ? ` --json '${JSON.stringify(value)}'` : '',
     ].join('');
   });
 }
 
-export function operationsHtml(): string {
-  const entries = Object.entries(openapi().paths).flatMap(([path, item]) =>
-    ['get', 'post', 'delete'].flatMap((method) => {
-      const operation = (item as Record<string, Operation>)[method];
-      return operation === undefined ? [] : [{ path, method, operation }];
-    }),
-  );
-  return entries
-    .map(
-      ({ path, method, operation }) => `<article class="operation">
+const article = (path: string, method: string, operation: Operation) => `<article class="operation">
       <h3>${escaped(operation.summary)}</h3>
       <code class="path"><b>${method.toUpperCase()}</b> ${escaped(path)}</code>
-      ${operation.description === undefined ? '' : `<p>${prose(operation.description)}</p>`}
+      ${prose(operation.description)}
       <pre><code>${escaped(curl(path, method, operation).join('\n'))}</code></pre>
-    </article>`,
+    </article>`;
+
+export const operationsHtml = (): string =>
+  Object.entries(openapi().paths ?? {})
+    .flatMap(([path, { parameters: _, ...operations }]) =>
+      Object.entries(operations).map(([method, operation]) => article(path, method, operation as Operation)),
     )
     .join('\n    ');
-}

@@ -1,126 +1,82 @@
-// What answers look like, as zod schemas with names: the components of the OpenAPI description. The Worker never loads this.
+// The bodies of responses, as zod schemas. The description is made of them, and the routes are typed by them (`import type`), so
+// that the two cannot drift. The Worker never loads this file.
 import * as z from 'zod/mini';
-import { sitesBody } from '../routes/access.ts';
-import { usesBody } from '../routes/recording.ts';
 
-const id = (what: string) => z.int().check(z.positive(), z.meta({ description: `Identifier of ${what}.` }));
-const text = (description: string) => z.string().check(z.meta({ description }));
-const timestamp = (what: string) =>
-  z
-    .string()
-    .check(
-      z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/),
-      z.meta({ description: `When ${what}, in UTC.`, format: 'date-time' }),
-    );
-const count = (description: string) => z.int().check(z.minimum(0), z.meta({ description }));
+/** A component of the description: generated clients have it under this name. */
+export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
+  z.globalRegistry.add(schema, { id, description });
+  return schema;
+}
+const object = <Shape extends z.core.$ZodShape>(id: string, description: string, shape: Shape) =>
+  component(id, description, z.object(shape));
+
+const text = (description: string) => z.string().check(z.describe(description));
+const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
+const id = (of: string) => z.int().check(z.minimum(1), z.describe(`Identifier of ${of}.`));
 const day = (description: string) =>
   z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/), z.meta({ description, format: 'date' }));
-const success = z.literal(true);
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
+const time = (of: string) =>
+  z.string().check(z.regex(INSTANT), z.meta({ description: `When ${of}, in UTC.`, format: 'date-time' }));
+const list = <S extends z.ZodMiniType>(description: string, entry: S) => z.array(entry).check(z.describe(description));
 
-const usageEntry = z.object({
+/** The body of a success: what was asked for is its `data`. */
+export const success = <S extends z.ZodMiniType>(data: S) => z.object({ status: z.literal(true), data });
+export type Success<Data> = z.infer<ReturnType<typeof success<z.ZodMiniType<Data>>>>;
+
+const usageEntry = object('UsageEntry', 'The uses of one day.', {
   date: day('Calendar day, UTC.'),
-  count: count('Number of uses on that day; 0 when there was none.'),
+  count: count('Number of uses on that day; 0 if there were none.'),
 });
-
-const report = z.object({
-  status: success,
-  data: z.object({
-    used: z
-      .array(usageEntry)
-      .check(
-        z.meta({ description: 'One entry for each day of the range, ascending; days without usage have count 0.' }),
-      ),
-  }),
+export const usageReport = object('UsageReport', 'The uses on each day of a range.', {
+  used: list('One entry for each day of the range, ascending.', usageEntry),
 });
+export type UsageReport = z.infer<typeof usageReport>;
 
-const recordedUse = z.object({
-  status: success,
-  data: z.object({
-    date: day('The day on which the use was counted.'),
-    count: count("That day's count now."),
-  }),
+export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
+  date: day('The day on which the use was counted.'),
+  count: count('Number of uses on that day, as it is now.'),
 });
+export type RecordedUse = z.infer<typeof recordedUse>;
 
-const recordedUses = z.object({
-  status: success,
-  data: z.object({
-    recorded: count('How many of the uses were new.'),
-    duplicates: count('How many were known already, or came twice.'),
-  }),
+export const recordedUses = object('RecordedUses', 'The result of recording a list of uses.', {
+  recorded: count('How many of the uses were new, and are counted now.'),
+  duplicates: count('How many were counted before, or are repeated in the list.'),
 });
+export type RecordedUses = z.infer<typeof recordedUses>;
 
-const access = z.object({
+const access = object('Access', 'A registered domain.', {
   id: id('the entry'),
   business_id: id('the business it belongs to'),
-  site: text('An authorized domain, as the origin that browsers send, or a wildcard.'),
-  created_at: timestamp('it was added'),
-  updated_at: timestamp('it was last changed'),
+  site: text('The domain: an origin as browsers send it, or a wildcard.'),
+  created_at: time('it was added'),
+  updated_at: time('it was last changed'),
 });
-
-const business = z.object({
+export const business = object('Business', 'A business and its registered domains.', {
   id: id('the business'),
   user_id: id('the user who owns it'),
   name: text('Name of the business.'),
   main_domain: text('Main domain of the business.'),
   site: text('URL of its site.'),
-  country_id: z.int().check(z.meta({ description: 'Identifier of a country.' })),
+  country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
-  token: text('Token of the business. Public: it stands in web pages.'),
-  status: text('Status of the business; its token works while it is `active`.'),
-  created_at: timestamp('it was made'),
-  updated_at: timestamp('it or its list of domains was last changed'),
-  access_list: z.array(access).check(z.meta({ description: 'Its authorized domains, in the order of their ids.' })),
+  token: text('Token of the business. It is public: web pages contain it.'),
+  status: text('Status of the business. Its token works only while it is `active`.'),
+  created_at: time('it was created'),
+  updated_at: time('it or its list of domains was last changed'),
+  access_list: list('Its registered domains, ordered by id.', access),
 });
+export type Business = z.infer<typeof business>;
 
-const message = z.object({ message: text('What is wrong, in a sentence.') });
-const refused = z.literal(false);
-const refusal = z.object({ status: refused, message: text('What is wrong, and what would be right.') });
-const invalidInput = z.object({
-  status: refused,
-  message: text('The first of the errors.'),
+export const message = object('Message', 'An error that has nothing to do with the business.', {
+  message: text('What is wrong.'),
+});
+const refused = { status: z.literal(false), message: text('What is wrong, and what would be right.') };
+export const refusal = object('Refusal', 'A call that may not be made, or names what does not exist.', refused);
+export const invalidInput = object('InvalidInput', 'Input that is not valid. `message` is the first of the errors.', {
+  ...refused,
   errors: z
     .record(z.string(), z.array(z.string()))
-    .check(z.meta({ description: 'For each field, as its path with dots (`sites.1`), what is wrong with it.' })),
+    .check(z.describe('What is wrong with each field, which is named by its path with dots: `sites.1`.')),
 });
-
-const noUse = z.union([z.strictObject({}), z.array(z.never())]);
-
-const named = z.registry<{ id: string; description?: string }>();
-named.add(sitesBody, { id: 'Sites', description: 'The domains to authorize.' });
-named.add(usesBody, { id: 'Uses', description: 'Uses of the past days, each with an id of its own.' });
-named.add(noUse, { id: 'OneUse', description: 'Nothing: one use, now.' });
-named.add(usageEntry, { id: 'UsageEntry' });
-named.add(report, { id: 'UsageReport' });
-named.add(recordedUse, { id: 'RecordedUse' });
-named.add(recordedUses, { id: 'RecordedUses' });
-named.add(access, { id: 'Access', description: 'An entry of the list of authorized domains.' });
-named.add(business, { id: 'Business' });
-named.add(z.object({ status: success, data: business }), { id: 'BusinessAnswer' });
-named.add(message, { id: 'Message' });
-named.add(refusal, { id: 'Refusal' });
-named.add(invalidInput, { id: 'InvalidInput' });
-
-export type Schema = z.core.JSONSchema.BaseSchema;
-
-/** A pipe asks for both of its sides: the routes check the length of a list before its entries. */
-function bothSides({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Schema }): void {
-  const { def } = zodSchema._zod;
-  if (def.type !== 'pipe') return;
-  const { in: before, out: after } = def as z.core.$ZodPipeDef;
-  Object.assign(jsonSchema, plainSchema(before), plainSchema(after));
-  delete jsonSchema.additionalProperties;
-}
-
-/** One schema, without names. */
-export function plainSchema(schema: z.core.$ZodType): Schema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', override: bothSides });
-  return rest;
-}
-
-/** Every named schema, as JSON Schema 2020-12. Objects are open: a later version may add a field. */
-export function namedSchemas(): Record<string, Schema> {
-  const made = z.toJSONSchema(named, { io: 'input', override: bothSides, uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(
-    Object.entries(made.schemas).map(([name, { $schema: _, $id: __, ...rest }]) => [name, rest]),
-  );
-}
+export type ErrorBody = z.infer<typeof message> | z.infer<typeof refusal> | z.infer<typeof invalidInput>;

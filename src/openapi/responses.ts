@@ -1,0 +1,100 @@
+// The responses of operations, with their headers and examples.
+import * as z from 'zod/mini';
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { type Operation, POLICY } from '../core/policy.ts';
+import { invalidInput, message, refusal, type Success, success } from './schemas.ts';
+import { denials, FAILURES, type Refused } from './service.ts';
+
+type Headers = Record<string, z.ZodMiniType>;
+const header = (id: string, description: string, schema: z.ZodMiniType = z.string()) =>
+  schema.check(z.meta({ header: { id, description } }));
+const matching = (pattern: RegExp) => z.string().check(z.regex(pattern));
+
+const timing = z.optional(matching(/^d1;dur=/));
+const traced = { 'X-Request-Id': header('RequestId', 'Identifies the request. The log of the service has it too.') };
+const uncached = {
+  ...traced,
+  'Cache-Control': header('CacheControl', 'The response must not be stored.', z.literal('no-store')),
+  'Server-Timing': header('ServerTiming', 'Milliseconds at the database. Absent if it was not asked.', timing),
+};
+export const cached = z.object({
+  ...traced,
+  'Cache-Control': header('PublicCacheControl', 'How long to store it.', matching(/^public, max-age=\d+$/)),
+  ETag: header('ETag', 'Identifies this version.'),
+});
+const challenge = { 'WWW-Authenticate': header('WWWAuthenticate', 'RFC 6750.', z.literal('Bearer')) };
+const retry = { 'Retry-After': header('RetryAfter', 'Seconds to wait.', matching(/^\d+$/)) };
+
+/** A body in JSON. Examples of a request and of its response go by the same names, by which mock servers can be asked for them. */
+export const json = (schema: z.ZodMiniType, examples: Record<string, object>) => ({
+  'application/json': {
+    schema,
+    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+  },
+});
+
+/** A success, by examples of its `data`. */
+export function ok<S extends z.ZodMiniType>(description: string, data: S, examples: Record<string, z.infer<S>>) {
+  const bodies: Record<string, Success<z.infer<S>>> = {};
+  for (const [name, example] of Object.entries(examples)) bodies[name] = { status: true, data: example };
+  return { description, headers: z.object(uncached), content: json(success(data), bodies) };
+}
+
+/** What each status means. One with an id is the same for every operation: a component. */
+const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
+  400: { id: 'BadRequest', description: 'The body ended early' },
+  401: { description: 'The credential is missing or not valid', headers: challenge },
+  403: { description: 'The credential may not do this, or not from this origin: `message` says which' },
+  404: { description: 'The business has no such entry' },
+  413: { id: 'PayloadTooLarge', description: 'The body is over 1 MiB' },
+  422: { description: 'The input is not valid' },
+  429: { id: 'TooManyAttempts', description: 'Too many requests', headers: retry },
+  500: { id: 'ServerError', description: 'The service failed' },
+  503: { id: 'ServiceUnavailable', description: 'The database cannot answer. It is safe to retry', headers: retry },
+};
+const OR_UNKNOWN = ', or `business_id` is not the id of a business of the caller';
+
+const schemaOf = (body: object) => ('errors' in body ? invalidInput : 'status' in body ? refusal : message);
+const components: Record<string, ZodOpenApiResponseObject> = {};
+
+/** One response for each status, with the bodies that come with it as examples. */
+export function refusals(reasons: Record<string, Refused>): Record<string, ZodOpenApiResponseObject> {
+  const byStatus = Object.groupBy(Object.entries(reasons), ([, { status }]) => status);
+  const responses = Object.entries(byStatus).map(([status, entries = []]) => {
+    const meaning = STATUSES[status];
+    if (meaning === undefined) throw new Error(`status ${status} has no description`);
+    const { id, description, headers } = meaning;
+    const examples = Object.fromEntries(entries.map(([name, { body }]) => [name, body]));
+    const [schema = message, ...others] = new Set(Object.values(examples).map(schemaOf));
+    const response = {
+      description: `${description}${'unknown_business' in examples ? OR_UNKNOWN : ''}.`,
+      headers: z.object({ ...uncached, ...headers }),
+      content: json(others.length === 0 ? schema : z.union([schema, ...others]), examples),
+    };
+    if (id === undefined) return [status, response];
+    components[id] ??= { id, ...response };
+    return [status, components[id]];
+  });
+  return Object.fromEntries(responses);
+}
+
+type Guarded = Omit<ZodOpenApiOperationObject, 'responses'> & {
+  success: ZodOpenApiResponseObject;
+  /** Those of its own, besides the guard's. */
+  refusals?: Record<string, Refused>;
+};
+
+/** An operation behind the guard, which does one or more things of the policy: who may, and how a call is refused. */
+export function guarded(
+  operations: [Operation, ...Operation[]],
+  { success: granted, refusals: own, ...words }: Guarded,
+): ZodOpenApiOperationObject {
+  const { resource, token } = POLICY[operations[0]];
+  const reasons: Record<string, Refused> = Object.assign({}, own, ...operations.map(denials), FAILURES);
+  return {
+    ...words,
+    tags: [resource],
+    security: [{ apiKey: [] }, ...(token ? [{ businessToken: [] }] : [])],
+    responses: { 200: granted, ...refusals(reasons) },
+  };
+}

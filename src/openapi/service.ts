@@ -1,0 +1,57 @@
+// What the description takes from the service: the schemas of its input, and its responses to errors.
+import * as z from 'zod/mini';
+import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { answerOf, BrokenBody, Denied, InvalidInput, TooMany, Unavailable, UnknownEntry } from '../http/errors.ts';
+import { LAST_RULE, sitesBody } from '../routes/access.ts';
+import { identifiedHeader, usesBody } from '../routes/record.ts';
+import { rangeQuery } from '../routes/report.ts';
+
+export { MAX_SITES } from '../db/access.ts';
+export { identifiedHeader, rangeQuery, sitesBody, usesBody };
+
+export type Refused = { status: number; body: object };
+
+function refused(error: Error, operation: Operation = 'read_usage'): Refused {
+  const kind = POLICY[operation].token ? 'token' : 'key';
+  const call = { operation, business_id: 1, origin: 'https://evil.example' };
+  return answerOf(error, { credential: { kind, last_four: '' }, call });
+}
+
+const invalid = (field: string, problem: string) => refused(new InvalidInput({ [field]: [`${field} ${problem}`] }));
+
+/** How input is refused that does not match its schema. */
+function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
+  const issue = z.safeParse(schema, input).error?.issues[0];
+  if (issue === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
+  return invalid(issue.path.join('.') || 'body', issue.message);
+}
+
+/** How callers are refused who may not do an operation, by the reasons that its policy knows. */
+export function denials(operation: Operation): Record<string, Refused> {
+  const { token, inactive } = POLICY[operation];
+  const reasons: Refusal[] = ['unauthenticated', 'unknown_business', 'origin_not_authorized'];
+  reasons.push(token ? 'origin_missing' : 'token_not_allowed');
+  if (!inactive) reasons.push('inactive_business');
+  return Object.fromEntries(reasons.map((reason) => [reason, refused(new Denied(reason), operation)]));
+}
+
+// The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.
+export const PUBLIC = { too_many: refused(new TooMany()), server_error: refused(new Error()) };
+export const FAILURES = { ...PUBLIC, unavailable: refused(new Unavailable()) };
+export const BROKEN_BODY = {
+  broken_body: refused(new BrokenBody()),
+  too_large: { status: 413, body: { message: 'Payload Too Large' } },
+};
+export const INVALID_RANGE = {
+  invalid_day: mismatch(rangeQuery, { from: 'yesterday' }),
+  invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
+};
+export const INVALID_USES = {
+  invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
+  invalid_body: mismatch(usesBody, { use: 'order-1' }),
+};
+export const INVALID_SITES = {
+  invalid_site: mismatch(sitesBody, { sites: ['shop.example'] }),
+  invalid_list: mismatch(sitesBody, { sites: [] }),
+};
+export const NOT_REMOVED = { unknown_entry: refused(new UnknownEntry()), last_entry: invalid('access_id', LAST_RULE) };
