@@ -19,7 +19,7 @@ function resolve(node: Node | undefined): Node | undefined {
 }
 
 /** What is wrong with a value, or nothing. */
-function faultsOf(what: string, schema: Node | undefined, value: unknown): string[] {
+export function faultsOf(what: string, schema: Node | undefined, value: unknown): string[] {
   if (schema === undefined) return [`${what} has no schema`];
   let validator = validators.get(schema);
   if (validator === undefined) {

@@ -1,7 +1,8 @@
-// The description of the service (contract, section 3): served, and kept by test/contract.ts for every answer.
-import { expect, test } from 'vitest';
+// The description of the service: served, with examples that are true. test/contract.ts validates every response against it.
+import { describe, expect, test } from 'vitest';
 import { openapi } from '../src/openapi/document.ts';
-import { call } from './support.ts';
+import { faultsOf } from './contract.ts';
+import { call, newBusiness, setCount } from './support.ts';
 
 const PATH = '/api/v1/openapi.json';
 
@@ -32,4 +33,45 @@ test('answers HEAD without a body, and another method with 405', async () => {
   expect(post.status).toBe(405);
   expect(post.headers.get('Allow')).toBe('GET, HEAD');
   expect(post.headers.get('Cache-Control')).toBe('no-store');
+});
+
+type Body = { data: { access_list?: { site: string }[] } };
+type Content = { 'application/json': { schema: never; examples: Record<string, { value: Body }> } };
+type Operation = {
+  operationId: string;
+  requestBody?: { content: Content };
+  responses: Record<string, { content?: Content }>;
+};
+
+const { paths = {}, components } = openapi({ closed: true });
+const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+  Object.entries(methods as unknown as Record<string, Operation>).map(([method, operation]) => ({
+    ...{ path, method, operation },
+    name: operation.operationId,
+  })),
+);
+const examplesOf = (body?: { content?: Content }) => Object.entries(body?.content?.['application/json'].examples ?? {});
+
+describe.each(operations)('$name', ({ path, method, operation }) => {
+  const { requestBody, responses } = operation;
+
+  test('has examples that match their schemas', () => {
+    const shared = components?.responses as typeof responses;
+    const bodies = [...(requestBody ? [requestBody] : []), ...Object.values(responses), ...Object.values(shared)];
+    for (const body of bodies) {
+      const schema = body.content?.['application/json'].schema;
+      expect(examplesOf(body).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
+    }
+  });
+
+  test.each(examplesOf(requestBody))('is answered as the examples say: %s', async (name, { value }) => {
+    const business = await newBusiness();
+    await setCount(business.id, '2026-03-03', 12);
+    const url = path.replace('{business_id}', `${business.id}`);
+    const at = new Date('2026-03-03T12:00:00.000Z');
+    const answer = await call(method.toUpperCase(), url, { as: business.key, body: value, at });
+    const [, example] = examplesOf(responses[200]).find(([other]) => other === name) ?? [];
+    const said = (body?: Body) => body?.data.access_list?.map(({ site }) => site) ?? body;
+    expect({ status: answer.status, body: said(answer.body) }).toEqual({ status: 200, body: said(example?.value) });
+  });
 });

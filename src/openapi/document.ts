@@ -39,7 +39,7 @@ const once = 'Makes a retry of one use safe. Not allowed with `uses`: each of th
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
 const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', service.usesBody);
-const recorded = z.union([schemas.recordedUse, schemas.recordedUses]);
+const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
 const sites = schemas.component('Sites', 'The domains to register.', service.sitesBody);
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
@@ -85,7 +85,7 @@ const paths: ZodOpenApiPathsObject = {
       parameters: [parameter('header', 'Idempotency-Key', key, once, 'order-1')],
       requestBody: {
         description: 'Empty for one use, or a list of uses.',
-        content: json(z.union([oneUse, uses]), {
+        content: json(z.xor([oneUse, uses]), {
           one_use: {},
           uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
         }),

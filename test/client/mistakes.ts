@@ -1,0 +1,20 @@
+// What the types made of openapi.json do not let through: this compiles only as long as each line below a comment does not.
+import createClient from 'openapi-fetch';
+import type { paths } from './usage.d.ts';
+
+const usage = createClient<paths>({ baseUrl: '' });
+const path = { business_id: 1 };
+const { data } = await usage.GET('/api/v1/business/usage/{business_id}', { params: { path } });
+// @ts-expect-error a field that no response has
+data?.data.used[0]?.counted;
+// @ts-expect-error a path that does not exist
+await usage.GET('/api/v1/business/{business_id}/acces', { params: { path } });
+// @ts-expect-error a method that the path does not have
+await usage.DELETE('/api/v1/business/usage/{business_id}', { params: { path } });
+// @ts-expect-error a body of another shape
+await usage.POST('/api/v1/business/{business_id}/access', { params: { path }, body: { sites: 'https://a.example' } });
+// @ts-expect-error a use without an id
+await usage.POST('/api/v1/business/usage/{business_id}', { params: { path }, body: { uses: [{ at: '…' }] } });
+const recorded = await usage.POST('/api/v1/business/usage/{business_id}', { params: { path } });
+// @ts-expect-error a field of one of the two responses, without a look which of them it is
+recorded.data?.data.count;
