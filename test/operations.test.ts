@@ -2,10 +2,11 @@
 
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
+import { createApp } from '../src/app.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { ROUTES, type Route } from './routes.ts';
-import { BASE, call, db, env, everything, newApp, newBusiness } from './support.ts';
+import { BASE, call, db, env, everything, NOW, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -204,9 +205,10 @@ describe('the rate limits', () => {
 
   test('as deployed, let 1,000 calls of a page pass in ten seconds from ten addresses, and stop one address', async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
+    const { fetch } = createApp(() => NOW, { log() {}, error() {} });
     const visit = async (address: string, as = token) => {
       const headers = { Authorization: `Bearer ${as}`, Origin: 'https://shop.example', 'CF-Connecting-IP': address };
-      return (await newApp().app.fetch(new Request(BASE + usage, { headers }), env)).status;
+      return (await fetch(new Request(BASE + usage, { headers }), env)).status;
     };
     const calls = Array.from({ length: 1000 }, (_, index) => visit(`192.0.2.${index % 10}`));
     expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));

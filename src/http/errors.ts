@@ -4,11 +4,12 @@ import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
 import type { Env } from '../env.ts';
+import type { ErrorBody } from '../openapi/schemas.ts';
 import { json } from './response.ts';
 
 type ErrorResponse = {
   status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
-  body: object;
+  body: ErrorBody;
   headers?: Record<string, string>;
 };
 
@@ -58,7 +59,7 @@ const RETRY_SECONDS = 10;
 const LATER = { 'Retry-After': `${RETRY_SECONDS}` };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
-const refused = (message: string) => ({ status: false, message });
+const refused = (message: string) => ({ status: false as const, message });
 
 function deniedResponse(refusal: Refusal, { operation, origin, credential }: DeniedCall): ErrorResponse {
   const { resource, does } = POLICY[operation];

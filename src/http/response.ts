@@ -4,6 +4,7 @@ import type { Context, TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
 import type { Env } from '../env.ts';
+import type { Success } from '../openapi/schemas.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
@@ -54,3 +55,7 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   const all = { 'Content-Type': 'application/json', ...headers };
   return send(c, JSON.stringify(body), status ?? 200, all) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }
+
+/** The response of a success. `Data` is a type of the schemas of the description, so that the two cannot drift. */
+export const success = <Data extends object>(c: Context<Env>, data: Data) =>
+  json<Success<Data>>(c, { status: true, data });

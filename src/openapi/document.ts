@@ -78,7 +78,7 @@ const paths: ZodOpenApiPathsObject = {
       }),
       refusals: service.INVALID_RANGE,
     }),
-    post: guarded(['record_use', 'report_uses'], {
+    post: guarded(['record_use', 'record_uses'], {
       operationId: 'recordUse',
       summary: 'Record a use, or a list of past uses',
       description: RECORDING,

@@ -1,20 +1,31 @@
 // What the description takes from the service: the schemas of its input, and its responses to errors.
 import * as z from 'zod/mini';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
-import { answerOf, BrokenBody, Denied, InvalidInput, TooMany, Unavailable, UnknownEntry } from '../http/errors.ts';
+import {
+  BrokenBody,
+  Denied,
+  errorResponse,
+  InvalidInput,
+  TooLarge,
+  TooMany,
+  Unauthenticated,
+  Unavailable,
+  UnknownEntry,
+} from '../http/errors.ts';
 import { LAST_RULE, sitesBody } from '../routes/access.ts';
-import { identifiedHeader, usesBody } from '../routes/record.ts';
-import { rangeQuery } from '../routes/report.ts';
+import { identifiedHeader, usesBody } from '../routes/recording.ts';
+import { rangeQuery } from '../routes/usage.ts';
 
 export { MAX_SITES } from '../db/access.ts';
 export { identifiedHeader, rangeQuery, sitesBody, usesBody };
 
 export type Refused = { status: number; body: object };
 
-function refused(error: Error, operation: Operation = 'read_usage'): Refused {
+const refused = (error: Error): Refused => errorResponse(error);
+
+function denied(refusal: Refusal, operation: Operation): Refused {
   const kind = POLICY[operation].token ? 'token' : 'key';
-  const call = { operation, business_id: 1, origin: 'https://evil.example' };
-  return answerOf(error, { credential: { kind, last_four: '' }, call });
+  return refused(new Denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } }));
 }
 
 const invalid = (field: string, problem: string) => refused(new InvalidInput({ [field]: [`${field} ${problem}`] }));
@@ -29,10 +40,11 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
   const { token, inactive } = POLICY[operation];
-  const reasons: Refusal[] = ['unauthenticated', 'unknown_business', 'origin_not_authorized'];
+  const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized'];
   reasons.push(token ? 'origin_missing' : 'token_not_allowed');
   if (!inactive) reasons.push('inactive_business');
-  return Object.fromEntries(reasons.map((reason) => [reason, refused(new Denied(reason), operation)]));
+  const others = reasons.map((reason) => [reason, denied(reason, operation)] as const);
+  return { unauthenticated: refused(new Unauthenticated()), ...Object.fromEntries(others) };
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.
@@ -40,7 +52,7 @@ export const PUBLIC = { too_many: refused(new TooMany()), server_error: refused(
 export const FAILURES = { ...PUBLIC, unavailable: refused(new Unavailable()) };
 export const BROKEN_BODY = {
   broken_body: refused(new BrokenBody()),
-  too_large: { status: 413, body: { message: 'Payload Too Large' } },
+  too_large: refused(new TooLarge()),
 };
 export const INVALID_RANGE = {
   invalid_day: mismatch(rangeQuery, { from: 'yesterday' }),

@@ -19,7 +19,8 @@ import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { InvalidInput, methodNotAllowed, UnknownEntry } from '../http/errors.ts';
 import { invalidInput, jsonInput } from '../http/input.ts';
-import { json } from '../http/response.ts';
+import { success } from '../http/response.ts';
+import type { Business as BusinessWithList } from '../openapi/schemas.ts';
 import { isPublicSuffix } from '../public-suffix.ts';
 
 const MAX_SITES_PER_CALL = 100;
@@ -64,7 +65,7 @@ const parsed = (row: { business: string; entries: string }): { business: Busines
 
 /** The response of every operation here: the business, with its entries by id. */
 const businessResponse = (c: Context<Env>, business: Business, entries: Entry[]) =>
-  json(c, { status: true, data: { ...business, access_list: entries.sort((a, b) => a.id - b.id) } });
+  success<BusinessWithList>(c, { ...business, access_list: entries.sort((a, b) => a.id - b.id) });
 
 export const access = new Hono<Env>()
   .get('/:business_id/access', guard('read_access'), async (c) => {

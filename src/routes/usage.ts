@@ -19,7 +19,8 @@ import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { methodNotAllowed, notFound } from '../http/errors.ts';
 import { invalidField, refuseInvalid } from '../http/input.ts';
-import { json } from '../http/response.ts';
+import { success } from '../http/response.ts';
+import type { RecordedUse, RecordedUses, UsageReport } from '../openapi/schemas.ts';
 import { identifiedUse, identifiedUses, operationOf, recording } from './recording.ts';
 
 export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
@@ -37,10 +38,10 @@ async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>
   return range;
 }
 
-/** The response body for a counted use: its day, and that day's count now. */
-function recordedUse(use: { date: string | null; count: number } | undefined) {
+/** The day of a counted use, and that day's count now. */
+function recordedUse(use: { date: string | null; count: number } | undefined): RecordedUse {
   if (!use?.date) throw new Error('a permitted use was not counted');
-  return { status: true, data: { date: use.date, count: use.count } };
+  return { date: use.date, count: use.count };
 }
 
 export const usage = new Hono<Env>()
@@ -48,7 +49,7 @@ export const usage = new Hono<Env>()
     const range = await rangeOfReport(c, c.req.valid('query'));
     const [{ days }] = await c.get('ask')(usageInRange(range));
     const counts: Record<string, number> = JSON.parse(days);
-    return json(c, { status: true, data: { used: fillRange(range, counts) } });
+    return success<UsageReport>(c, { used: fillRange(range, counts) });
   })
   .post('/:business_id', wholeBody, recording, guard(operationOf), async (c) => {
     const ask = c.get('ask');
@@ -56,18 +57,18 @@ export const usage = new Hono<Env>()
     switch (what.kind) {
       case 'one': {
         const [, [counted]] = await ask(permission, countUse({ day: dayOf(c.get('call').now) }));
-        return json(c, recordedUse(counted));
+        return success<RecordedUse>(c, recordedUse(counted));
       }
       case 'identified': {
         const use = await identifiedUse(c, what.header);
         const [before, [counted]] = await ask(useBefore(use), countNewUse(use), rememberUse(use));
-        return json(c, recordedUse(counted ?? before));
+        return success<RecordedUse>(c, recordedUse(counted ?? before));
       }
       case 'many': {
         const { uses, entries } = await identifiedUses(c);
         const list = listOf(uses);
         const [, , { length: recorded }] = await ask(permission, countNewUses(list), rememberUses(list));
-        return json(c, { status: true, data: { recorded, duplicates: entries - recorded } });
+        return success<RecordedUses>(c, { recorded, duplicates: entries - recorded });
       }
     }
   });
