@@ -1,5 +1,6 @@
-// The Worker's tests run in workerd on a real D1; what runs in Node, or against a server, is tested in Node. Apart are the
-// fuzzers, which take minutes, and the load, which wants the machine to itself.
+// Everything that is a test is a project of this file. The Worker's tests run in workerd on a real D1; what runs in Node, in a
+// browser or against a server is tested in Node. Projects of one group run together, and groups one after the other: what
+// takes minutes, or measures, is not disturbed by the others.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -18,6 +19,7 @@ const nodeOptions = {
   hookTimeout: 60_000,
 };
 const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
+const group = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
@@ -29,13 +31,20 @@ export default defineConfig({
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 30_000 },
       },
+      { test: { ...nodeOptions, name: 'node', include: nodeTests } },
+      { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         plugins: [worker],
-        test: { ...workerOptions, name: 'fuzz', include: ['test/fuzz/fuzz.test.ts'], testTimeout: 300_000 },
+        test: {
+          ...workerOptions,
+          ...group(2),
+          name: 'fuzz',
+          include: ['test/fuzz/fuzz.test.ts'],
+          testTimeout: 300_000,
+        },
       },
-      { test: { name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },
-      { test: { ...nodeOptions, name: 'node', include: nodeTests } },
-      { test: { ...nodeOptions, name: 'load', include: ['test/load/*.test.ts'] } },
+      { test: { ...nodeOptions, ...group(3), name: 'load', include: ['test/load/*.test.ts'] } },
+      { test: { ...group(4), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },
     ],
   },
 });

@@ -1,13 +1,17 @@
-// The browser of these tests, and the pages that it visits.
+// The browser of these tests, and servers for the pages that it visits.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { existsSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 
-export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-export const launch = (flags: string[] = []): Promise<Browser> =>
-  chromium.launch({
+export async function launch(flags: string[] = []): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) {
+    throw new Error(`Chromium is not at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM.`);
+  }
+  return chromium.launch({
     executablePath: CHROMIUM,
     args: [
       '--no-sandbox',
@@ -20,21 +24,29 @@ export const launch = (flags: string[] = []): Promise<Browser> =>
       ...flags,
     ],
   });
+}
+
+/** A server on a free port. */
+export async function listen(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { port: (server.address() as AddressInfo).port, stop };
+}
 
 /** Somebody's site, of an origin of its own and with a strict policy: it shows what `body` is at the time. */
 export async function startSite(service: string) {
+  const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'unsafe-inline'; img-src data:`;
+  const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
   const site = { url: '', body: '', stop: () => {} };
-  const server = createServer((_request, response) => {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'unsafe-inline'; img-src data:`;
-    response.setHeader('Content-Security-Policy', policy);
-    response.end(`<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>A shop</title>
-      <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
-      <script type="module" src="${service}/usage-chart.js"></script><main><h1>A shop</h1>${site.body}</main></html>`);
+  const { port, stop } = await listen((_request, response) => {
+    response.writeHead(200, headers).end(`<!doctype html><html lang="en"><title>A shop</title>
+      <meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width">
+      <link rel="icon" href="data:,"><script type="module" src="${service}/usage-chart.js"></script>
+      <main><h1>A shop</h1>${site.body}</main></html>`);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  site.url = `http://localhost:${(server.address() as AddressInfo).port}`;
-  site.stop = () => server.close();
-  return site;
+  return Object.assign(site, { url: `http://localhost:${port}`, stop });
 }

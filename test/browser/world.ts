@@ -1,23 +1,22 @@
-// What the browser's checks happen in: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, type RequestListener, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+// What the tests of the token happen in: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
+import { writeFileSync } from 'node:fs';
+import { Agent, type RequestListener, request } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
-import { newState, startService } from '../node/server.ts';
-import { launch } from './chromium.ts';
+import { startService } from '../node/server.ts';
+import { newDatabase, newFolder } from '../node/state.ts';
+import { launch, listen } from './chromium.ts';
 
 const USER = 7;
 const BUSINESSES = 30;
 // Names under .example are served here too, so that sites with subdomains can be visited.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** What a page's own script finds out by asking the service: an answer that it can read, or the failure that it cannot look into. */
+/** What a page's script learns by asking the service: an answer that it can read, or a failure that it cannot look into. */
 export type Heard = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>
@@ -42,36 +41,31 @@ const PAGES: Record<string, string> = {
   '/data': `<!doctype html><iframe src="data:text/html,${encodeURIComponent(PAGE)}"></iframe>`,
   '/no-referrer': `<!doctype html><meta name="referrer" content="no-referrer">${PAGE}`,
 };
+const servePages: RequestListener = ({ url = '' }, answer) => {
+  const page = PAGES[url];
+  answer.writeHead(page === undefined ? 404 : 200, HTML).end(page);
+};
 
 /** A request as it passed the proxy, and the status of its answer. */
-export type Passed = {
+type Passed = {
   method: string;
   path: string;
   headers: Record<string, string | string[] | undefined>;
   status?: number | undefined;
 };
 
-async function listening(listener: RequestListener): Promise<{ server: Server; port: number }> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
-function closeServer(server: Server) {
-  server.close();
-  server.closeAllConnections();
-}
-
-/** Passes everything on as it came, the Host header too, and keeps a record of it. A page of that host is at OWN_PAGE. */
-async function proxyOf(url: string) {
+/** The service on the database in `state`, behind a proxy that passes everything on as it came, the Host header too. */
+export async function startRecorded(state: string, closing: (() => unknown)[]) {
+  const service = await startService(state);
+  closing.push(() => service.stop());
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
-  const { server, port } = await listening((incoming, outgoing) => {
+  const { port, stop } = await listen((incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
     if (path === OWN_PAGE) return void outgoing.writeHead(200, HTML).end(PAGE);
     const record: Passed = { method, path, headers };
     passed.push(record);
-    const onward = request(url + path, { method, headers, agent }, (answer) => {
+    const onward = request(service.url + path, { method, headers, agent }, (answer) => {
       record.status = answer.statusCode;
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
@@ -79,87 +73,69 @@ async function proxyOf(url: string) {
     onward.on('error', () => outgoing.destroy());
     incoming.pipe(onward);
   });
-  const close = () => {
-    agent.destroy();
-    closeServer(server);
-  };
-  return { passed, origin: `http://localhost:${port}`, close };
+  closing.push(stop, () => agent.destroy());
+  /** The calls of a path that have passed, and how each was answered. */
+  const exchanges = (path: string) =>
+    passed.filter((call) => call.path.startsWith(path)).map(({ method, status }) => `${method} ${status}`);
+  return { passed, exchanges, url: service.url, origin: `http://localhost:${port}` };
 }
-
-export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** What has to be ended is put into `closing` as it is opened. */
 export async function openWorld(closing: (() => unknown)[]) {
-  const pages: RequestListener = ({ url = '' }, answer) => {
-    const page = PAGES[url];
-    answer.writeHead(page === undefined ? 404 : 200, HTML).end(page);
-  };
-  const [a, b] = [await listening(pages), await listening(pages)];
-  for (const { server } of [a, b]) closing.push(() => closeServer(server));
-  const folder = mkdtempSync(join(tmpdir(), 'pages-'));
-  closing.push(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'page.html'), PAGE);
+  const [a, b] = [await listen(servePages), await listen(servePages)];
+  closing.push(a.stop, b.stop);
+  const file = join(newFolder(), 'page.html');
+  writeFileSync(file, PAGE);
 
-  const state = newState();
-  closing.push(state.remove);
-  const { businesses, api_key } = await withDatabase({ 'persist-to': state.directory }, async (db) => {
+  const state = newDatabase();
+  const { businesses, api_key } = await withDatabase({ 'persist-to': state }, async (db) => {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     const row = { ...fields, country_id: 1, business_size: 'small' };
     const businesses: { id: number; token: string }[] = [];
     for (let left = BUSINESSES; left > 0; left--) businesses.push(await createBusiness(db, row, new Date()));
     return { businesses, ...(await createKey(db, { user_id: USER, name: 'test', expires_on: null }, new Date())) };
   });
-  const service = await startService(state.directory);
-  closing.push(() => service.stop());
-  const proxy = await proxyOf(service.url);
-  closing.push(proxy.close);
+  const { url, origin: service, passed, exchanges } = await startRecorded(state, closing);
   const browser = await launch(FLAGS);
   closing.push(() => browser.close());
 
   /** The owner's call, from a server. */
   async function manage(method: string, path: string, body?: object) {
     const headers = { Authorization: `Bearer ${api_key}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(service.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const answer = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as { data: { access_list: { id: number; site: string }[] } };
   }
 
+  /** A business of its own for each test, with these sites. */
+  async function newBusiness(...sites: string[]) {
+    const business = businesses.pop();
+    if (business === undefined) throw new Error('more businesses are needed: see BUSINESSES');
+    const access = `/api/v1/business/${business.id}/access`;
+    if (sites.length > 0) await manage('POST', access, { sites });
+    return { ...business, access, usage: `/api/v1/business/usage/${business.id}` };
+  }
+
+  /** The page at `url`, in a profile of its own: nothing is cached from one test to the next. */
+  async function visit(url: string): Promise<Page> {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(url);
+    return page;
+  }
+
+  const origins = { a: `http://localhost:${a.port}`, b: `http://localhost:${b.port}` };
+  const ports = { a: a.port, b: b.port };
   return {
     api_key,
+    file: pathToFileURL(file).href,
+    origins,
+    ports,
+    service,
+    passed,
+    exchanges,
     manage,
-    service: proxy.origin,
-    /** What has passed the proxy since the start. */
-    passed: proxy.passed,
-    ports: { a: a.port, b: b.port },
-    file: pathToFileURL(join(folder, 'page.html')).href,
-
-    /** A business of its own for each check, with these sites. */
-    async business(...sites: string[]) {
-      const business = businesses.pop();
-      if (business === undefined) throw new Error('more businesses are needed: see BUSINESSES');
-      const access = `/api/v1/business/${business.id}/access`;
-      if (sites.length > 0) await manage('POST', access, { sites });
-      return { ...business, access, usage: `/api/v1/business/usage/${business.id}` };
-    },
-
-    /** The page at `url`, in a profile of its own: nothing is cached from one check to the next. */
-    async visit(url: string): Promise<Page> {
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(url);
-      return page;
-    },
-
-    /** A service whose database has no tables, behind a proxy of its own. */
-    async brokenService() {
-      const empty = mkdtempSync(join(tmpdir(), 'empty-'));
-      closing.push(() => rmSync(empty, { recursive: true }));
-      const broken = await startService(empty);
-      closing.push(() => broken.stop());
-      const between = await proxyOf(broken.url);
-      closing.push(between.close);
-      return { origin: between.origin, passed: between.passed };
-    },
+    newBusiness,
+    visit,
   };
 }
 

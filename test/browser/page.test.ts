@@ -10,7 +10,8 @@ import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
-import { freePort, newState } from '../node/server.ts';
+import { freePort } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
 import { launch, startSite } from './chromium.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -21,7 +22,6 @@ const STAMP = '2026-01-01T00:00:00.000000Z';
 type Site = Awaited<ReturnType<typeof startSite>>;
 
 let browser: Browser;
-let state: ReturnType<typeof newState>;
 let service: string;
 let server: ReturnType<typeof spawn>;
 let registered: Site;
@@ -37,11 +37,11 @@ const DAYS = 'from="2026-03-01" to="2026-03-31"';
 
 beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });
-  state = newState();
+  const state = newDatabase();
   const port = await freePort();
   service = `http://localhost:${port}`;
   [browser, registered, stranger] = await Promise.all([launch(), startSite(service), startSite(service)]);
-  await withDatabase({ 'persist-to': state.directory }, async (db) => {
+  await withDatabase({ 'persist-to': state }, async (db) => {
     const fields = {
       user_id: 9,
       main_domain: 'shop.example',
@@ -62,7 +62,7 @@ beforeAll(async () => {
     key = (await createKey(db, { user_id: 9, name: 'test', expires_on: null }, NOW)).api_key;
   });
   // As `npm run dev` starts it.
-  const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state.directory];
+  const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', detached: true });
   const deadline = Date.now() + 50_000;
   while ((await fetch(`${service}/`).catch(() => null)) === null) {
@@ -80,7 +80,6 @@ afterAll(async () => {
     process.kill(-server.pid);
     await ended;
   }
-  state?.remove();
 });
 
 let page: Page;
