@@ -271,9 +271,12 @@ describe('removal', () => {
   test('of what the business does not have is 404, whatever the id', async () => {
     const other = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const business = await newBusiness({ user_id: other.user_id, sites: ['https://a.example', 'https://b.example'] });
-    const theirs = (await call('GET', other.access, { as: other.key })).body.data.access_list[0].id;
+    const firstOf = async ({ access, key }: typeof other) =>
+      (await call('GET', access, { as: key })).body.data.access_list[0].id;
+    const [theirs, mine] = [await firstOf(other), await firstOf(business)];
     const before = await everything();
-    for (const id of [theirs, '0', '01', '-1', '1.0', 'abc', '9007199254740993', `${theirs}%20`, '%00']) {
+    const written = [`0${mine}`, `+${mine}`, `-${mine}`, `${mine}.0`, `${mine}%20`];
+    for (const id of [theirs, '999999999', ...written, '0', 'abc', 'null', '9007199254740993', '%00']) {
       const answer = await call('DELETE', `${business.access}/${id}`, { as: business.key });
       expect({ status: answer.status, text: answer.text }).toEqual({
         status: 404,
@@ -312,46 +315,4 @@ describe('removal', () => {
     expect({ status: answer.status, sites: sitesOf(answer) }).toEqual({ status: 200, sites: ['https://b.example'] });
     expect((await call('DELETE', business.access, visit)).status).toBe(403);
   });
-});
-
-describe('a wildcard', () => {
-  test('is stored in canonical form and lets every depth of subdomain in, but not the apex', async () => {
-    const business = await newBusiness();
-    const body = { sites: ['HTTPS://*.Example.COM:443/x', 'http://LOCALHOST:*'] };
-    const answer = await call('POST', business.access, { as: business.key, body });
-    expect(sitesOf(answer)).toEqual(['https://*.example.com', 'http://localhost:*']);
-    const status = async (origin: string) => (await call('GET', business.usage, { as: business.token, origin })).status;
-    for (const origin of [
-      'https://a.example.com',
-      'https://a.b.c.d.e.f.example.com',
-      'http://localhost',
-      'http://localhost:5173',
-    ]) {
-      expect(await status(origin)).toBe(200);
-    }
-    for (const origin of [
-      'https://example.com',
-      'http://a.example.com',
-      'https://a.example.com:8443',
-      'https://*.example.com',
-      'https://localhost:1',
-      'http://localhost:*',
-    ]) {
-      expect(await status(origin)).toBe(403);
-    }
-  });
-
-  test.each(['github.io', 'co.uk', 'vercel.app', 'pages.dev', 'myshopify.com', 'blogspot.com', 's3.amazonaws.com'])(
-    'over %s is refused: strangers have domains below it',
-    async (suffix) => {
-      const business = await newBusiness();
-      const sites = ['https://good.example', `https://*.${suffix}`];
-      const answer = await call('POST', business.access, { as: business.key, body: { sites } });
-      const message = `sites.1 must not cover ${suffix}, below which strangers have domains of their own`;
-      expect({ status: answer.status, body: answer.body }).toEqual({
-        status: 422,
-        body: { status: false, message, errors: { 'sites.1': [message] } },
-      });
-    },
-  );
 });

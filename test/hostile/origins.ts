@@ -490,6 +490,9 @@ export const HOSTILE_ORIGINS: Record<string, readonly Row[]> = {
   ],
 };
 
+/** Whether a request in workerd can carry it as it is written. The others are sent byte for byte (http.test.ts). */
+export const isAscii = (origin: string) => /^[\t\x20-\x7e]+$/.test(origin);
+
 /** What is told to a token whose origin is refused: an origin that cannot be read is not repeated. */
 export const refusalOf = (origin: string) => ({
   status: false,

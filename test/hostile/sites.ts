@@ -335,6 +335,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.herokuapp.com', strangers('herokuapp.com')],
     ['https://*.myshopify.com', strangers('myshopify.com')],
     ['https://*.cloudfront.net', strangers('cloudfront.net')],
+    ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
     ['https://*.blob.core.windows.net', strangers('blob.core.windows.net')],
