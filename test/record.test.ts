@@ -43,6 +43,7 @@ describe('one use', () => {
     ['[]', '[]', { 'Content-Type': 'application/json' }],
     ['{} as text', ' { } ', { 'Content-Type': 'text/plain' }],
     ['white space', '\r\n', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['a mebibyte of white space', ' '.repeat(1024 * 1024), {}],
     ['an empty body of JSON', '', { 'Content-Type': 'application/json' }],
   ])('is what a body of %s means', async (_, body, headers) => {
     const business = await newBusiness();
@@ -86,16 +87,6 @@ describe('one use', () => {
     await call('OPTIONS', business.usage);
     expect(await counts(business)).toEqual({});
   });
-});
-
-test('a megabyte of spaces is judged at once, whoever sends it', async () => {
-  const business = await newBusiness();
-  const body = `${' '.repeat(1024 * 1024 - 1)}x`;
-  const began = performance.now();
-  expect((await use(business, { as: 'x'.repeat(24), body })).status).toBe(401);
-  expect((await use(business, { body })).status).toBe(422);
-  expect((await use(business, { body: ' '.repeat(1024 * 1024) })).status).toBe(200);
-  expect(performance.now() - began).toBeLessThan(5000); // it took minutes with a pattern that backtracks
 });
 
 describe('an Idempotency-Key', () => {
@@ -358,6 +349,7 @@ describe('a bulk report', () => {
     ['text', good, 'text/plain', 'body', NOT_JSON],
     ['a form', 'uses=a', 'application/x-www-form-urlencoded', 'body', NOT_JSON],
     ['malformed', '{"uses":', 'application/json', 'body', NOT_JSON],
+    ['white space but for one letter', `${' '.repeat(1024 * 1024 - 1)}x`, 'application/json', 'body', NOT_JSON],
     ['a list', '[{"id":"a"}]', 'application/json', 'body', BODY],
     ['null', 'null', 'application/json', 'body', BODY],
     ['without uses', '{"use":[{"id":"a"}]}', 'application/json', 'body', BODY],

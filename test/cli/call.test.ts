@@ -9,26 +9,45 @@ const ACME = [
   ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
 ];
 const FIELDS = '--user 7 --name Acme --main-domain acme.example --site https://acme.example --country 1 --size small';
-const USAGE: Record<string, string> = {
-  'business create': `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543]`,
-  'business list': 'business list [--user 7]',
-  'business show': 'business show ID',
-  'business update':
+/** Of each command: how it is called, and what it does. */
+const HELP_OF: Record<string, [usage: string, does: string]> = {
+  'business create': [
+    `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543]`,
+    'makes a business with a new token, or with one imported from the system before this one',
+  ],
+  'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
+  'business show': ['business show ID', 'shows a business'],
+  'business update': [
     'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small]',
-  'business status': 'business status ID STATUS',
-  'business rotate-token': 'business rotate-token ID [--keep-old 24h]',
-  'access check': 'access check ID ORIGIN',
-  'usage import': 'usage import ID FILE [--replace]',
-  'key create': 'key create --user 7 [--name "Billing server"] [--expires 2027-01-31]',
-  'key list': 'key list --user 7',
-  'key revoke': 'key revoke ID',
+    'changes the fields given',
+  ],
+  'business status': [
+    'business status ID STATUS',
+    'sets the status: active, suspended or closed; the token works only while it is active',
+  ],
+  'business rotate-token': [
+    'business rotate-token ID [--keep-old 24h]',
+    'gives a new token; the old ones are refused at once, or the last one after the time given',
+  ],
+  'access check': [
+    'access check ID ORIGIN',
+    'tells whether a page of that origin may use the token, and by which entry',
+  ],
+  'usage import': [
+    'usage import ID FILE [--replace]',
+    'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
+  ],
+  'key create': [
+    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31]',
+    'makes an API key and shows it, this one time',
+  ],
+  'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
+  'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
 };
+const LINES = Object.values(HELP_OF).map(([usage, does]) => `  ${usage}\n      ${does}\n`);
 const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
 
-${Object.entries(USAGE)
-  .map(([name, usage]) => `  ${usage}\n      ${COMMANDS[name]?.does}`)
-  .join('\n')}
-
+${LINES.join('')}
 The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
 `;
 
@@ -40,8 +59,8 @@ describe('help', () => {
     },
   );
 
-  test.each(Object.entries(USAGE))('tells how to call %s, whatever else is said', (name, usage) => {
-    const help = `npm run admin -- ${usage}\n${COMMANDS[name]?.does}\n`;
+  test.each(Object.entries(HELP_OF))('tells how to call %s, whatever else is said', (name, [usage, does]) => {
+    const help = `npm run admin -- ${usage}\n${does}\n`;
     expect(callOf([...name.split(' '), '--help'])).toEqual({ help });
     expect(callOf([...name.split(' '), 'x', '-h', 'y', '--remote'])).toEqual({ help });
   });

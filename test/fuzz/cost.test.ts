@@ -56,6 +56,8 @@ const KNOWN: Record<string, Sent> = {
   'sites of combining marks in runs': access(sites(() => `a${marks}`)),
   'sites of many CJK letters': access(sites(() => letters(0x4e00, 2030))),
   'sites of many Hangul syllables': access(sites((i) => letters(0xac00 + i, 2030))),
+  'sites of spaces between letters': access({ sites: Array(100).fill(`x${' '.repeat(10_000)}x`) }),
+  'spaces and a letter sent to usage': usage(`${' '.repeat(1_000_000)}x`),
   'open brackets sent to usage': usage('['.repeat(1_000_000)),
   'open brackets sent to access': access('['.repeat(1_000_000)),
   'nested lists as the id of a use': usage(`{"uses":[{"id":${'['.repeat(500_000)}${']'.repeat(500_000)}}]}`),
