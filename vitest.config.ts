@@ -29,7 +29,7 @@ export default defineConfig({
     projects: [
       {
         plugins: [worker],
-        test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 30_000 },
+        test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 60_000 },
       },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
       { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
