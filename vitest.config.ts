@@ -32,6 +32,7 @@ export default defineConfig({
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 60_000 },
       },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
+      { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },
       { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         plugins: [worker],

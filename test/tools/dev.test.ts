@@ -1,4 +1,4 @@
-// npm run dev where it ends before it serves; test/readme starts it.
+// npm run dev where it ends before it serves; test/docs starts it.
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

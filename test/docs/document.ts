@@ -1,0 +1,58 @@
+// Reads the documents: their examples, their tables, and how what they print compares with a response.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+
+const inDocs = readdirSync('docs').filter((name) => name.endsWith('.md'));
+export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
+export const read = (path: string) => readFileSync(path, 'utf8');
+
+/** Every `sh` block that calls the local service or its tools, with the `json` block below it. */
+export const examplesIn = (path: string) =>
+  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```json\n(.*?)^```\n)?/gms)].flatMap(
+    ({ index, 1: command = '', 2: printed = '"no json block follows"' }) => {
+      const line = read(path).slice(0, index).split('\n').length;
+      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(command);
+      return runsHere ? [{ name: `${path}:${line} ${command.trim()}`, command, printed }] : [];
+    },
+  );
+
+/** The rows of the table whose header begins with these cells. */
+export function tableIn(path: string, ...header: string[]): string[][] {
+  const [, table] = read(path).split(`| ${header.join(' | ')} |`);
+  if (table === undefined) throw new Error(`${path} has no table with the header ${header.join(', ')}`);
+  const [rows = ''] = table.split('\n\n');
+  return [...rows.matchAll(/^ *\| (.*) \|$/gm)].map(([, cells = '']) => cells.split(' | '));
+}
+
+export const codesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+const DAY_MS = 86_400_000;
+export const dayFromNow = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+/** A report without dates: the last 30 days, not all without a use. */
+const areLastDays = (used: { date: string; count: number }[]) => {
+  const days = used.map(({ date }) => date).join();
+  const last = (today: number) => Array.from({ length: 30 }, (_, index) => dayFromNow(today + index - 29)).join();
+  return [last(0), last(-1)].includes(days) && used.some(({ count }) => count > 0); // midnight may have passed
+};
+
+const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
+const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+/** Values that vary, by key. */
+const VARIES: Record<string, unknown> = {
+  ...{ id: isPositive, business_id: isPositive, count: isPositive, created_at: isTime, updated_at: isTime },
+  token: expect.stringMatching(/^bua_pk_[0-9A-Za-z]{33}$/),
+  api_key: expect.stringMatching(/^bua_sk_[0-9A-Za-z]{33}$/),
+  last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
+  date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+};
+
+/** What a response must equal. `…` stands for any text. */
+export function like(printed: unknown, command = '', key = ''): unknown {
+  if (key === 'used') return command.includes('from=') ? printed : expect.toSatisfy(areLastDays, 'the last 30 days');
+  if (key in VARIES) return VARIES[key];
+  if (printed === '…') return expect.any(String);
+  if (Array.isArray(printed)) return printed.map((entry) => like(entry, command));
+  if (typeof printed !== 'object' || printed === null) return printed;
+  return Object.fromEntries(Object.entries(printed).map(([name, value]) => [name, like(value, command, name)]));
+}

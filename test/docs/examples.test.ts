@@ -1,0 +1,132 @@
+// What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
+import { afterAll, expect, test } from 'vitest';
+import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, tableIn } from './document.ts';
+import { type Headers, startService } from './service.ts';
+
+const API = 'docs/api.md';
+const EVIL = 'https://evil.example';
+const USES = { uses: [{ id: 'order-1' }] };
+
+const service = await startService();
+afterAll(service.stop);
+const { variables: $, call, shell, output } = service;
+const as = (credential: string) => ({ Authorization: `Bearer ${credential}` });
+const [key, token, shopToken] = [as($.API_KEY), as($.TOKEN), as($.SHOP_TOKEN)];
+const usage = (id = $.BUSINESS) => `/business/usage/${id}`;
+const access = `/business/${$.SHOP}/access`;
+const statusOf = async (...request: Parameters<typeof call>) => (await call(...request)).status;
+const register = (sites: string[]) => call('POST', access, key, { sites });
+async function registerOnly(...sites: string[]) {
+  await call('DELETE', access, key);
+  await register(sites);
+}
+
+test('npm run dev exports the variables of the README', () => {
+  const named = tableIn('README.md', 'Variable', 'Value').flatMap(([cell]) => codesIn(cell));
+  expect(named).toEqual(Object.keys($).map((name) => `$${name}`));
+});
+
+test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) => {
+  expect(JSON.parse(await shell(command))).toEqual(like(JSON.parse(printed), command));
+});
+
+test('docs/operating.md has the fields of a log line', () => {
+  const logged = [...output().matchAll(/^ {2}(\w+): /gm)].map(([, field]) => field);
+  const named = tableIn('docs/operating.md', 'Field', 'Meaning').map(([cell]) => codesIn(cell)[0]);
+  expect(named.sort()).toEqual([...new Set(logged).add('error')].sort());
+});
+
+test.each(tableIn(API, 'The request comes from'))('origins: %s, %s', async (_, header, ...printed) => {
+  await registerOnly('https://shop.example');
+  const { origin } = new URL($.API);
+  const from: Headers = header === 'none' ? {} : { Origin: codesIn(header)[0] ?? origin };
+  for (const method of ['GET', 'POST']) {
+    const open = [token, key].map((by) => statusOf(method, usage(), { ...by, ...from }));
+    const restricted = [shopToken, key].map((by) => statusOf(method, usage($.SHOP), { ...by, ...from }));
+    expect(await Promise.all([...open, ...restricted])).toEqual(printed.map(Number));
+  }
+});
+
+test.each(tableIn(API, 'Registered', 'Passes', 'Refused'))('sites: %s', async (registered, passes, refused) => {
+  await registerOnly(...codesIn(registered));
+  for (const [cell, status] of [[passes, 200] as const, [refused, 403] as const]) {
+    const statuses = codesIn(cell).map((Origin) => statusOf('GET', usage($.SHOP), { ...shopToken, Origin }));
+    expect(await Promise.all(statuses)).toEqual(codesIn(cell).map(() => status));
+  }
+});
+
+test.each(tableIn(API, 'Site as given', 'Stored as'))('sites: %s is %s', async (given, stored = '') => {
+  const { status, body } = await register(codesIn(given));
+  if (stored.startsWith('refused')) expect(status).toBe(422);
+  else expect(body.data.access_list).toContainEqual(expect.objectContaining({ site: codesIn(stored)[0] }));
+});
+
+const many = (n: number, start = 0) => Array.from({ length: n }, (_, i) => `https://s${start + i}.example`);
+const record = (uses: object[]) => call('POST', usage(), key, { uses });
+const recordAt = (minutes: number) =>
+  record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
+const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
+const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
+  'days in a usage report': (n) => call('GET', `${usage()}?from=${dayFromNow(1 - n)}&to=${dayFromNow(0)}`, token),
+  'sites in a request': (n) => register(many(n)),
+  'characters of a site, as given': (n) => register(['https://s0.example'.padEnd(n, '/')]),
+  'uses in a request': (n) => record(Array.from({ length: n }, (_, i) => ({ id: `${i}` }))),
+  'days that a use may lie in the past': (n) => recordAt(1 - n * 24 * 60),
+  'minutes that a use may lie in the future, for clocks that are fast': (n) => recordAt(n - 0.5),
+  'characters of an idempotency key, or of the id of a use': (n) => record([{ id: 'x'.repeat(n) }]),
+  'bytes of a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
+  'levels of nesting in a body': (n) => withExtra(JSON.parse('['.repeat(n - 1) + ']'.repeat(n - 1))),
+  'objects, arrays and members in a body': (n) => withExtra(Array(n - 7).fill([])), // 7 are around these
+  async 'sites of a business'(n) {
+    await registerOnly(...many(100));
+    for (let stored = 100; stored + 100 <= n; stored += 100) await register(many(100, stored));
+    return register(many(n % 100 || 1, n - (n % 100 || 1)));
+  },
+};
+const limits = tableIn(API, 'Limit', 'Value').filter(([, value]) => !value?.includes('seconds'));
+test.each(limits)('limits: %s, %s', async (name = '', value = '') => {
+  const reach = REACH[name] as (typeof REACH)[string];
+  const max = Number.parseInt(value, 10);
+  expect(await reach(max)).toMatchObject({ status: 200 });
+  expect(await reach(max + 1)).toMatchObject({ status: name === 'bytes of a body' ? 413 : 422 });
+  if (value.endsWith('at least 1')) expect(await reach(0)).toMatchObject({ status: 422 });
+});
+
+test('errors: the table has every refusal, and every row is one', async () => {
+  await registerOnly('https://shop.example');
+  const [entry] = (await call('GET', access, key)).body.data.access_list;
+  const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
+  const { business: idle } = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
+  await shell(`npm run -s admin -- business status ${idle.id} suspended`);
+  const responses = await Promise.all([
+    call('GET', '/nowhere'),
+    call('PUT', usage()),
+    call('POST', access, {}, ' '.repeat(2 ** 21)),
+    call('GET', usage()),
+    call('GET', usage(idle.id), as(idle.token)),
+    call('POST', usage(idle.id), key),
+    call('GET', usage($.SHOP), token),
+    call('GET', '/business/999999/access', key),
+    call('GET', access, shopToken),
+    call('DELETE', access, shopToken),
+    call('POST', usage($.SHOP), shopToken, USES),
+    call('GET', usage($.SHOP), shopToken),
+    call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
+    call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),
+    call('GET', usage($.SHOP), { ...key, Origin: EVIL }),
+    register(['shop.example']),
+    call('POST', access, key, '{'),
+    call('POST', usage(), key, { use: 1 }),
+    call('POST', usage(), { ...key, 'Idempotency-Key': 'order-1' }, USES),
+    call('DELETE', `${access}/${entry.id}`, key),
+    call('DELETE', `${access}/999999`, key),
+  ]);
+  const rows = tableIn(API, 'Status', 'Body', 'When').map(([status, body]) => {
+    return { status: Number(status), body: JSON.parse(codesIn(body)[0] ?? '') };
+  });
+  for (const response of responses) expect(rows.map((row) => like(row))).toContainEqual(response);
+  // What no one request brings about is in test/http.test.ts (400) and test/operations.test.ts.
+  for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status))) {
+    expect(responses).toContainEqual(like(row));
+  }
+});

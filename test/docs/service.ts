@@ -1,0 +1,52 @@
+// `npm run dev` on a free port and a database of its own, and two ways to call it.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { vi } from 'vitest';
+import { freePort } from '../node/server.ts';
+import { newFolder } from '../node/state.ts';
+
+export type Headers = Record<string, string>;
+type Variables = Record<'API' | 'API_KEY' | 'BUSINESS' | 'TOKEN' | 'SHOP' | 'SHOP_TOKEN', string>;
+
+export async function startService() {
+  const [port, state] = [await freePort(), newFolder()];
+  const dev = spawn('npm', ['run', 'dev', '--', '--port', `${port}`, '--persist-to', state], { detached: true });
+  const closed = once(dev, 'close'); // when all of its processes have closed their output
+  let output = '';
+  for (const stream of [dev.stdout, dev.stderr]) stream.on('data', (text) => (output += text));
+  async function stop() {
+    if (dev.exitCode === null) process.kill(-(dev.pid as number));
+    await closed;
+    rmSync(`dist/dev-${port}`, { recursive: true, force: true });
+  }
+  const isReady = () => /^export SHOP=.*\n/m.test(output) || dev.exitCode !== null;
+  await vi.waitUntil(isReady, { timeout: 100_000, interval: 100 }).catch(stop);
+  const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
+  const variables = Object.fromEntries([...exported].map(([, name, value]) => [name, value])) as Variables;
+  if (variables.SHOP === undefined) throw new Error(`npm run dev did not start:\n${output}`);
+
+  let calls = 0;
+  const nextAddress = () => `192.0.2.${calls++ % 8}`; // one address would exceed its rate limit
+
+  async function call(method: string, path: string, headers: Headers = {}, body?: unknown) {
+    const response = await fetch(variables.API + path, {
+      method,
+      headers: { 'CF-Connecting-IP': nextAddress(), 'Content-Type': 'application/json', ...headers },
+      body: typeof body === 'object' ? JSON.stringify(body) : ((body ?? null) as string | null),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it expects
+    return { status: response.status, body: (await response.json()) as any };
+  }
+
+  /** Runs a command as a reader would who has pasted the export lines. */
+  async function shell(command: string): Promise<string> {
+    const script = `curl() { command curl -sS -H "CF-Connecting-IP: ${nextAddress()}" "$@"; }
+      npm() { command npm "$@" --persist-to '${state}'; }\n${command}`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: { ...process.env, ...variables } });
+    return stdout;
+  }
+
+  return { variables, call, shell, output: () => output, stop };
+}
