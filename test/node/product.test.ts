@@ -1,10 +1,14 @@
-// The Worker in docs/embedding.md runs: it records its uses through a service binding.
+// The two back ends in docs/embedding.md run: the Worker beside the service, the program for any server beside a stand-in.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabase } from '../../src/cli/database.ts';
 import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
-import { type Service, startService } from './server.ts';
+import { freePort, type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
 let state: string;
@@ -52,4 +56,35 @@ test('acts on 200, and passes a refusal on with its reason', async () => {
     db.select({ count: dailyUsage.count }).from(dailyUsage),
   );
   expect(counts).toEqual([{ count: 2 }]);
+});
+
+test('on any server: acts on 200, passes a refusal on, and tries a 503 once more with the same idempotency key', async () => {
+  const [, program = ''] = /^```js\n(import .*?)^```$/ms.exec(readFileSync('docs/embedding.md', 'utf8')) ?? [];
+  const statuses = [503, 200, 403];
+  const received: unknown[] = [];
+  const standIn = createServer(({ method, url, headers }, response) => {
+    const { authorization, origin, 'idempotency-key': key } = headers;
+    received.push({ method, url, authorization, origin, key });
+    response.writeHead(statuses.shift() ?? 500).end('{"status":false}');
+  }).listen(0);
+  const API = `http://localhost:${(standIn.address() as AddressInfo).port}`;
+  const PORT = `${await freePort()}`;
+  const env = { ...process.env, API, BUSINESS: '7', PORT };
+  const product = spawn(process.execPath, ['--input-type=module', '--eval', program], { env });
+  const ended = once(product, 'exit');
+  try {
+    const headers = { Authorization: 'Bearer token', Origin: 'https://acme.example' };
+    const visitor = () => fetch(`http://localhost:${PORT}/`, { headers });
+    const answers = [await vi.waitFor(visitor, { timeout: 30_000 }), await visitor()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 403]);
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([{ answer: 42 }, { status: false }]);
+    const use = { method: 'POST', url: '/business/usage/7', authorization: 'Bearer token', origin: headers.Origin };
+    const [first, second, third] = received as { key: string }[];
+    expect(received).toEqual([use, use, use].map((use) => ({ ...use, key: expect.stringMatching(/^[\w-]{36}$/) })));
+    expect([second?.key === first?.key, third?.key === first?.key]).toEqual([true, false]);
+  } finally {
+    product.kill();
+    standIn.close();
+    await ended;
+  }
 });
