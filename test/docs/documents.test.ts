@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { callOf } from '../../src/cli/call.ts';
 import { codesIn, DOCUMENTS, read, tableIn } from './document.ts';
 
 const all = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found = '']) => found);
@@ -36,6 +36,16 @@ test.each(DOCUMENTS)('%s names files and scripts that exist', (path) => {
   expect(all(path, /npm run (?:-s )?([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
 });
 
+test('the code cites documents and headings that exist', () => {
+  const sources = ['src', 'test', 'migrations'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => join(folder, `${name}`)),
+  );
+  const files = [...sources.filter((file) => /^(?!.*node_modules).*\.(ts|sql|toml|css)$/.test(file)), 'wrangler.toml'];
+  const cited = files.flatMap((file) => [...read(file).matchAll(/(docs\/\w+\.md)(?:,? "([A-Z][^"]+)")?/g)]);
+  expect(missing(cited.map(([, document = '']) => document))).toEqual([]);
+  for (const [, document = '', heading] of cited) if (heading) expect(read(document)).toContain(`# ${heading}\n`);
+});
+
 test('README.md names the two commands, and where every part of src is', () => {
   expect(read('README.md')).toMatch(/^npm ci && npm run dev$.*^npm ci && npm test$/ms);
   const named = tableIn('README.md', 'Path', 'What is there').flatMap(([cell]) => codesIn(cell));
@@ -44,9 +54,12 @@ test('README.md names the two commands, and where every part of src is', () => {
   expect(missing(named)).toEqual([]);
 });
 
-test('docs/operating.md has every command of npm run admin', () => {
-  const rows = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => codesIn(cell)[0] ?? '');
-  expect(rows.map((command) => command.split(' ', 2).join(' ')).sort()).toEqual(Object.keys(COMMANDS).sort());
+test('docs/operating.md has every command of npm run admin, with its options', () => {
+  const formOf = (command = '') => command.replace(/(--[\w-]+) ("[^"]*"|[^\s\]]+)/g, '$1'); // without examples of values
+  const { help } = callOf(['--help']) as { help: string };
+  const forms = [...help.matchAll(/^ {2}(\S.*)$/gm)].map(([, command]) => formOf(command));
+  const named = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => formOf(codesIn(cell)[0]));
+  expect(named.sort()).toEqual(forms.sort());
 });
 
 test('the rate limits are those of wrangler.toml', () => {
