@@ -39,9 +39,9 @@ describe('a history', () => {
     ['date,count\ndate,count', `line 2 ${RULE}`],
     [`${TODAY},5`, `line 1 must be a day before today (${TODAY}, UTC)`],
     ['2027-01-01,5', `line 1 must be a day before today (${TODAY}, UTC)`],
-    ['2026-01-01,5\n2026-01-02,5\n2026-01-01,6', 'line 3 has the day of line 1 again'],
-    ['', 'the file has no lines such as 2026-01-31,120'],
-    ['date,count\n', 'the file has no lines such as 2026-01-31,120'],
+    ['2026-01-01,5\n2026-01-02,5\n2026-01-01,6', 'line 3 repeats the day of line 1'],
+    ['', 'the file is empty; it needs lines such as 2026-01-31,120'],
+    ['date,count\n', 'the file is empty; it needs lines such as 2026-01-31,120'],
   ])('of %j is refused with its line', (csv, message) => {
     expect(() => readHistory(csv, TODAY)).toThrow(new Error(message));
   });
@@ -64,7 +64,7 @@ describe('a history', () => {
     const days = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
     const before = await everything();
     await expect(importHistory(db, business.id, days, false)).rejects.toThrow(
-      'line 3: 2026-01-02 has a count already; --replace puts this one in its place',
+      'line 3: 2026-01-02 already has a count; use --replace to overwrite it',
     );
     expect(await everything()).toBe(before);
     await importHistory(db, business.id, days, true);
@@ -145,7 +145,7 @@ describe('a token that is replaced', () => {
     const token = 'Imported-Token-of-Somebody';
     const business = await newBusiness({ token });
     await rotateToken(db, business.id, NOW, 24 * HOUR);
-    await expect(newBusiness({ token })).rejects.toThrow('Another business has that token.');
+    await expect(newBusiness({ token })).rejects.toThrow('This token is already in use.');
     expect(await status(business, token, 1)).toBe(200);
     await purge(db, later(25));
     const other = await newBusiness({ token });

@@ -19,7 +19,7 @@ export async function createBusiness(
   const isFormer = (await db.$count(formerTokens, kept)) > 0;
   const insert = db.insert(businesses).values(row).onConflictDoNothing({ target: businesses.token }).returning();
   const [created] = isFormer ? [] : await insert;
-  if (created === undefined) throw new Error('Another business has that token.');
+  if (created === undefined) throw new Error('This token is already in use.');
   return created;
 }
 

@@ -19,7 +19,7 @@ ${Object.entries(COMMANDS)
   .map(([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}`)
   .join('\n')}
 
-The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
+Commands use the local database. --remote uses the deployed one; --persist-to DIR uses a local one in another directory.
 `;
 
 /** Parses a command line. Throws UsageError if it is wrong. */
@@ -29,14 +29,14 @@ export function callOf(argv: string[]): Call | { help: string } {
   const command = COMMANDS[name];
   if (command === undefined) {
     if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) return { help: HELP };
-    throw new UsageError(`${name.trim()} is no command: see npm run admin -- --help`);
+    throw new UsageError(`Unknown command: ${name.trim()}. See npm run admin -- --help`);
   }
   const columns = { ...command.required, ...command.optional };
   const { values, positionals } = parse(args, columns);
   if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
   const where = { remote: values.remote === true, 'persist-to': values['persist-to'] as string | undefined };
   if (where.remote && where['persist-to'] !== undefined) {
-    throw new UsageError('--persist-to names a local database, --remote the deployed one: give one of them');
+    throw new UsageError('Use either --persist-to (a local database) or --remote (the deployed one), not both');
   }
   const names = Object.keys(command.arguments);
   if (positionals.length !== names.length) {

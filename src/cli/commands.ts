@@ -43,7 +43,7 @@ function found<T>(row: T | undefined, what: string): T {
 
 export const COMMANDS: Record<string, Command> = {
   'business create': command({
-    does: 'makes a business with a new token, or with one imported from the system before this one',
+    does: 'creates a business with a new token, or with one from another system',
     required: fields,
     optional: { token: token('8f14e45fceea167a5a36dedd4bea2543') },
     run: async (db, given, now) => ({ business: await createBusiness(db, given, now) }),
@@ -75,7 +75,7 @@ export const COMMANDS: Record<string, Command> = {
     }),
   }),
   'business rotate-token': command({
-    does: 'gives a new token; the old ones are refused at once, or the last one after the time given',
+    does: 'creates a new token; old tokens stop working at once, or with --keep-old the last one works that much longer',
     arguments: { ID },
     optional: { keep_old: duration('24h') },
     run: async (db, given, now) => ({
@@ -83,12 +83,12 @@ export const COMMANDS: Record<string, Command> = {
     }),
   }),
   'access check': command({
-    does: 'tells whether a page of that origin may use the token, and by which entry',
+    does: 'says whether a page of this origin may use the token, and which entry allows it',
     arguments: { ID, ORIGIN: text('https://shop.example') },
     run: async (db, { ID, ORIGIN }, now) => checkOrigin(db, found(await findBusiness(db, ID), 'business'), ORIGIN, now),
   }),
   'usage import': command({
-    does: 'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
+    does: 'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
     arguments: { ID, FILE: text('history.csv') },
     optional: { replace: flag },
     async run(db, { ID, FILE, replace = false }, now) {
@@ -97,7 +97,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   'key create': command({
-    does: 'makes an API key and shows it, this one time',
+    does: 'creates an API key and prints it, this one time only',
     required: { user_id },
     optional: { name: line('"Billing server"'), expires_on: expiry('2027-01-31') },
     run: (db, { user_id, name = 'API key', expires_on = null }, now) =>

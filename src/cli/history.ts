@@ -24,11 +24,11 @@ export function readHistory(csv: string, today: string): Day[] {
     }
     if (day >= today) throw new Error(`line ${line} must be a day before today (${today}, UTC)`);
     const before = seen.get(day);
-    if (before !== undefined) throw new Error(`line ${line} has the day of line ${before} again`);
+    if (before !== undefined) throw new Error(`line ${line} repeats the day of line ${before}`);
     seen.set(day, line);
     days.push({ line, day, count });
   }
-  if (days.length === 0) throw new Error('the file has no lines such as 2026-01-31,120');
+  if (days.length === 0) throw new Error('the file is empty; it needs lines such as 2026-01-31,120');
   return days;
 }
 
@@ -49,7 +49,7 @@ export async function importHistory(db: Database, business_id: number, days: Day
   const [[taken]] = await db.batch([counted, remove, insert]);
   if (taken && !replace) {
     const { line } = days.find(({ day }) => day === taken.day) as Day;
-    throw new Error(`line ${line}: ${taken.day} has a count already; --replace puts this one in its place`);
+    throw new Error(`line ${line}: ${taken.day} already has a count; use --replace to overwrite it`);
   }
   return { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
 }

@@ -32,13 +32,16 @@ export const url = value(
   'be an http or https URL',
   textIf((text) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)),
 );
-export const token = value('have 24 to 255 of A-Z a-z 0-9 . _ ~ + / = - and not start with bua_', textIf(isImportable));
+export const token = value(
+  'be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
+  textIf(isImportable),
+);
 export const expiry = value(
-  'be a day that is not past, written YYYY-MM-DD',
+  'be today or a later day, written YYYY-MM-DD',
   textIf((text) => isDay(text) && text >= dayOf(new Date())),
 );
 
-export const text = value('be a text', (text) => text || null);
+export const text = value('not be empty', (text) => text || null);
 /** A duration in milliseconds. */
 export const duration = value('be a number of hours or days, at most 30 days', (text) => {
   const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];

@@ -90,8 +90,8 @@ function check(): void {
   const site = sites.find((registered) => covering.includes(registered));
   const passes = sites.length === 0 || site !== undefined;
   answer.dataset.pass = passes ? 'yes' : 'no';
-  if (site !== undefined) answer.textContent = `Yes: ${origin} passes, by ${site}.`;
-  else if (passes) answer.textContent = `Yes: ${origin} passes, as no domain is registered.`;
+  if (site !== undefined) answer.textContent = `Yes: ${site} allows ${origin}.`;
+  else if (passes) answer.textContent = `Yes: no domain is registered, so every origin is allowed.`;
   else answer.textContent = `No: origin ${origin} is not authorized for this business.`;
 }
 

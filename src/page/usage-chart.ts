@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30_000;
 const SERVICE = new URL(import.meta.url).origin;
 
 const UNREACHABLE = 'The usage could not be loaded: the service cannot be reached.';
-const ODD_ANSWER = 'The usage could not be loaded: the service did not answer as expected.';
+const ODD_ANSWER = 'The usage could not be loaded: the response of the service was unexpected.';
 const INCOMPLETE = 'This chart needs the attributes business and token.';
 
 /** What the event `load` tells. */
@@ -199,7 +199,7 @@ export class UsageChart extends HTMLElement {
     this.#table.replaceChildren(this.#tabled(used, total, range));
     this.#show(
       total === 0 ? 'empty' : 'loaded',
-      total === 0 ? `No usage in ${used.length === 1 ? 'this day' : `these ${used.length} days`}.` : '',
+      total === 0 ? `No usage ${used.length === 1 ? 'on this day' : `in these ${used.length} days`}.` : '',
     );
     this.#plot.tabIndex = 0;
     this.#plot.setAttribute('role', 'group');

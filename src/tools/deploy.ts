@@ -29,9 +29,8 @@ if (!found.done) {
   if (!found.output.includes("Couldn't find a D1 DB")) fail(found.output);
   const made = wrangler(['d1', 'create', name], 'pipe');
   if (!made.done) fail(made.output);
-  console.log(`Made the database ${name}.`);
+  console.log(`Created the database ${name}.`);
 }
 if (!wrangler(['d1', 'migrations', 'apply', 'DB', '--remote'], 'inherit').done)
   fail('The migrations were not applied: nothing was uploaded.');
-if (!wrangler(['deploy', ...process.argv.slice(2)], 'inherit', 'inherit').done)
-  fail('wrangler deploy did not come to its end.');
+if (!wrangler(['deploy', ...process.argv.slice(2)], 'inherit', 'inherit').done) fail('wrangler deploy failed.');

@@ -51,8 +51,8 @@ server.on('exit', (code) => process.exit(code ?? 0));
 while (!(await answers())) await wait(100);
 await wait(300); // wrangler's line about that request comes first
 console.log(`
-The chart of a demo business is at http://localhost:${port}, its page for owners too. Two demo businesses are in the local
-database. Paste these lines into another terminal:
+Ready: http://localhost:${port} shows the chart of a demo business, and a page for owners. To use the API, paste these lines into
+another terminal:
 
 export API=http://localhost:${port}/api/v1
 export API_KEY=${api_key}

@@ -346,7 +346,7 @@ describe('the owner', () => {
     expect(await sites()).toEqual([registered.url, 'https://*.tulip.example']);
 
     expect(await passes('https://www.tulip.example/page')).toBe(
-      'Yes: https://www.tulip.example passes, by https://*.tulip.example.',
+      'Yes: https://*.tulip.example allows https://www.tulip.example.',
     );
     expect(await passes('https://tulip.example')).toBe(
       'No: origin https://tulip.example is not authorized for this business.',
@@ -374,9 +374,7 @@ describe('the owner', () => {
     await visit(service);
     await open(key, quiet.id);
     await page.getByText('No domain is registered:').waitFor();
-    expect(await passes('https://anywhere.example')).toBe(
-      'Yes: https://anywhere.example passes, as no domain is registered.',
-    );
+    expect(await passes('https://anywhere.example')).toBe('Yes: no domain is registered, so every origin is allowed.');
     await page.getByLabel('Add a domain').fill('https://a.example');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.locator('#sites li').waitFor();

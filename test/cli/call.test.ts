@@ -13,7 +13,7 @@ const FIELDS = '--user 7 --name Acme --main-domain acme.example --site https://a
 const HELP_OF: Record<string, [usage: string, does: string]> = {
   'business create': [
     `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543]`,
-    'makes a business with a new token, or with one imported from the system before this one',
+    'creates a business with a new token, or with one from another system',
   ],
   'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
   'business show': ['business show ID', 'shows a business'],
@@ -27,19 +27,19 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   ],
   'business rotate-token': [
     'business rotate-token ID [--keep-old 24h]',
-    'gives a new token; the old ones are refused at once, or the last one after the time given',
+    'creates a new token; old tokens stop working at once, or with --keep-old the last one works that much longer',
   ],
   'access check': [
     'access check ID ORIGIN',
-    'tells whether a page of that origin may use the token, and by which entry',
+    'says whether a page of this origin may use the token, and which entry allows it',
   ],
   'usage import': [
     'usage import ID FILE [--replace]',
-    'stores a history of date,count lines: days before today, all or none; --replace puts them in place of others',
+    'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
   ],
   'key create': [
     'key create --user 7 [--name "Billing server"] [--expires 2027-01-31]',
-    'makes an API key and shows it, this one time',
+    'creates an API key and prints it, this one time only',
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
@@ -48,7 +48,7 @@ const LINES = Object.values(HELP_OF).map(([usage, does]) => `  ${usage}\n      $
 const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
 
 ${LINES.join('')}
-The database is the local one; --remote: the deployed one; --persist-to DIR: a local one elsewhere.
+Commands use the local database. --remote uses the deployed one; --persist-to DIR uses a local one in another directory.
 `;
 
 describe('help', () => {
@@ -106,15 +106,15 @@ describe('a call', () => {
 
 describe('a wrong call is refused in one clear line', () => {
   const hint = `To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- `;
-  const day = '--expires must be a day that is not past, written YYYY-MM-DD, such as 2027-01-31';
+  const day = '--expires must be today or a later day, written YYYY-MM-DD, such as 2027-01-31';
 
   test.each<[string, string[], string]>([
-    ['an unknown command', ['business', 'burn'], 'business burn is no command: see npm run admin -- --help'],
-    ['half a command', ['key'], 'key is no command: see npm run admin -- --help'],
+    ['an unknown command', ['business', 'burn'], 'Unknown command: business burn. See npm run admin -- --help'],
+    ['half a command', ['key'], 'Unknown command: key. See npm run admin -- --help'],
     [
       'a name of Object',
       ['__proto__', 'constructor'],
-      '__proto__ constructor is no command: see npm run admin -- --help',
+      'Unknown command: __proto__ constructor. See npm run admin -- --help',
     ],
     ['an unknown option', ['business', 'list', '--owner', '7'], `Unknown option '--owner'. ${hint}"--owner"`],
     ['an option of another command', ['key', 'revoke', '1', '--user', '7'], `Unknown option '--user'. ${hint}"--user"`],
@@ -156,14 +156,14 @@ describe('a wrong call is refused in one clear line', () => {
     [
       'a token of ours',
       ['business', 'create', ...ACME, '--token', `bua_pk_${'x'.repeat(33)}`],
-      '--token must have 24 to 255 of A-Z a-z 0-9 . _ ~ + / = - and not start with bua_, such as 8f14e45fceea167a5a36dedd4bea2543',
+      '--token must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_, such as 8f14e45fceea167a5a36dedd4bea2543',
     ],
     ['a day that is none', ['key', 'create', '--user', '7', '--expires', '2096-02-30'], day],
     ['a day that is past', ['key', 'create', '--user', '7', '--expires', '2020-01-01'], day],
     [
       'two databases',
       ['business', 'list', '--remote', '--persist-to', 'elsewhere'],
-      '--persist-to names a local database, --remote the deployed one: give one of them',
+      'Use either --persist-to (a local database) or --remote (the deployed one), not both',
     ],
   ])('%s', (_, argv, line) => {
     expect(() => callOf(argv)).toThrow(new UsageError(line));

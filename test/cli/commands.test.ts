@@ -84,7 +84,7 @@ describe.concurrent('business', () => {
     expect(await admin(...MAKE_ACME, `--token=${ACME.token}`, '--persist-to', state)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Another business has that token.\n',
+      stderr: 'This token is already in use.\n',
     });
     expect(rowsOf(state, 'businesses')).toEqual([ACME]);
   });
@@ -187,7 +187,7 @@ describe.concurrent('a file and an origin', () => {
     writeFileSync(file, 'date,count\n2026-01-30,120\n2026-01-31,7\n');
     expect(await resultOf(state, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
     await expect(resultOf(state, 'usage', 'import', '1', file)).rejects.toThrow(
-      'line 2: 2026-01-30 has a count already; --replace puts this one in its place',
+      'line 2: 2026-01-30 already has a count; use --replace to overwrite it',
     );
     expect(await resultOf(state, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
     expect(rowsOf(state, 'daily_usage')).toEqual([

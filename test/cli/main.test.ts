@@ -14,9 +14,9 @@ describe.concurrent('the command line', () => {
   });
 
   test.each<[string, string[], string]>([
-    ['an unknown command', ['business', 'burn'], 'business burn is no command: see npm run admin -- --help'],
+    ['an unknown command', ['business', 'burn'], 'Unknown command: business burn. See npm run admin -- --help'],
     ['a missing option', ['key', 'create'], 'key create needs --user 7'],
-    ['an error of several lines', ['business\nburn'], 'business'],
+    ['an error of several lines', ['business\nburn'], 'Unknown command: business'],
   ])('answers %s with one line on stderr and 2', async (_, args, line) => {
     expect(await admin(...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
   });
@@ -36,7 +36,7 @@ describe.concurrent('the command line', () => {
       code: 1,
       stdout: '',
       stderr:
-        'The database lacks a table: apply the migrations (npm run dev does it locally, npm run deploy remotely).\n',
+        'A table is missing. Apply the migrations: run npm run dev for the local database, npm run deploy for the deployed one.\n',
     });
   });
 

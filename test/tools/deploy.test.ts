@@ -68,7 +68,7 @@ describe.concurrent('npm run deploy', () => {
   test('makes the database where there is none, and says so', async () => {
     expect(await deploy({ 'd1 info': UNKNOWN })).toEqual({
       code: 0,
-      stdout: `Made the database ${NAME}.\n`,
+      stdout: `Created the database ${NAME}.\n`,
       stderr: '',
       calls: [INFO, CREATE, MIGRATE, 'deploy < yes'],
     });
@@ -93,12 +93,7 @@ describe.concurrent('npm run deploy', () => {
       'The migrations were not applied: nothing was uploaded.',
       [INFO, MIGRATE],
     ],
-    [
-      'the upload fails',
-      { deploy: { code: 1 } },
-      'wrangler deploy did not come to its end.',
-      [INFO, MIGRATE, 'deploy < yes'],
-    ],
+    ['the upload fails', { deploy: { code: 1 } }, 'wrangler deploy failed.', [INFO, MIGRATE, 'deploy < yes']],
   ])('ends with one line and 1 where %s, and goes no further', async (_, plays, line, calls) => {
     const whoami = { whoami: { stdout: '{ "loggedIn": true }' } };
     const ended = { code: 1, stdout: '', stderr: `${line}\n`, calls: [...calls, WHOAMI] };
