@@ -14,28 +14,26 @@ export const wholeBody = createMiddleware<Env>(async function wholeBody(c, next)
   await next();
 });
 
-const NONE = new Uint8Array();
+/** The body; a request without one may still have an empty stream. */
+async function bytesOf(request: Request): Promise<ArrayBuffer> {
+  const length = request.headers.get('Content-Length');
+  if (request.body === null || length === '0') return new ArrayBuffer(0);
+  if (Number(length) > MAX_BYTES) throw new TooLarge();
+  const bytes = await (length === null ? counted(request.body) : request.arrayBuffer()).catch((cause: unknown) => {
+    throw new BrokenBody('the body broke off', { cause });
+  });
+  if (bytes === null || bytes.byteLength > MAX_BYTES) throw new TooLarge();
+  return bytes;
+}
 
-async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
-  if (body === null) return NONE;
-  if (Number(headers.get('Content-Length')) > MAX_BYTES) throw new TooLarge();
+/** A body whose length is unknown, or null as soon as it is too long. */
+async function counted(body: ReadableStream<Uint8Array>): Promise<ArrayBuffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_BYTES) break;
-    }
-  } catch (cause) {
-    throw new BrokenBody('the body broke off', { cause });
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_BYTES) return null;
+    chunks.push(chunk);
   }
-  if (size > MAX_BYTES) throw new TooLarge();
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return new Blob(chunks).arrayBuffer();
 }
