@@ -14,10 +14,11 @@ import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
 
 /**
- * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused; then nothing
- * has changed, because every statement depends on the permission. Returns the row that was read and the rows of each change.
+ * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused. Then nothing has
+ * changed, because each change depends on the permission, or on the change directly before it. Returns the row that was read and
+ * the rows of each change.
  */
-export type Ask = <Row extends { refusal: Refusal | null }, Changes extends Statement[]>(
+export type Ask = <Row extends { refusal: Refusal | null }, Changes extends readonly Statement[]>(
   read: Statement<Row>,
   ...changes: Changes
 ) => Promise<[row: Row, ...rows: RowsOf<Changes>]>;
@@ -27,23 +28,23 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
   createMiddleware<Env>(async function guard(c, next) {
     const entry = c.get('entry');
     const credential = credentialOf(c.req.header('Authorization'));
-    entry.credential = credential && { kind: credential.kind, last_four: credential.secret.slice(-4) };
+    entry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
     if (credential === null) throw new Unauthenticated();
     if (await isCredentialLimited(c.env, credential, origin)) throw new TooMany();
 
-    const { kind, secret } = credential;
+    const { kind, text } = credential;
     const call: Call = {
       operation: typeof operation === 'string' ? operation : operation(c),
-      credential: { kind, stored: kind === 'key' ? await credential.hash() : secret },
+      credential: { kind, stored: kind === 'key' ? await credential.hash() : text },
       business_id: idOf(c.req.param('business_id') ?? '') ?? 0,
       origin,
       ownOrigin,
       now: c.get('clock')(),
     };
-    entry.call = call;
+    entry.call = { operation: call.operation, business_id: call.business_id, origin };
     const isRepeatable = POLICY[call.operation].repeatable || c.req.header('Idempotency-Key') !== undefined;
     c.set('call', call);
     const ask: Ask = async (read, ...changes) => {

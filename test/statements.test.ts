@@ -2,35 +2,19 @@
 // columns: tsc holds each list of fields here against the type, the test holds it against the row.
 import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
-import {
-  businessWithEntries,
-  deleteEntry,
-  insertSites,
-  touchIfEntries,
-  touchIfNotLast,
-  touchIfSitesFit,
-} from '../src/db/access.ts';
+import { addSites, businessWithEntries, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
-import { permission } from '../src/db/permission.ts';
+import { readRefusal } from '../src/db/permission.ts';
 import type { Statement } from '../src/db/statement.ts';
-import {
-  countNewUse,
-  countNewUses,
-  countUse,
-  listOf,
-  rememberUse,
-  rememberUses,
-  usageInRange,
-  useBefore,
-} from '../src/db/usage.ts';
+import { countManyOnce, countOnce, countUse, usageInRange, useBefore } from '../src/db/usage.ts';
 import { env, NOW, newBusiness, TODAY } from './support.ts';
 
 /** Every field of the rows, and no other. */
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
-const use = { digest: '00'.repeat(16), day: TODAY };
-const list = listOf([{ ...use, digest: 'ff'.repeat(16) }]);
-const sites = { sites: '["https://a.example","https://b.example"]' };
+const digest = '00'.repeat(16);
+const list = [{ digest: 'ff'.repeat(16), day: TODAY }];
+const sites = ['https://a.example', 'https://b.example'];
 const BUSINESS = {
   ...({ id: true, user_id: true, name: true, main_domain: true, site: true, country_id: true } as const),
   ...({ business_size: true, token: true, status: true, created_at: true, updated_at: true } as const),
@@ -62,24 +46,23 @@ const REFUSAL = { refusal: true } as const;
 
 test('of usage', async () => {
   await expectFields(
-    [usageInRange({ from: TODAY, to: TODAY }), countUse({ day: TODAY }), countNewUse(use), rememberUse(use)],
+    [usageInRange({ from: TODAY, to: TODAY }), countUse, ...countOnce(digest)],
     [{ ...REFUSAL, days: true }, COUNT, COUNT, null],
   );
-  await expectFields([useBefore(use), countNewUse(use), rememberUse(use)], [{ ...REFUSAL, ...COUNT }, COUNT, null]);
-  await expectFields([permission, countNewUses(list), rememberUses(list)], [REFUSAL, COUNT, { day: true }]);
+  await expectFields([useBefore({ digest }), ...countOnce(digest)], [{ ...REFUSAL, ...COUNT }, COUNT, null]);
+  await expectFields([readRefusal, ...countManyOnce(list)], [REFUSAL, COUNT, { day: true }]);
 });
 
 test('of access domains', async () => {
   const entry = { id: true, business_id: true, site: true, created_at: true, updated_at: true } as const;
   const read = { ...REFUSAL, business: true, entries: true } as const;
   await expectFields(
-    [businessWithEntries, touchIfSitesFit(sites), insertSites(sites), touchIfEntries],
-    [read, BUSINESS, entry, BUSINESS],
+    [businessWithEntries, ...addSites(sites), ...removeEntries],
+    [read, BUSINESS, entry, BUSINESS, null],
   );
-  const { results } = await env.DB.prepare('select seq from sqlite_sequence where name = ?').bind('access').all();
-  const access_id = Number(results[0]?.seq) + 1; // the next
+  const next = Number(await env.DB.prepare(`select seq + 1 n from sqlite_sequence where name = 'access'`).first('n'));
   await expectFields(
-    [permission, touchIfSitesFit(sites), insertSites(sites), touchIfNotLast({ access_id }), deleteEntry({ access_id })],
-    [REFUSAL, BUSINESS, entry, BUSINESS, { id: true }],
+    [readRefusal, ...addSites(sites), ...removeEntry(next)],
+    [REFUSAL, BUSINESS, entry, BUSINESS, null],
   );
 });

@@ -1,6 +1,6 @@
 // How the operator creates and changes businesses.
 import { and, eq, gt, sql } from 'drizzle-orm';
-import { newSecret } from '../core/credential.ts';
+import { newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { type Business, businesses, type Database, formerTokens } from '../db/schema.ts';
 
@@ -13,7 +13,7 @@ export async function createBusiness(
   now: Date,
 ): Promise<Business> {
   const stamp = timestampOf(now);
-  const token = fields.token ?? newSecret('bua_pk_');
+  const token = fields.token ?? newCredential('bua_pk_');
   const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
   const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, stamp));
   const isFormer = (await db.$count(formerTokens, kept)) > 0;
@@ -57,7 +57,7 @@ export async function rotateToken(
   now: Date,
   keepOld?: number,
 ): Promise<Business | undefined> {
-  const changed = { token: newSecret('bua_pk_'), updated_at: timestampOf(now) };
+  const changed = { token: newCredential('bua_pk_'), updated_at: timestampOf(now) };
   const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
   const expires = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
   const old = db

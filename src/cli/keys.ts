@@ -1,6 +1,6 @@
 // How the operator creates and revokes API keys. The key itself is only visible when it is created.
 import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
-import { hashOf, newSecret } from '../core/credential.ts';
+import { hashOf, newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, type Database } from '../db/schema.ts';
 
@@ -15,7 +15,7 @@ export async function createKey(
   key: { user_id: number; name: string; expires_on: string | null },
   now: Date,
 ): Promise<Key & { api_key: string }> {
-  const api_key = newSecret('bua_sk_');
+  const api_key = newCredential('bua_sk_');
   const row = { ...key, hash: await hashOf(api_key), last_four: api_key.slice(-4), created_at: timestampOf(now) };
   const [created] = await db.insert(apiKeys).values(row).returning(shown);
   return { api_key, ...(created as Key) };

@@ -3,7 +3,7 @@
 /**
  * A credential in the right form. Only the database knows whether it exists. `hash` computes once, on the first call.
  */
-export type Credential = { kind: 'key' | 'token'; secret: string; hash: () => Promise<string> };
+export type Credential = { kind: 'key' | 'token'; text: string; hash: () => Promise<string> };
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,22 +18,22 @@ export const isImportable = (text: string): boolean => IMPORTED.test(text);
  * exactly one. Two headers arrive joined by a comma, which no credential contains.
  */
 export function credentialOf(authorization: string | undefined): Credential | null {
-  const secret = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
-  if (secret === undefined) return null;
-  if (!OURS.test(secret) && !IMPORTED.test(secret)) return null;
+  const text = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
+  if (text === undefined) return null;
+  if (!OURS.test(text) && !IMPORTED.test(text)) return null;
   let made: Promise<string> | undefined;
   return {
-    kind: secret.startsWith('bua_sk_') ? 'key' : 'token',
-    secret,
+    kind: text.startsWith('bua_sk_') ? 'key' : 'token',
+    text,
     hash() {
-      made ??= hashOf(secret);
+      made ??= hashOf(text);
       return made;
     },
   };
 }
 
 /** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits. */
-export function newSecret(prefix: 'bua_sk_' | 'bua_pk_'): string {
+export function newCredential(prefix: 'bua_sk_' | 'bua_pk_'): string {
   let random = '';
   while (random.length < RANDOM_LENGTH) {
     for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))) {

@@ -1,5 +1,5 @@
-// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts turns a row of this table
-// into the SQL rule that decides every call.
+// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts binds a row of this table to
+// the SQL rule that decides every call.
 
 type Rule = {
   /** The kind of path. It decides how an unknown business is refused. */
@@ -8,7 +8,7 @@ type Rule = {
   does: string;
   /** Whether a business token may do this. */
   token: boolean;
-  /** Whether this is allowed while the business is not active. */
+  /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
   inactive: boolean;
   /** Whether doing this twice has the same effect as doing it once. */
   repeatable: boolean;

@@ -1,4 +1,4 @@
-// The rules for domains (contract, "Access domains"): what a site may be when it is registered, and which sites cover an
+// The rules for domains (docs/api.md, "Sites"): what a site may be when it is registered, and which sites cover an
 // origin. A stored site is an origin exactly as browsers serialise it, so a visitor's header is only ever compared.
 
 const MAX_LENGTH = 2048;
@@ -6,7 +6,7 @@ const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, as are the labels of 63
 const MAX_LABEL_LENGTH = 63;
 /** Normalization (NFC) makes one character of at most four (UAX #15), and each that is left takes at least one of the 253. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
-/** No text in use has so many marks in a row (UAX #15, Stream-Safe Text); to sort them takes the square of their number. */
+/** No text in use has so many marks in a row (UAX #15, Stream-Safe Text). Normalizing them takes quadratic time. */
 const TOO_MANY_MARKS = /\p{M}{31}/u;
 const LABEL_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_';
 /** How many labels may stand behind `*.`: an origin has as many candidates as this range is long. */
@@ -33,9 +33,9 @@ export function canonicalSite(text: string): Site {
   if (authority === '') return wrong('must name a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
-  // What cannot fit goes no further: normalizing it, and the punycode of its labels, take the square of their length.
+  // Checked first, because normalizing a host and encoding its labels in punycode take quadratic time.
   if (authority.length > MAX_WRITTEN_LENGTH || TOO_MANY_MARKS.test(authority)) return wrong(NO_HOST);
-  if (/[<>]/.test(authority)) return wrong(INVALID); // an accent behind it would make it another sign
+  if (/[<>]/.test(authority)) return wrong(INVALID); // with a combining mark, these become another character
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
   if (isDisguised(authority)) return wrong(DISGUISED);
@@ -48,7 +48,7 @@ const DISGUISED = 'must not contain invisible or full-width characters in its ho
 const NO_HOST =
   'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
 
-/** Whether a host, as it is or behind `*.`, with a port or without, can be one of 253 characters: in punycode, a label is at least as long. */
+/** Whether a host, with or without `*.` and a port, can fit into 253 characters. Punycode never makes a label shorter. */
 function canFit(authority: string): boolean {
   const labels = authority.replace(/^\*\.|:\d*$/g, '').split('.');
   const lengths = labels.map((label) => Array.from(label).length);
@@ -100,7 +100,7 @@ function withoutSpacesAround(text: string): string {
 /** Whether a host has characters that the URL parser turns into others or into nothing, beyond letter case. */
 function isDisguised(host: string): boolean {
   if (host.includes('\u212a')) return true; // the Kelvin sign, a K to every normalization
-  // An iota below becomes one beside: which accents it takes along depends on what is composed first.
+  // U+0345 becomes a letter of its own (ᾳ is αι). Which accents go with it depends on the order of composing.
   if (host.normalize('NFD').includes('\u0345')) return true;
   const composed = host.normalize('NFC');
   return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);

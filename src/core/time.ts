@@ -1,4 +1,4 @@
-// Instants and calendar days as the wire shows them, always UTC (contract, "Usage report"). Days compare as strings.
+// Instants and calendar days as the wire shows them, always UTC (docs/api.md, "Usage report"). Days compare as strings.
 
 /** The longest range a report covers, both ends included. */
 export const MAX_RANGE_DAYS = 366;

@@ -1,9 +1,9 @@
 // The statements for access domains: reading the list of a business, and changing it.
 import { and, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { type Permission, permittedId, statement } from './permission.ts';
+import { $call, type Permission, permittedId, statement } from './permission.ts';
 import { access, businesses } from './schema.ts';
-import { db } from './statement.ts';
+import { builder } from './statement.ts';
 
 /** The most sites a business can have. */
 export const MAX_SITES = 500;
@@ -19,7 +19,7 @@ function rowAsJson(table: SQLiteTable): SQL {
  * change can alter what is permitted, so this runs before it, and the change returns the rows it touched.
  */
 export const businessWithEntries = statement([], (permission) =>
-  db
+  builder
     .select({
       refusal: permission.refusal,
       business: sql<string>`${rowAsJson(businesses)}`.as('business'),
@@ -34,63 +34,61 @@ export const businessWithEntries = statement([], (permission) =>
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
 
 /**
- * Sets `updated_at` if the call is permitted and `condition` holds. This is the deciding write: the change itself comes directly
+ * The deciding write of a change: sets `updated_at` if the call is permitted and `condition` holds. The change itself comes directly
  * after it and depends on `touchedId`.
  */
-const touch = (permission: Permission, now: SQL, condition: SQL) =>
-  db
+const touch = (permission: Permission, condition: SQL) =>
+  builder
     .update(businesses)
-    .set({ updated_at: now })
+    .set({ updated_at: sql`${$call.now}` })
     .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
     .returning();
 
-/** The id of the business if the previous statement touched it. Otherwise null, and a search for it reads nothing. */
-const touchedId = (business_id: SQL) => sql`case when changes() > 0 then ${business_id} end`;
+/** The id of the business if the statement directly before touched it. Otherwise null, and a search for it reads nothing. */
+const touchedId = sql`case when changes() > 0 then ${$call.business_id} end`;
 
-/** Goes before `insertSites`: touches the business if at least one site is new and all new ones fit. */
-export const touchIfSitesFit = statement(['sites'], (permission, $) => {
+const touchIfSitesFit = statement(['sites'], (permission, $) => {
   const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
   const stored = sql`(select count(*) from ${access} where ${access.business_id} = ${businesses.id})`;
-  const fit = sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}`;
-  return touch(permission, sql`${$.now}`, fit);
+  return touch(
+    permission,
+    sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}`,
+  );
 });
-
-/** Goes directly after `touchIfSitesFit`: stores the new ones among `sites` (a JSON list of canonical sites), in order. */
-export const insertSites = statement(['sites'], (_, $) =>
-  db
+const insertSites = statement(['sites'], (_, $) =>
+  builder
     .insert(access)
     .select(
+      // The columns of the table, in their order; null makes a new id.
       sql`select null, business_id, value, ${$.now}, ${$.now}
-        from (select ${touchedId(sql`${$.business_id}`)} as business_id) join json_each(${$.sites})
+        from (select ${touchedId} as business_id) join json_each(${$.sites})
         where business_id is not null order by key`,
     )
     .onConflictDoNothing({ target: [access.business_id, access.site] })
     .returning(),
 );
 
-/** Goes before `deleteEntry`: touches the business if it has this entry and at least one more. */
-export const touchIfNotLast = statement(['access_id'], (permission, $) =>
+/** Adds those of the canonical sites that are new, in order: all of them or none. The business and the new entries come back. */
+export function addSites(canonical: string[]) {
+  const sites = JSON.stringify(canonical);
+  return [touchIfSitesFit({ sites }), insertSites({ sites })] as const;
+}
+
+const touchIfNotLast = statement(['access_id'], (permission, $) =>
   touch(
     permission,
-    sql`${$.now}`,
     sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
   ),
 );
-
-/** Goes directly after `touchIfNotLast`. */
-export const deleteEntry = statement(['access_id'], (_, $) =>
-  db
-    .delete(access)
-    .where(and(eq(access.id, $.access_id), eq(access.business_id, touchedId(sql`${$.business_id}`))))
-    .returning({ id: access.id }),
+const deleteEntry = statement(['access_id'], (_, $) =>
+  builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, touchedId))),
 );
 
-/** Goes before `deleteEntries`: touches the business if it has any entry. */
-export const touchIfEntries = statement([], (permission, $) =>
-  touch(permission, sql`${$.now}`, sql`exists (${ownEntry})`),
-)({});
+/** Removes an entry unless it is the last. The business comes back if it had that entry and another. */
+export const removeEntry = (access_id: number) => [touchIfNotLast({ access_id }), deleteEntry({ access_id })] as const;
 
-/** Goes directly after `touchIfEntries`. The token works everywhere again. */
-export const deleteEntries = statement([], (_, $) =>
-  db.delete(access).where(eq(access.business_id, touchedId(sql`${$.business_id}`))),
-)({});
+const touchIfAny = statement([], (permission) => touch(permission, sql`exists (${ownEntry})`))({});
+const deleteEntries = statement([], () => builder.delete(access).where(eq(access.business_id, touchedId)))({});
+
+/** Removes all entries, so that the token works everywhere again. The business comes back if it had any. */
+export const removeEntries = [touchIfAny, deleteEntries] as const;

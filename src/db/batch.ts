@@ -1,6 +1,6 @@
 // The single round trip a request makes to the database, and its cost.
 import { type Call, valuesOf } from './permission.ts';
-import type { RowsOf, Statement } from './statement.ts';
+import type { RowsOf, Statement, Value } from './statement.ts';
 
 /** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };
@@ -11,7 +11,7 @@ export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_w
  * Runs the statements of a call in order, in one transaction, and returns the rows of each. Adds to `cost`; a batch that fails
  * adds no rows.
  */
-export async function runBatch<First, Rest extends Statement[]>(
+export async function runBatch<First, Rest extends readonly Statement[]>(
   d1: D1Database,
   call: Call,
   first: Statement<First>,
@@ -20,8 +20,9 @@ export async function runBatch<First, Rest extends Statement[]>(
 ): Promise<[First[], ...RowsOf<Rest>]> {
   const { form, values } = valuesOf(call);
   const bound = [first, ...rest].map(({ textFor, values: own }) => {
+    const all: Record<string, Value> = { ...values, ...own };
     const { sql, names } = textFor(form);
-    return d1.prepare(sql).bind(...names.map((name) => own[name] ?? values[name]));
+    return d1.prepare(sql).bind(...names.map((name) => all[name]));
   });
   cost.round_trips += 1;
   const began = Date.now();

@@ -7,7 +7,7 @@ import { dayOf, timestampOf } from '../core/time.ts';
 import { KEEP_DAYS } from '../core/use.ts';
 import { access, apiKeys, businesses, formerTokens } from './schema.ts';
 import {
-  db,
+  builder,
   type Form,
   type Placeholders,
   placeholders,
@@ -33,18 +33,30 @@ export type Call = {
 };
 
 const CALL_VALUES = [
-  ...(['business_id', 'stored', 'today', 'now', 'keep_days'] as const),
-  ...(['token_refused', 'must_be_active', 'from_anywhere', 'origin_refusal'] as const),
-];
-const $ = placeholders(CALL_VALUES);
+  'business_id',
+  'stored',
+  'today',
+  'now',
+  'keep_days',
+  'token_refused',
+  'must_be_active',
+  'origin_is_exempt',
+  'origin_refusal',
+] as const;
+type CallValue = (typeof CALL_VALUES)[number];
+/** The placeholders for the values of a call. */
+export const $call = placeholders(CALL_VALUES);
+
+/** The name of the value for one of the sites that could cover the origin. */
+const candidate = (index: number) => `site_${index}` as const;
 
 /** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
 export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now }: Call) {
   const { kind, stored } = credential;
   const policy = POLICY[operation];
-  const fromAnywhere = kind === 'key' && (origin === null || origin === ownOrigin);
-  const sites = origin === null || fromAnywhere ? [] : sitesCovering(origin);
-  const values: Record<string, Value> = {
+  const isExempt = kind === 'key' && (origin === null || origin === ownOrigin);
+  const sites = origin === null || isExempt ? [] : sitesCovering(origin);
+  const values: Record<CallValue, Value> & Record<ReturnType<typeof candidate>, Value> = {
     business_id,
     stored,
     today: dayOf(now),
@@ -52,50 +64,52 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     keep_days: KEEP_DAYS[kind],
     token_refused: Number(kind === 'token' && !policy.token),
     must_be_active: Number(!policy.inactive),
-    from_anywhere: Number(fromAnywhere),
+    origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
   };
-  for (const [index, site] of sites.entries()) values[`site_${index}`] = site;
-  return { form: { credential: kind, sites: sites.length }, values };
+  for (const [index, site] of sites.entries()) values[candidate(index)] = site;
+  return { form: { credential: kind, candidates: sites.length }, values };
 }
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(
-  eq(businesses.token, $.stored),
+  eq(businesses.token, $call.stored),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
-    where ${eq(formerTokens.token, $.stored)} and ${formerTokens.expires_at} > ${$.now})`,
+    where ${eq(formerTokens.token, $call.stored)} and ${formerTokens.expires_at} > ${$call.now})`,
 );
 const isValidKey = and(
-  eq(apiKeys.hash, $.stored),
+  eq(apiKeys.hash, $call.stored),
   isNull(apiKeys.revoked_at),
-  or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, $.today)),
+  or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, $call.today)),
 );
-const entries = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
+const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /**
  * The one rule of who may do what: a subquery with one column, `refusal`, which is null if the call is permitted. It has no row if
  * the credential is not valid. Both the refusal that the caller sees and every write come from it, so they cannot disagree.
  */
-function permissionFor({ credential, sites }: Form) {
-  const covering = Array.from({ length: sites }, (_, index) => sql.placeholder(`site_${index}`));
-  // In brackets: Drizzle drops the table name of a column that is alone in a field of a single-table select.
+function permissionFor({ credential, candidates }: Form) {
+  const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
+  // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
+  // a field, and a subquery would then find another column of that name.
   const rule = sql<Refusal | null>`case
-    when ${businesses.id} is not ${$.business_id} then 'unknown_business'
-    when ${$.token_refused} then 'token_not_allowed'
-    when ${$.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
-    when ${$.from_anywhere} or exists (${entries} and ${inArray(access.site, covering)}) then null
-    when exists (${entries}) then ${$.origin_refusal}
+    when ${businesses.id} is not ${$call.business_id} then 'unknown_business'
+    when ${$call.token_refused} then 'token_not_allowed'
+    when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
+    when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
+    when exists (${ownSites}) then ${$call.origin_refusal}
+    else null -- without a site, every origin is allowed
   end`;
   const fields = { refusal: sql<Refusal | null>`(${rule})`.as('refusal') };
-  const isOwn = and(eq(businesses.id, $.business_id), eq(businesses.user_id, apiKeys.user_id));
+  const isOwn = and(eq(businesses.id, $call.business_id), eq(businesses.user_id, apiKeys.user_id));
   const caller =
     credential === 'token'
-      ? db
+      ? builder
           .select(fields)
           .from(businesses)
           .where(and(isToken, eq(businesses.status, 'active')))
-      : db.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey);
-  // The limit also stops SQLite from evaluating the rule again for each row that is joined to it.
+      : builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey);
+  // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
   return caller.limit(1).as('permission');
 }
 
@@ -103,21 +117,21 @@ export type Permission = ReturnType<typeof permissionFor>;
 
 /** The id of the business if the call is permitted. Otherwise null, and a search for it reads nothing. */
 export const permittedId = (permission: Permission) =>
-  sql`case when ${isNull(permission.refusal)} then ${$.business_id} end`;
+  sql`case when ${isNull(permission.refusal)} then ${$call.business_id} end`;
 
 /**
  * Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call.
  */
 export function statement<const N extends string, Q extends Query>(
   names: readonly N[],
-  write: (permission: Permission, $: Placeholders<N | (typeof CALL_VALUES)[number]>) => Q,
+  write: (permission: Permission, $: Placeholders<N | CallValue>) => Q,
 ): (values: Record<N, Value>) => Statement<RowOf<Q>> {
-  const all = { ...$, ...placeholders(names) };
+  const all = { ...$call, ...placeholders(names) };
   const textFor = textsOf((form) => write(permissionFor(form), all));
   return (values) => ({ textFor, values });
 }
 
 /** Reads only the refusal, for changes that need nothing else before them. */
-export const permission = statement([], (permission) => db.select({ refusal: permission.refusal }).from(permission))(
-  {},
-);
+export const readRefusal = statement([], (permission) =>
+  builder.select({ refusal: permission.refusal }).from(permission),
+)({});

@@ -5,7 +5,7 @@ import { type Database, formerTokens, ledger } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
-/** Per run, and there is one each minute: as many ids as one database can record in that time. The rest waits. */
+/** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
 export const ID_STATEMENTS = 3;
 
 /** Deletes expired former tokens, and up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today. */

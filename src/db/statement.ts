@@ -5,19 +5,22 @@ import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import type { Credential } from '../core/credential.ts';
 
-/** Only writes SQL, so it needs no database. */
-export const db = drizzle({} as D1Database);
+/** Drizzle's query builder. It only writes SQL, so it needs no database. */
+export const builder = drizzle({} as D1Database);
 
-export type Value = string | number | null;
+export type Value = string | number;
 
 /** The part of a call that changes the SQL itself. There are at most a dozen forms. */
 export type Form = {
   credential: Credential['kind'];
   /** The number of sites that could cover the origin. */
-  sites: number;
+  candidates: number;
 };
 
-/** A statement with its own values; the values of the call are added when it runs. `Row` has the fields that it selects. */
+/**
+ * A statement with its own values; the values of the call are added when it runs. `Row` has the fields that it selects: `row` is
+ * never set and only carries the type.
+ */
 export type Statement<Row = unknown> = {
   textFor: (form: Form) => Text;
   values: Record<string, Value>;
@@ -28,7 +31,9 @@ export type Statement<Row = unknown> = {
 export type Text = { sql: string; names: string[] };
 
 /** The rows that each statement returns. */
-export type RowsOf<S extends Statement[]> = { [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never };
+export type RowsOf<S extends readonly Statement[]> = {
+  -readonly [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never;
+};
 
 /** A query of Drizzle's builder. */
 export type Query = PromiseLike<unknown> & { getSQL(): SQL };
@@ -46,11 +51,11 @@ const dialect = new SQLiteAsyncDialect();
 export function textsOf(write: (form: Form) => Query): (form: Form) => Text {
   const texts: Record<Credential['kind'], Text[]> = { key: [], token: [] };
   return function textFor(form) {
-    let text = texts[form.credential][form.sites];
+    let text = texts[form.credential][form.candidates];
     if (text === undefined) {
       const { sql, params } = dialect.sqlToQuery(write(form).getSQL().inlineParams());
       text = { sql, names: params.map(nameOf) };
-      texts[form.credential][form.sites] = text;
+      texts[form.credential][form.candidates] = text;
     }
     return text;
   };

@@ -2,15 +2,15 @@
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { type Permission, permittedId, statement } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
-import { db } from './statement.ts';
+import { builder } from './statement.ts';
 
 /** Reads the refusal and the counted days from `from` to `to`, as one JSON object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const days = sql<string>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
     where ${inRange})`;
-  // The condition stops SQLite from evaluating the rule twice, once for the refusal and once for the days.
-  return db
+  // `where true` stops SQLite from merging the two selects, which would evaluate the rule twice: for the refusal and for the days.
+  return builder
     .select({ refusal: permission.refusal, days: days.as('days') })
     .from(permission)
     .where(sql`true`);
@@ -18,7 +18,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
 const addToCounts = (select: SQL) =>
-  db
+  builder
     .insert(dailyUsage)
     .select(select)
     .onConflictDoUpdate({
@@ -31,30 +31,35 @@ const addToCounts = (select: SQL) =>
 const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
 
-/** Counts one use on `day`. */
-export const countUse = statement(['day'], (permission, $) =>
+/** Counts one use today. */
+export const countUse = statement([], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.day}, 1 from ${permission} where ${isNull(permission.refusal)}`,
+    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission} where ${isNull(permission.refusal)}`,
   ),
-);
+)({});
 
-/** Counts one use on `day` if its `digest` is not in the ledger. Returns no row if it is. */
-export const countNewUse = statement(['digest', 'day'], (permission, $) =>
+/** Whether the statement directly before counted anything, which also means that the call is permitted. */
+const hasCounted = sql`changes() > 0`;
+
+const countNewUse = statement(['digest'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.day}, 1 from ${permission}
+    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
       where ${and(isNull(permission.refusal), isNew(permission, sql`${$.digest}`))}`,
   ),
 );
-
-/** Whether the previous statement counted anything, which also means that the call is permitted. */
-const hasCounted = sql`changes() > 0`;
-
-/** Goes directly after `countNewUse`: remembers the use that it counted. */
-export const rememberUse = statement(['digest', 'day'], (_, $) =>
-  db
+const rememberUse = statement(['digest'], (_, $) =>
+  // The columns of the ledger, in their order.
+  builder
     .insert(ledger)
-    .select(sql`select ${$.business_id}, unhex(${$.digest}), ${$.day}, ${$.today}, ${$.keep_days} where ${hasCounted}`),
+    .select(
+      sql`select ${$.business_id}, unhex(${$.digest}), ${$.today}, ${$.today}, ${$.keep_days} where ${hasCounted}`,
+    ),
 );
+
+/**
+ * Counts one use today and remembers its digest, unless the ledger has it. The count comes back if the use was new.
+ */
+export const countOnce = (digest: string) => [countNewUse({ digest }), rememberUse({ digest })] as const;
 
 /**
  * Reads the refusal, the day on which the use with this digest was counted, and that day's count now. `date` is null if the use is
@@ -62,7 +67,7 @@ export const rememberUse = statement(['digest', 'day'], (_, $) =>
  */
 export const useBefore = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
-  return db
+  return builder
     .select({
       refusal: permission.refusal,
       date: sql<string | null>`${ledger.day}`.as('date'),
@@ -76,28 +81,32 @@ export const useBefore = statement(['digest'], (permission, $) => {
 /** A use with an id, which counts once: the digest of its id in hex, and the day on which it counts. */
 export type IdentifiedUse = { digest: string; day: string };
 
-/** Many uses as one bound value, because D1 takes at most 100. No digest may occur twice. */
-export const listOf = (uses: IdentifiedUse[]) => ({
-  uses: JSON.stringify(uses.map(({ digest, day }) => [digest, day])),
-});
 const listedDigest = sql.raw('value ->> 0');
+const listedDay = sql.raw('value ->> 1');
 
-/** Counts the uses (see listOf) that are not in the ledger. */
-export const countNewUses = statement(['uses'], (permission, $) =>
+// `cross join` keeps the permission in front: a refused call does not look at the list.
+const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, value ->> 1, count(*) from ${permission} cross join json_each(${$.uses})
-      where ${isNull(permission.refusal)} and ${isNew(permission, listedDigest)} group by value ->> 1`,
+    sql`select ${permittedId(permission)}, ${listedDay}, count(*) from ${permission} cross join json_each(${$.uses})
+      where ${isNull(permission.refusal)} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
-
-/** Goes directly after `countNewUses`: remembers the uses that it counted. Returns a row for each. */
-export const rememberUses = statement(['uses'], (_, $) =>
-  db
+const rememberUses = statement(['uses'], (_, $) =>
+  builder
     .insert(ledger)
     .select(
-      sql`select ${$.business_id}, unhex(${listedDigest}), value ->> 1, ${$.today}, ${$.keep_days} from json_each(${$.uses})
+      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${$.keep_days} from json_each(${$.uses})
         where ${hasCounted}`,
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
     .returning({ day: ledger.day }),
 );
+
+/**
+ * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. No digest may occur twice. The list is
+ * one value, because D1 binds at most 100.
+ */
+export function countManyOnce(list: IdentifiedUse[]) {
+  const uses = JSON.stringify(list.map(({ digest, day }) => [digest, day]));
+  return [countNewUses({ uses }), rememberUses({ uses })] as const;
+}

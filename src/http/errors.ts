@@ -8,7 +8,7 @@ import type { ErrorBody } from '../openapi/schemas.ts';
 import { json } from './response.ts';
 
 type ErrorResponse = {
-  status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
+  status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503;
   body: ErrorBody;
   headers?: Record<string, string>;
 };

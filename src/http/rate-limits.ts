@@ -11,15 +11,16 @@ export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: str
 
 /**
  * Whether an API key is over its limit, or a token from one origin. Tokens count by origin because they are public: pages that are
- * refused must not use up the limit of a registered page. For the same reason, the address is checked first.
+ * refused must not use up the limit of a registered page. The address is checked first, so that one that is over its limit does not
+ * use up the limit of a credential.
  */
 export async function isCredentialLimited(
   { CREDENTIAL_LIMIT }: Bindings,
-  { kind, secret, hash }: Credential,
+  { kind, text, hash }: Credential,
   origin: string | null,
 ): Promise<boolean> {
   if (!CREDENTIAL_LIMIT) return false;
-  const key = kind === 'key' ? await hash() : await hashOf(`${secret} ${origin ?? ''}`);
+  const key = kind === 'key' ? await hash() : await hashOf(`${text} ${origin ?? ''}`);
   const { success } = await CREDENTIAL_LIMIT.limit({ key });
   return !success;
 }

@@ -3,16 +3,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
 import { canonicalSite } from '../core/site.ts';
-import {
-  businessWithEntries,
-  deleteEntries,
-  deleteEntry,
-  insertSites,
-  MAX_SITES,
-  touchIfEntries,
-  touchIfNotLast,
-  touchIfSitesFit,
-} from '../db/access.ts';
+import { addSites, businessWithEntries, MAX_SITES, removeEntries, removeEntry } from '../db/access.ts';
 import type { Business, Entry } from '../db/schema.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
@@ -75,12 +66,7 @@ export const access = new Hono<Env>()
   })
   .post('/:business_id/access', wholeBody, guard('change_access'), jsonInput(sitesBody), async (c) => {
     const canonical = await canonicalSites(c, c.req.valid('json').sites);
-    const sites = { sites: JSON.stringify(canonical) };
-    const [row, [touched], inserted] = await c.get('ask')(
-      businessWithEntries,
-      touchIfSitesFit(sites),
-      insertSites(sites),
-    );
+    const [row, [touched], inserted] = await c.get('ask')(businessWithEntries, ...addSites(canonical));
     const { business, entries } = parsed(row);
     const all = [...entries, ...inserted];
     const stored = new Set(all.map(({ site }) => site));
@@ -90,13 +76,12 @@ export const access = new Hono<Env>()
     return businessResponse(c, touched ?? business, all);
   })
   .delete('/:business_id/access', wholeBody, guard('change_access'), async (c) => {
-    const [row, [touched]] = await c.get('ask')(businessWithEntries, touchIfEntries, deleteEntries);
+    const [row, [touched]] = await c.get('ask')(businessWithEntries, ...removeEntries);
     return businessResponse(c, touched ?? parsed(row).business, []);
   })
   .delete('/:business_id/access/:access_id', wholeBody, guard('change_access'), async (c) => {
     const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
-    const entry = { access_id };
-    const [row, [touched]] = await c.get('ask')(businessWithEntries, touchIfNotLast(entry), deleteEntry(entry));
+    const [row, [touched]] = await c.get('ask')(businessWithEntries, ...removeEntry(access_id));
     const { entries } = parsed(row);
     if (!entries.some(({ id }) => id === access_id)) throw new UnknownEntry();
     if (touched === undefined) throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });

@@ -11,7 +11,7 @@ const MAX_AGE_SECONDS = 3600;
 export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
   // Ask for the file by its own name: the request may have written the path in another way.
-  const file = await c.env.ASSETS.fetch(new Request(new URL(c.req.path, c.req.url), c.req.raw));
+  const file = await c.env.ASSETS.fetch(new Request(new URL('/api/v1/openapi.json', c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);
   const headers: Record<string, string> = {

@@ -50,18 +50,17 @@ export const usesBody = z.pipe(
   z.object({ uses: z.pipe(list, z.array(use)) }),
 );
 
-/** The use that an Idempotency-Key identifies. */
-export async function identifiedUse(c: Context<Env>, header: string): Promise<IdentifiedUse> {
-  const { credential, now } = c.get('call');
+/** The digest of the id in an Idempotency-Key. */
+export async function digestOfHeader(c: Context<Env>, header: string): Promise<string> {
   const id = idempotencyKeyOf(header);
   if (id === null) {
     throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
   }
-  return { digest: await digestOf(credential.kind, id), day: dayOf(now) };
+  return digestOf(c.get('call').credential.kind, id);
 }
 
-/** The uses in a list, each id once, on the day of its first entry; and the number of entries. */
-export async function identifiedUses(c: Context<Env>) {
+/** The uses in a list, each id once, on the day where it comes first; and how many are listed. */
+export async function identifiedUses(c: Context<Env>): Promise<{ uses: IdentifiedUse[]; listed: number }> {
   if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', HEADER_RULE);
   const { uses } = await readJson(c, usesBody);
   const { credential, now } = c.get('call');
@@ -74,5 +73,5 @@ export async function identifiedUses(c: Context<Env>) {
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
   const identified = Array.from(days, async ([id, day]) => ({ digest: await digestOf(credential.kind, id), day }));
-  return { uses: await Promise.all(identified), entries: uses.length };
+  return { uses: await Promise.all(identified), listed: uses.length };
 }

@@ -3,17 +3,8 @@ import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
-import { permission } from '../db/permission.ts';
-import {
-  countNewUse,
-  countNewUses,
-  countUse,
-  listOf,
-  rememberUse,
-  rememberUses,
-  usageInRange,
-  useBefore,
-} from '../db/usage.ts';
+import { readRefusal } from '../db/permission.ts';
+import { countManyOnce, countOnce, countUse, usageInRange, useBefore } from '../db/usage.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
@@ -21,7 +12,7 @@ import { methodNotAllowed, notFound } from '../http/errors.ts';
 import { invalidField, refuseInvalid } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import type { RecordedUse, RecordedUses, UsageReport } from '../openapi/schemas.ts';
-import { identifiedUse, identifiedUses, operationOf, recording } from './recording.ts';
+import { digestOfHeader, identifiedUses, operationOf, recording } from './recording.ts';
 
 export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
@@ -56,19 +47,18 @@ export const usage = new Hono<Env>()
     const what = c.get('recording');
     switch (what.kind) {
       case 'one': {
-        const [, [counted]] = await ask(permission, countUse({ day: dayOf(c.get('call').now) }));
+        const [, [counted]] = await ask(readRefusal, countUse);
         return success<RecordedUse>(c, recordedUse(counted));
       }
       case 'identified': {
-        const use = await identifiedUse(c, what.header);
-        const [before, [counted]] = await ask(useBefore(use), countNewUse(use), rememberUse(use));
+        const digest = await digestOfHeader(c, what.header);
+        const [before, [counted]] = await ask(useBefore({ digest }), ...countOnce(digest));
         return success<RecordedUse>(c, recordedUse(counted ?? before));
       }
       case 'many': {
-        const { uses, entries } = await identifiedUses(c);
-        const list = listOf(uses);
-        const [, , { length: recorded }] = await ask(permission, countNewUses(list), rememberUses(list));
-        return success<RecordedUses>(c, { recorded, duplicates: entries - recorded });
+        const { uses, listed } = await identifiedUses(c);
+        const [, , { length: recorded }] = await ask(readRefusal, ...countManyOnce(uses));
+        return success<RecordedUses>(c, { recorded, duplicates: listed - recorded });
       }
     }
   });
