@@ -15,7 +15,7 @@ import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
 
 /**
  * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused. Then nothing has
- * changed, because each change depends on the permission, or on the change directly before it. Returns the row that was read and
+ * changed, because every statement depends on the permission. Returns the row that was read and
  * the rows of each change.
  */
 export type Ask = <Row extends { refusal: Refusal | null }, Changes extends readonly Statement[]>(

@@ -1,7 +1,7 @@
 // What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES, type Route } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, env, newApp, newBusiness } from './support.ts';
+import { addSite, BASE, type CallOptions, call, env, everything, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -164,6 +164,40 @@ describe('a refused call', () => {
       expect(await rowsRead(route, much.id, { as })).toBe(none);
     }
   });
+
+  test('reads nothing of a list of a thousand uses', async () => {
+    const body = { uses: Array.from({ length: 1000 }, (_, index) => ({ id: `order-${index}` })) };
+    for (const as of ['q'.repeat(24), `bua_sk_${'q'.repeat(33)}`, little.token, caller.key]) {
+      const { status, cost } = await call('POST', little.usage, { as, body });
+      expect(status).not.toBe(200);
+      expect(cost.rows_read).toBeLessThanOrEqual(10);
+    }
+  });
+
+  test.each(ROUTES)(
+    'to $name changes nothing, whatever else the database writes between two statements',
+    async (route) => {
+      const business = await newBusiness(RESTRICTED);
+      // A row that belongs to nobody, changed behind each statement of the batch: changes() is 1 for the next.
+      const noise = env.DB.prepare('update businesses set name = name where id = ?').bind(caller.id);
+      const noisy = {
+        prepare: (sql: string) => env.DB.prepare(sql),
+        async batch(statements: D1PreparedStatement[]) {
+          const results = await env.DB.batch(statements.flatMap((statement) => [statement, noise]));
+          return results.filter((_, index) => index % 2 === 0);
+        },
+      } as unknown as D1Database;
+      const before = await everything();
+      for (const as of ['q'.repeat(24), caller.key, caller.token]) {
+        const headers = { ...route.headers, Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
+        const init: RequestInit = { method: route.method, headers };
+        if (route.body !== undefined) init.body = JSON.stringify(route.body);
+        const answer = await newApp().app.fetch(new Request(BASE + route.path(business), init), { DB: noisy });
+        expect([401, 422]).toContain(answer.status);
+      }
+      expect(await everything()).toBe(before);
+    },
+  );
 
   test.each(ROUTES)('to $name reads the same few rows from a wrong origin, whatever is stored', async (route) => {
     for (const kind of ['key', 'token'] as const) {

@@ -44,8 +44,12 @@ const touch = (permission: Permission, condition: SQL) =>
     .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
     .returning();
 
-/** The id of the business if the statement directly before touched it. Otherwise null, and a search for it reads nothing. */
-const touchedId = sql`case when changes() > 0 then ${$call.business_id} end`;
+/**
+ * The id of the business if the call is permitted and the statement directly before touched the business. Otherwise null, and a
+ * search for it reads nothing.
+ */
+const touchedId = (permission: Permission) =>
+  sql`case when changes() > 0 then (select ${permittedId(permission)} from ${permission}) end`;
 
 const touchIfSitesFit = statement(['sites'], (permission, $) => {
   const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
@@ -55,16 +59,16 @@ const touchIfSitesFit = statement(['sites'], (permission, $) => {
     sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}`,
   );
 });
-const insertSites = statement(['sites'], (_, $) =>
+const insertSites = statement(['sites'], (permission, $) =>
   builder
     .insert(access)
     .select(
       // The columns of the table, in their order; null makes a new id.
-      sql`select null, business_id, value, ${$.now}, ${$.now}
-        from (select ${touchedId} as business_id) join json_each(${$.sites})
-        where business_id is not null order by key`,
+      sql`select null, touched_id, value, ${$.now}, ${$.now}
+        from (select ${touchedId(permission)} as touched_id) join json_each(${$.sites})
+        where touched_id is not null and not exists (select 1 from ${access}
+          where ${access.business_id} = touched_id and ${access.site} = value) order by key`,
     )
-    .onConflictDoNothing({ target: [access.business_id, access.site] })
     .returning(),
 );
 
@@ -80,15 +84,17 @@ const touchIfNotLast = statement(['access_id'], (permission, $) =>
     sql`exists (${ownEntry} and ${eq(access.id, $.access_id)}) and exists (${ownEntry} and ${ne(access.id, $.access_id)})`,
   ),
 );
-const deleteEntry = statement(['access_id'], (_, $) =>
-  builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, touchedId))),
+const deleteEntry = statement(['access_id'], (permission, $) =>
+  builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, touchedId(permission)))),
 );
 
 /** Removes an entry unless it is the last. The business comes back if it had that entry and another. */
 export const removeEntry = (access_id: number) => [touchIfNotLast({ access_id }), deleteEntry({ access_id })] as const;
 
 const touchIfAny = statement([], (permission) => touch(permission, sql`exists (${ownEntry})`))({});
-const deleteEntries = statement([], () => builder.delete(access).where(eq(access.business_id, touchedId)))({});
+const deleteEntries = statement([], (permission) =>
+  builder.delete(access).where(eq(access.business_id, touchedId(permission))),
+)({});
 
 /** Removes all entries, so that the token works everywhere again. The business comes back if it had any. */
 export const removeEntries = [touchIfAny, deleteEntries] as const;

@@ -38,7 +38,7 @@ export const countUse = statement([], (permission, $) =>
   ),
 )({});
 
-/** Whether the statement directly before counted anything, which also means that the call is permitted. */
+/** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
 const hasCounted = sql`changes() > 0`;
 
 const countNewUse = statement(['digest'], (permission, $) =>
@@ -47,13 +47,12 @@ const countNewUse = statement(['digest'], (permission, $) =>
       where ${and(isNull(permission.refusal), isNew(permission, sql`${$.digest}`))}`,
   ),
 );
-const rememberUse = statement(['digest'], (_, $) =>
-  // The columns of the ledger, in their order.
-  builder
-    .insert(ledger)
-    .select(
-      sql`select ${$.business_id}, unhex(${$.digest}), ${$.today}, ${$.today}, ${$.keep_days} where ${hasCounted}`,
-    ),
+const rememberUse = statement(['digest'], (permission, $) =>
+  // The columns of the ledger, in their order. For a use that was not counted, the permission is not evaluated again.
+  builder.insert(ledger).select(
+    sql`select ${permittedId(permission)}, unhex(${$.digest}), ${$.today}, ${$.today}, ${$.keep_days}
+      from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
+  ),
 );
 
 /**
@@ -91,16 +90,18 @@ const countNewUses = statement(['uses'], (permission, $) =>
       where ${isNull(permission.refusal)} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
-const rememberUses = statement(['uses'], (_, $) =>
-  builder
+const rememberUses = statement(['uses'], (permission, $) => {
+  // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+  const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isNull(permission.refusal)}) end`;
+  return builder
     .insert(ledger)
     .select(
-      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${$.keep_days} from json_each(${$.uses})
-        where ${hasCounted}`,
+      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${$.keep_days}
+        from json_each(${counted}) where true`, // `where` tells SQLite that the `on` of the conflict is not of a join
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
-    .returning({ day: ledger.day }),
-);
+    .returning({ day: ledger.day });
+});
 
 /**
  * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. No digest may occur twice. The list is

@@ -3,8 +3,10 @@ import { outageOf } from '../db/outage.ts';
 import { Unavailable } from './errors.ts';
 
 /** The error for a batch that failed. `repeatable`: running it twice has the same effect as running it once. */
-export function batchError(cause: unknown, repeatable: boolean): unknown {
+export function batchError(cause: unknown, repeatable: boolean): Error {
   const outage = outageOf(cause);
-  if (outage === null || (outage === 'unknown' && !repeatable)) return cause;
+  if (outage === null || (outage === 'unknown' && !repeatable)) {
+    return cause instanceof Error ? cause : new Error(`${cause}`); // Hono handles only errors
+  }
   return new Unavailable('the database cannot serve', { cause });
 }
