@@ -55,6 +55,8 @@ const members = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => 
 const KNOWN: Record<string, Sent> = {
   'sites of combining marks in runs': access(sites(() => `a${marks}`)),
   'sites of many CJK letters': access(sites(() => letters(0x4e00, 2030))),
+  'sites of CJK letters that are just short enough to be parsed': access(sites(() => letters(0x4e00, 1000))),
+  'sites of marks in runs of 29': access(sites(() => `e${'\u0301'.repeat(29)}`.repeat(33))),
   'sites of many Hangul syllables': access(sites((i) => letters(0xac00 + i, 2030))),
   'sites of spaces between letters': access({ sites: Array(100).fill(`x${' '.repeat(10_000)}x`) }),
   'spaces and a letter sent to usage': usage(`${' '.repeat(1_000_000)}x`),
