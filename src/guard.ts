@@ -14,9 +14,8 @@ import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
 
 /**
- * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused. Then nothing has
- * changed, because every statement depends on the permission. Returns the row that was read and
- * the rows of each change.
+ * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused; then nothing
+ * has changed, because every statement depends on the permission. Returns the row that was read and the rows of each change.
  */
 export type Ask = <Row extends { refusal: Refusal | null }, Changes extends readonly Statement[]>(
   read: Statement<Row>,

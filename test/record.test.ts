@@ -168,12 +168,17 @@ describe('an Idempotency-Key', () => {
     ['"\\a"'],
     ['"a\\"'],
     [`"${'a'.repeat(256)}"`],
-  ])('must not be %j: where it starts with a quote it is one whole string', async (id) => {
+  ])('must not be %j: if it starts with a quote, it is one quoted string', async (id) => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await keyed(business, id);
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors)).toEqual(['Idempotency-Key']);
+    const message =
+      'Idempotency-Key must be one quoted string, such as "order-1", if it starts with a quote; ' +
+      'the text inside must be 1 to 255 characters of printable ASCII without spaces';
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
+    });
     expect(await everything()).toBe(before);
   });
 

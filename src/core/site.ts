@@ -9,14 +9,14 @@ const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
 /** No text in use has so many marks in a row (UAX #15, Stream-Safe Text). Normalizing them takes quadratic time. */
 const MAX_MARKS_IN_A_ROW = 30;
 const LABEL_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_';
-/** How many labels may stand behind `*.`: an origin has as many candidates as this range is long. */
+/** How many labels may follow `*.`. An origin has one wildcard candidate for each number in this range. */
 const WILDCARD_LABELS = { min: 2, max: 5 };
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
- * The canonical site, or what is wrong with the text and what would be right, to be put behind the name of its field. `below`
- * is the domain whose subdomains a wildcard covers: the caller refuses it where strangers have domains below it.
+ * The canonical site, or the problem: the rest of a sentence that starts with the name of the field. `below` is the domain whose
+ * subdomains a wildcard covers. The caller must refuse it if it is a public suffix.
  */
 export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
@@ -48,7 +48,7 @@ const DISGUISED = 'must not contain invisible or full-width characters in its ho
 const NO_HOST =
   'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
 
-/** Run by run: a pattern for 31 of them looks at each mark 30 times. */
+/** Counts run by run. A pattern for 31 marks would look at each mark 30 times. */
 const hasTooManyMarks = (authority: string): boolean =>
   (authority.match(/\p{M}+/gu) ?? []).some((run) => Array.from(run).length > MAX_MARKS_IN_A_ROW);
 

@@ -44,8 +44,8 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
 }
 
 /**
- * One entry for each day of the range, ascending; 0 for a day that is not among `counts`. It goes month by month: a Date for each
- * day took a fifth of a report's time.
+ * One entry for each day of the range, ascending; 0 for a day that is not in `counts`. It works month by month, because a Date for
+ * each day would be the most expensive part of a report.
  */
 export function fillRange({ from, to }: Range, counts: Record<string, number>) {
   const used: { date: string; count: number }[] = [];

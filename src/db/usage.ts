@@ -83,7 +83,7 @@ export type IdentifiedUse = { digest: string; day: string };
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 
-// `cross join` keeps the permission in front: a refused call does not look at the list.
+// `cross join` makes SQLite read the permission first, so a refused call does not read the list.
 const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${listedDay}, count(*) from ${permission} cross join json_each(${$.uses})
@@ -97,7 +97,7 @@ const rememberUses = statement(['uses'], (permission, $) => {
     .insert(ledger)
     .select(
       sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${$.keep_days}
-        from json_each(${counted}) where true`, // `where` tells SQLite that the `on` of the conflict is not of a join
+        from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
     .returning({ day: ledger.day });

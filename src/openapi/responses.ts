@@ -84,7 +84,7 @@ type Guarded = Omit<ZodOpenApiOperationObject, 'responses'> & {
   refusals?: Record<string, Refused>;
 };
 
-/** An operation behind the guard, which does one or more things of the policy: who may, and how a call is refused. */
+/** A guarded operation: its credentials and refusals follow from the policy of each operation it stands for. */
 export function guarded(
   operations: [Operation, ...Operation[]],
   { success: granted, refusals: own, ...words }: Guarded,

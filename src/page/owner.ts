@@ -72,7 +72,7 @@ const change = (method: 'POST' | 'DELETE', path = '', body?: object) =>
     element<HTMLInputElement>('add-site').value = '';
   });
 
-/** The origin that a browser sends from a page of this address; what is no address stands for itself. */
+/** The origin that a browser sends from a page of this address; any other text is returned unchanged. */
 function originOf(text: string): string {
   if (text.includes('*') || canonicalSite(text).site === undefined) return text;
   return new URL(text).origin;

@@ -2,7 +2,7 @@
 
 export type Day = { date: string; count: number };
 
-/** What stands on the vertical axis: whole numbers from 0, evenly spaced, at most `most` of them above 0. */
+/** The labels of the vertical axis: whole numbers from 0, evenly spaced, at most `most` of them above 0. */
 export function countTicks(max: number, most: number): number[] {
   if (max === 0) return [0];
   const rough = Math.max(1, max / Math.max(1, most));

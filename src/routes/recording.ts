@@ -29,7 +29,7 @@ export const operationOf = (c: Context<Env>): Operation =>
   c.get('recording').kind === 'many' ? 'record_uses' : 'record_use';
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
-const QUOTED_RULE = 'must be one whole string, such as "order-1", where it starts with a quote; the text in it';
+const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
 const useId = z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE));
 /** Only for the OpenAPI description. Quoting an id and escaping each character doubles its length and adds two. */
 export const identifiedHeader = z.object({
