@@ -4,14 +4,19 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
-const worker = cloudflareTest(async () => ({
-  wrangler: { configPath: './wrangler.toml' },
-  miniflare: { bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
-}));
+const workerWith = (d1Databases: string[]) =>
+  cloudflareTest(async () => ({
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: { d1Databases, bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
+  }));
+const worker = workerWith(['DB']);
 const workerOptions = {
   setupFiles: 'test/migrated.ts',
   isolate: false, // workerd takes a second to start: a file gets a database of its own, not a workerd
 };
+const onSeveralDatabases = [
+  'test/{access,concurrency,cost,databases,guard,operations,operator,origin,purge,record,statements,usage}.test.ts',
+];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',
   isolate: false, // wrangler takes a second to load
@@ -30,6 +35,11 @@ export default defineConfig({
       {
         plugins: [worker],
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 60_000 },
+      },
+      {
+        // The same tests: refusals, costs and exactness are the same on several databases.
+        plugins: [workerWith(['DB', 'DB_1', 'DB_2'])],
+        test: { ...workerOptions, name: 'databases', include: onSeveralDatabases, testTimeout: 60_000 },
       },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },
       { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },

@@ -1,4 +1,5 @@
 // The types that every handler shares.
+import type { Binding } from './core/database.ts';
 import type { Call } from './db/permission.ts';
 import type { Ask } from './guard.ts';
 import type { LogEntry } from './http/log.ts';
@@ -6,7 +7,7 @@ import type { Recording } from './routes/recording.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
 export type Bindings = {
-  /** The only store. */
+  /** The databases. The others are DB_1 to DB_61. */
   DB: D1Database;
   /** Limits requests by client address. Absent: no limit. */
   ADDRESS_LIMIT?: RateLimit;
@@ -14,7 +15,7 @@ export type Bindings = {
   CREDENTIAL_LIMIT?: RateLimit;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
-};
+} & { [binding in Binding]?: D1Database };
 
 export type Clock = () => Date;
 

@@ -3,6 +3,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { credentialOf } from './core/credential.ts';
+import { databaseFor } from './core/database.ts';
 import { type Operation, POLICY, type Refusal } from './core/policy.ts';
 import { idOf, originOf, ownOriginOf } from './core/request.ts';
 import { runBatch } from './db/batch.ts';
@@ -35,10 +36,15 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
     if (await isCredentialLimited(c.env, credential, origin)) throw new TooMany();
 
     const { kind, text } = credential;
+    const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
+    const binding = databaseFor(credential, business_id);
+    const database = binding === null ? undefined : c.env[binding];
+    if (database === undefined) throw new Unauthenticated();
+    entry.database = binding;
     const call: Call = {
       operation: typeof operation === 'string' ? operation : operation(c),
       credential: { kind, stored: kind === 'key' ? await credential.hash() : text },
-      business_id: idOf(c.req.param('business_id') ?? '') ?? 0,
+      business_id,
       origin,
       ownOrigin,
       now: c.get('clock')(),
@@ -47,7 +53,7 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
     const isRepeatable = POLICY[call.operation].repeatable || c.req.header('Idempotency-Key') !== undefined;
     c.set('call', call);
     const ask: Ask = async (read, ...changes) => {
-      const batch = runBatch(c.env.DB, call, read, changes, entry.d1);
+      const batch = runBatch(database, call, read, changes, entry.d1);
       const [[row], ...rows] = await batch.catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
-import { addSite, call, db, everything, NOW, newBusiness } from './support.ts';
+import { addSite, call, everything, NOW, newBusiness } from './support.ts';
 
 type Entry = { id: number; site: string };
 const STAMP = '2026-03-15T12:00:00.000000Z';
@@ -16,7 +16,7 @@ test('answers the business with its access_list, as the specification says', asy
   const business = await newBusiness();
   const answer = await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
   expect(answer.status).toBe(200);
-  const [entry] = await db.select().from(access).where(eq(access.business_id, business.id));
+  const [entry] = await business.db.select().from(access).where(eq(access.business_id, business.id));
   expect(answer.text).toBe(
     JSON.stringify({
       status: true,
@@ -130,7 +130,7 @@ describe('the bounds', () => {
     );
     const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(5).fill(200), ...Array(5).fill(422)]);
-    expect(await db.$count(access, eq(access.business_id, business.id))).toBe(500);
+    expect(await business.db.$count(access, eq(access.business_id, business.id))).toBe(500);
   });
 });
 

@@ -6,11 +6,11 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { listKeys, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { refusalOf } from './hostile/origins.ts';
-import { BASE, call, db, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import { BASE, call, databases, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const IN_FLIGHT = 20;
 
-/** The database, where batches wait for `open` before or after their work; `full` once IN_FLIGHT of them wait. */
+/** The databases, where batches wait for `open` before or after their work; `full` once IN_FLIGHT of them wait. */
 function holding(where: 'before' | 'after') {
   const full = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -20,18 +20,22 @@ function holding(where: 'before' | 'after') {
     if (waiting === IN_FLIGHT) full.resolve();
     await opened.promise;
   }
-  const DB = {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      if (where === 'before') await hold();
-      const results = await env.DB.batch(statements);
-      if (where === 'after') await hold();
-      return results;
-    },
-  };
-  return { DB: DB as unknown as D1Database, full: full.promise, open: opened.resolve };
+  const held = databases((d1) => {
+    const holding = {
+      prepare: (sql: string) => d1.prepare(sql),
+      async batch(statements: D1PreparedStatement[]) {
+        if (where === 'before') await hold();
+        const results = await d1.batch(statements);
+        if (where === 'after') await hold();
+        return results;
+      },
+    };
+    return holding as unknown as D1Database;
+  });
+  return { databases: held, full: full.promise, open: opened.resolve };
 }
 
+type Bindings = ReturnType<typeof databases>;
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Change = {
   name: string;
@@ -46,13 +50,13 @@ const CHANGES: Change[] = [
   {
     name: 'a key is revoked',
     headers: ({ key }) => ({ Authorization: `Bearer ${key}` }),
-    make: async ({ user_id }) => revokeKey(db, (await listKeys(db, user_id))[0]?.id ?? 0, NOW),
+    make: async ({ user_id, db }) => revokeKey(db, (await listKeys(db, user_id))[0]?.id ?? 0, NOW),
     refusal: unauthenticated,
   },
   {
     name: 'a token is rotated',
     headers: ({ token }) => ({ Authorization: `Bearer ${token}` }),
-    make: ({ id }) => rotateToken(db, id, NOW),
+    make: ({ id, home }) => rotateToken(home, id, NOW),
     refusal: unauthenticated,
   },
   {
@@ -77,22 +81,22 @@ test.each(CHANGES)(
   'when $name, the uses that the database has count, and those on their way to it are refused',
   async ({ sites, headers, make, refusal }) => {
     const business = await newBusiness(sites === undefined ? {} : { sites });
-    const stored = () => db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
+    const stored = () => business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
     const { app } = newApp();
-    async function use(DB: D1Database) {
+    async function use(bindings: Bindings) {
       const init = { method: 'POST', headers: headers(business) };
-      const answer = await app.fetch(new Request(BASE + business.usage, init), { DB });
+      const answer = await app.fetch(new Request(BASE + business.usage, init), bindings);
       return { status: answer.status, body: (await answer.json()) as { data: { count: number } } };
     }
-    const uses = (DB: D1Database) => Promise.all(Array.from({ length: IN_FLIGHT }, () => use(DB)));
+    const uses = (bindings: Bindings) => Promise.all(Array.from({ length: IN_FLIGHT }, () => use(bindings)));
     const [early, late] = [holding('after'), holding('before')];
-    const [answers, refusals] = [uses(early.DB), uses(late.DB)];
+    const [answers, refusals] = [uses(early.databases), uses(late.databases)];
     await Promise.all([early.full, late.full]);
     const recorded = [{ business_id: business.id, day: TODAY, count: IN_FLIGHT }];
     expect(await stored()).toEqual(recorded);
 
     await make(business);
-    expect(await use(env.DB)).toEqual(refusal);
+    expect(await use(databases())).toEqual(refusal);
     early.open();
     late.open();
     expect((await answers).sort((a, b) => a.body.data.count - b.body.data.count)).toEqual(

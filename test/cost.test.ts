@@ -1,7 +1,8 @@
 // What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
 import { beforeAll, describe, expect, test } from 'vitest';
+import { dailyUsage } from '../src/db/schema.ts';
 import { ROUTES, type Route } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, env, everything, newApp, newBusiness } from './support.ts';
+import { addSite, BASE, type CallOptions, call, databases, everything, homes, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -9,7 +10,7 @@ type Business = Awaited<ReturnType<typeof newBusiness>>;
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
     insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
-  await env.DB.batch(businesses.map(({ id }) => env.DB.prepare(rows).bind(id)));
+  for (const { id, home } of businesses) await home.d1.prepare(rows).bind(id).run();
 }
 
 async function crowd(businesses: number, days: number) {
@@ -49,8 +50,8 @@ test('a report of n days reads at most n + 4 rows, however much else is stored',
   const before = await costs();
   for (const extra of Object.values(before)) expect(extra).toBeLessThanOrEqual(4);
   await crowd(100, 1000);
-  const { count } = (await env.DB.prepare('select count(*) count from daily_usage').first<{ count: number }>()) ?? {};
-  expect(count).toBeGreaterThan(100_000);
+  const counts = await Promise.all(homes.map(({ db }) => db.$count(dailyUsage)));
+  expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThan(100_000);
   for (let index = 0; index < 499; index++) await addSite(business.id, `https://s${index}.example`);
   expect(await costs()).toEqual(before);
 });
@@ -82,20 +83,24 @@ describe.each(ROUTES)('$method $pattern', (route) => {
       prepare: (sql: string) => ({
         bind(...values: unknown[]) {
           statements.push({ sql, values });
-          return env.DB.prepare(sql).bind(...values);
+          return fresh.home.d1.prepare(sql).bind(...values);
         },
       }),
-      batch: (bound: D1PreparedStatement[]) => env.DB.batch(bound),
+      batch: (bound: D1PreparedStatement[]) => fresh.home.d1.batch(bound),
     };
     for (const as of [fresh.key, fresh.token]) {
       const headers = { ...route.headers, Authorization: `Bearer ${as}`, Origin: origin };
       const init: RequestInit = { method: route.method, headers: { ...headers, 'Content-Type': 'application/json' } };
       if (route.body !== undefined) init.body = JSON.stringify(route.body);
-      await newApp().app.fetch(new Request(BASE + route.path(fresh), init), { DB: recording as never });
+      await newApp().app.fetch(
+        new Request(BASE + route.path(fresh), init),
+        databases(() => recording as never),
+      );
     }
     expect(statements.length).toBeGreaterThanOrEqual(2);
     for (const { sql, values } of statements) {
-      const plan = await env.DB.prepare(`explain query plan ${sql}`)
+      const plan = await fresh.home.d1
+        .prepare(`explain query plan ${sql}`)
         .bind(...values)
         .all<{ detail: string }>();
       // What is scanned is the one row of the permission, a list that came with the request, or a constant.
@@ -124,9 +129,10 @@ describe('a refused call', () => {
     const stamp = '2026-01-01T00:00:00.000000Z';
     const sites = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 498)
       insert into access (business_id, site, created_at, updated_at) select ?, 'https://s' || i || '.example', '${stamp}', '${stamp}' from n`;
-    await env.DB.batch([
-      env.DB.prepare(sites).bind(full.id),
-      env.DB.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
+    const { d1 } = full.home;
+    await d1.batch([
+      d1.prepare(sites).bind(full.id),
+      d1.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
     ]);
     await addSite(full.id, 'https://new.example'); // what `add sites` brings is stored already
     return full;
@@ -179,20 +185,23 @@ describe('a refused call', () => {
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       // A row that belongs to nobody, changed behind each statement of the batch: changes() is 1 for the next.
-      const noise = env.DB.prepare('update businesses set name = name where id = ?').bind(caller.id);
-      const noisy = {
-        prepare: (sql: string) => env.DB.prepare(sql),
-        async batch(statements: D1PreparedStatement[]) {
-          const results = await env.DB.batch(statements.flatMap((statement) => [statement, noise]));
-          return results.filter((_, index) => index % 2 === 0);
-        },
-      } as unknown as D1Database;
+      const noisy = databases((d1) => {
+        const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
+        const noisy = {
+          prepare: (sql: string) => d1.prepare(sql),
+          async batch(statements: D1PreparedStatement[]) {
+            const results = await d1.batch(statements.flatMap((statement) => [statement, noise]));
+            return results.filter((_, index) => index % 2 === 0);
+          },
+        };
+        return noisy as unknown as D1Database;
+      });
       const before = await everything();
       for (const as of ['q'.repeat(24), caller.key, caller.token]) {
         const headers = { ...route.headers, Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
         const init: RequestInit = { method: route.method, headers };
         if (route.body !== undefined) init.body = JSON.stringify(route.body);
-        const answer = await newApp().app.fetch(new Request(BASE + route.path(business), init), { DB: noisy });
+        const answer = await newApp().app.fetch(new Request(BASE + route.path(business), init), noisy);
         expect([401, 422]).toContain(answer.status);
       }
       expect(await everything()).toBe(before);
@@ -241,14 +250,16 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
   await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts its row, which reads another
   const before = await costsOf('order-1');
   const many = (count: number, insert: string) =>
-    env.DB.prepare(
-      insert.replace(
-        'select',
-        `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select`,
-      ),
-    ).bind(fresh.id);
+    fresh.home.d1
+      .prepare(
+        insert.replace(
+          'select',
+          `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count}) select`,
+        ),
+      )
+      .bind(fresh.id);
   const stamp = `'2026-01-01T00:00:00.000000Z'`;
-  await env.DB.batch([
+  await fresh.home.d1.batch([
     many(
       1_000_000,
       `insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-03-15', '2026-03-15' from n`,
@@ -263,11 +274,13 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
       `insert into access (business_id, site, created_at, updated_at) select ?, 'https://t' || i || '.example', ${stamp}, ${stamp} from n`,
     ),
     many(366, `insert into daily_usage select ?, date('2026-03-14', -i || ' days'), 1 from n`),
-    env.DB.prepare(
-      `insert into api_keys (user_id, name, hash, last_four, created_at)
+    fresh.home.d1
+      .prepare(
+        `insert into api_keys (user_id, name, hash, last_four, created_at)
         with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
         select ?, 'key', printf('%064x', i), '0000', ${stamp} from n`,
-    ).bind(fresh.user_id),
+      )
+      .bind(fresh.user_id),
   ]);
   expect(await costsOf('order-2')).toEqual(before);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
 import { PUBLIC, ROUTES, type Route } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, db, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import { addSite, BASE, type CallOptions, call, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -97,9 +97,13 @@ describe.each(ROUTES)('$name', (route) => {
   test('refuses what is unknown, revoked or expired, and the token of an inactive business', async () => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
-    const revoked = await createKey(db, { user_id: business.user_id, name: 'r', expires_on: null }, NOW);
-    await revokeKey(db, revoked.id, NOW);
-    const expired = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
+    const revoked = await createKey(business.home, { user_id: business.user_id, name: 'r', expires_on: null }, NOW);
+    await revokeKey(business.db, revoked.id, NOW);
+    const expired = await createKey(
+      business.home,
+      { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' },
+      NOW,
+    );
     const before = await everything();
     const hash = await hashOf(business.key);
     for (const as of [SECRET, TOKEN, 'x'.repeat(24), hash, revoked.api_key, expired.api_key]) {
@@ -113,7 +117,11 @@ describe.each(ROUTES)('$name', (route) => {
 
   test('accepts an API key through the day on which it expires', async () => {
     const business = await newBusiness();
-    const { api_key } = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: TODAY }, NOW);
+    const { api_key } = await createKey(
+      business.home,
+      { user_id: business.user_id, name: 'e', expires_on: TODAY },
+      NOW,
+    );
     const last = { as: api_key, at: new Date('2026-03-15T23:59:59.999Z') };
     expect((await ask(route, business, last)).status).toBe(granted);
     const after = { as: api_key, at: new Date('2026-03-16T00:00:00.000Z') };

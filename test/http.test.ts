@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { createKey } from '../src/cli/keys.ts';
 import { ROUTES, type Route } from './routes.ts';
-import { BASE, call, db, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import { BASE, call, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -112,7 +112,11 @@ describe('a body that is held back', () => {
 
   test.each(routes)('does not let a credential pass that expires meanwhile: to $name', async (route) => {
     const business = await newBusiness();
-    const { api_key } = await createKey(db, { user_id: business.user_id, name: 'e', expires_on: TODAY }, NOW);
+    const { api_key } = await createKey(
+      business.home,
+      { user_id: business.user_id, name: 'e', expires_on: TODAY },
+      NOW,
+    );
     const clock = { now: new Date('2026-03-15T23:59:59.999Z') };
     const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
     for (const [arrives, status] of [

@@ -1,6 +1,6 @@
-// Before each file of tests in workerd: a database of its own, with the tables of migrations/.
+// Before each file of tests in workerd: databases of its own, with the tables of migrations/.
 import { applyD1Migrations, reset } from 'cloudflare:test';
-import { env } from './support.ts';
+import { env, homes } from './support.ts';
 
 await reset();
-await applyD1Migrations(env.DB, env.MIGRATIONS);
+await Promise.all(homes.map(({ d1 }) => applyD1Migrations(d1, env.MIGRATIONS)));

@@ -6,7 +6,7 @@ import { createApp } from '../src/app.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { ROUTES, type Route } from './routes.ts';
-import { BASE, call, db, env, everything, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, call, databases, env, everything, NOW, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -24,16 +24,17 @@ function requestOf(route: Route, business: Business, headers: Record<string, str
   return new Request(BASE + route.path(business), init);
 }
 
-/** The database, whose next batch fails with `message`, before it ran or after. */
-function failing(message: string, when: 'before' | 'after') {
-  return {
-    prepare: (sql: string) => env.DB.prepare(sql),
+/** A database whose batches fail with `message`, before they ran or after. */
+const failingAt = (d1: D1Database, message: string, when: 'before' | 'after') =>
+  ({
+    prepare: (sql: string) => d1.prepare(sql),
     async batch(statements: D1PreparedStatement[]) {
-      if (when === 'after') await env.DB.batch(statements);
+      if (when === 'after') await d1.batch(statements);
       throw new Error(message);
     },
-  } as unknown as D1Database;
-}
+  }) as unknown as D1Database;
+/** The databases, all failing. */
+const failing = (message: string, when: 'before' | 'after') => databases((d1) => failingAt(d1, message, when));
 
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
@@ -60,7 +61,7 @@ describe.each(ROUTES)('when the database fails, to $name', (route) => {
   async function ask(message: string, when: 'before' | 'after', headers: Record<string, string> = {}) {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const { app, lines, errors } = newApp();
-    const answer = await app.fetch(requestOf(route, business, headers), { DB: failing(message, when) });
+    const answer = await app.fetch(requestOf(route, business, headers), failing(message, when));
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect({ lines, errors }).toEqual({ lines: [], errors: [expect.objectContaining({ status: answer.status })] });
     return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
@@ -86,33 +87,36 @@ describe.each(ROUTES)('when the database fails, to $name', (route) => {
 test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once when it is sent again', async () => {
   const business = await newBusiness();
   const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  const send = (DB: D1Database) =>
-    newApp().app.fetch(requestOf(route, business, { 'Idempotency-Key': 'order-1' }), { DB });
+  const send = (bindings: ReturnType<typeof databases>) =>
+    newApp().app.fetch(requestOf(route, business, { 'Idempotency-Key': 'order-1' }), bindings);
   for (const when of ['before', 'after', 'before'] as const) {
     expect((await send(failing('D1_ERROR: Network connection lost.', when))).status).toBe(503);
   }
-  const answer = await send(env.DB);
+  const answer = await send(databases());
   expect(await answer.json()).toMatchObject({ status: true, data: { count: 1 } });
 });
 
 test('the service sends a write once, whatever becomes of it', async () => {
   const business = await newBusiness();
   const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  await newApp().app.fetch(requestOf(route, business), { DB: failing('D1_ERROR: Network connection lost.', 'after') });
-  const [row] = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
+  await newApp().app.fetch(requestOf(route, business), failing('D1_ERROR: Network connection lost.', 'after'));
+  const [row] = await business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
   expect(row?.count).toBe(1);
 });
 
 test('a statement that fails half-way leaves nothing behind', async () => {
   const business = await newBusiness();
   const before = await everything();
-  const halfway = {
-    prepare: (sql: string) => env.DB.prepare(sql),
-    batch: (statements: D1PreparedStatement[]) =>
-      env.DB.batch([...statements, env.DB.prepare('insert into daily_usage values (1, 2, -1)')]),
-  } as unknown as D1Database;
+  const halfway = databases((d1) => {
+    const broken = d1.prepare('insert into daily_usage values (1, 2, -1)');
+    const halfway = {
+      prepare: (sql: string) => d1.prepare(sql),
+      batch: (statements: D1PreparedStatement[]) => d1.batch([...statements, broken]),
+    };
+    return halfway as unknown as D1Database;
+  });
   for (const route of ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined)) {
-    const answer = await newApp().app.fetch(requestOf(route, business), { DB: halfway });
+    const answer = await newApp().app.fetch(requestOf(route, business), halfway);
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 500,
       text: '{"message":"Server Error"}',
@@ -133,11 +137,11 @@ describe('the rate limits', () => {
     return { binding: { limit } as RateLimit, keys };
   };
   const ask = async (bindings: object, headers: Record<string, string>) =>
-    newApp().app.fetch(new Request(`${BASE}/api/v1/business/usage/1`, { headers }), { DB: env.DB, ...bindings });
+    newApp().app.fetch(new Request(`${BASE}/api/v1/business/usage/1`, { headers }), { ...databases(), ...bindings });
 
   test('answer 429 with Retry-After before the database, by client address', async () => {
     const { binding } = limiter(2);
-    const bindings = { DB: failing('never asked', 'before'), ADDRESS_LIMIT: binding };
+    const bindings = { ...failing('never asked', 'before'), ADDRESS_LIMIT: binding };
     const from = (address: string) => ask(bindings, { 'CF-Connecting-IP': address });
     expect((await from('192.0.2.1')).status).toBe(401);
     expect((await from('192.0.2.1')).status).toBe(401);
@@ -193,7 +197,7 @@ describe('the rate limits', () => {
         ...(origin === undefined ? {} : { Origin: origin }),
       };
       const request = new Request(BASE + business.usage, { headers });
-      return (await newApp().app.fetch(request, { DB: env.DB, CREDENTIAL_LIMIT: binding })).status;
+      return (await newApp().app.fetch(request, { ...databases(), CREDENTIAL_LIMIT: binding })).status;
     };
     const statuses = async (origin?: string) => Promise.all(Array.from({ length: 7 }, () => visit(origin)));
     expect(await statuses('https://evil.example')).toEqual([403, 403, 403, 403, 403, 429, 429]);
@@ -241,7 +245,7 @@ describe('the rate limits', () => {
     const send = async (method: string, path: string, body?: string) => {
       const headers = { 'CF-Connecting-IP': '192.0.2.1' };
       const init = body === undefined ? { method, headers } : { method, headers, body };
-      return (await newApp().app.fetch(new Request(BASE + path, init), { DB: env.DB, ...bindings })).status;
+      return (await newApp().app.fetch(new Request(BASE + path, init), { ...databases(), ...bindings })).status;
     };
     expect(await send('GET', '/api/v1/nowhere')).toBe(404);
     expect(await send('PUT', '/api/v1/business/usage/1')).toBe(405);
@@ -274,6 +278,7 @@ describe('the log', () => {
         business_id: business.id,
         credential: { kind: 'key', last_four: business.key.slice(-4) },
         ms: 0,
+        database: business.home.binding,
         d1: { ...granted.cost, ms: expect.any(Number) },
         request_id: granted.headers.get('X-Request-Id'),
       },
@@ -313,7 +318,7 @@ describe('the log', () => {
   test('tells which outage a 503 was', async () => {
     const business = await newBusiness();
     const { app, errors } = newApp();
-    await app.fetch(requestOf(ROUTES[0] as Route, business), { DB: failing('D1 DB is overloaded.', 'before') });
+    await app.fetch(requestOf(ROUTES[0] as Route, business), failing('D1 DB is overloaded.', 'before'));
     expect(errors).toMatchObject([
       { status: 503, error: expect.stringContaining('caused by Error: D1 DB is overloaded.') },
     ]);
@@ -323,7 +328,7 @@ describe('the log', () => {
     const business = await newBusiness();
     const { app, errors } = newApp();
     const request = requestOf(ROUTES[0] as Route, business);
-    const answer = await app.fetch(request, { DB: failing('D1_ERROR: no such table: x', 'before') });
+    const answer = await app.fetch(request, failing('D1_ERROR: no such table: x', 'before'));
     expect(await answer.text()).toBe('{"message":"Server Error"}');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect(answer.headers.get('Cache-Control')).toBe('no-store');

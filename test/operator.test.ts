@@ -6,7 +6,7 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purge } from '../src/db/purge.ts';
-import { call, counted, db, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
+import { call, counted, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
 
 describe('a history', () => {
   test('is read line by line, with or without a heading, a mark or a last line end', () => {
@@ -54,7 +54,7 @@ describe('a history', () => {
   test('is what the report shows then', async () => {
     const business = await newBusiness();
     const days = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
-    expect(await importHistory(db, business.id, days, false)).toEqual({ days: 3, uses: 12 });
+    expect(await importHistory(business.db, business.id, days, false)).toEqual({ days: 3, uses: 12 });
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
@@ -63,11 +63,11 @@ describe('a history', () => {
     await setCount(business.id, '2026-01-02', 9);
     const days = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
     const before = await everything();
-    await expect(importHistory(db, business.id, days, false)).rejects.toThrow(
+    await expect(importHistory(business.db, business.id, days, false)).rejects.toThrow(
       'line 3: 2026-01-02 already has a count; use --replace to overwrite it',
     );
     expect(await everything()).toBe(before);
-    await importHistory(db, business.id, days, true);
+    await importHistory(business.db, business.id, days, true);
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
@@ -78,7 +78,10 @@ describe('a history', () => {
       new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
     );
     const days = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
-    expect(await importHistory(drizzle(counted(cost)), business.id, days, false)).toEqual({ days: 7300, uses: 21_900 });
+    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, days, false)).toEqual({
+      days: 7300,
+      uses: 21_900,
+    });
     expect(cost.round_trips).toBe(1);
   });
 });
@@ -94,14 +97,14 @@ describe('access check', () => {
       ['https://*.example.com', null],
       ['null', null],
     ] as const) {
-      expect(await checkOrigin(db, business, origin, NOW)).toEqual({ allowed: site !== null, site });
+      expect(await checkOrigin(business.db, business, origin, NOW)).toEqual({ allowed: site !== null, site });
       const { status } = await call('GET', usage, { as: token, origin });
       expect(status).toBe(site === null ? 403 : 200);
     }
     const open = await newBusiness();
-    expect(await checkOrigin(db, open, 'https://anywhere.example', NOW)).toEqual({ allowed: true, site: null });
+    expect(await checkOrigin(open.db, open, 'https://anywhere.example', NOW)).toEqual({ allowed: true, site: null });
     const suspended = await newBusiness({ sites: ['https://shop.example'], status: 'suspended' });
-    expect(await checkOrigin(db, suspended, 'https://shop.example', NOW)).toEqual({
+    expect(await checkOrigin(suspended.db, suspended, 'https://shop.example', NOW)).toEqual({
       allowed: false,
       site: 'https://shop.example',
     });
@@ -117,14 +120,14 @@ describe('a token that is replaced', () => {
 
   test('is refused at once', async () => {
     const business = await newBusiness();
-    const rotated = await rotateToken(db, business.id, NOW);
+    const rotated = await rotateToken(business.home, business.id, NOW);
     expect(await status(business, business.token, 0)).toBe(401);
     expect(await status(business, rotated?.token ?? '', 0)).toBe(200);
   });
 
   test('is accepted for the time it is kept, and not after it', async () => {
     const business = await newBusiness();
-    const rotated = await rotateToken(db, business.id, NOW, 24 * HOUR);
+    const rotated = await rotateToken(business.home, business.id, NOW, 24 * HOUR);
     expect(await status(business, business.token, 23)).toBe(200);
     expect(await status(business, rotated?.token ?? '', 23)).toBe(200);
     expect(await status(business, business.token, 24)).toBe(401);
@@ -134,29 +137,30 @@ describe('a token that is replaced', () => {
   test('stays restricted to the registered sites while it is kept, and to its own business', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const other = await newBusiness();
-    await rotateToken(db, business.id, NOW, 24 * HOUR);
+    await rotateToken(business.home, business.id, NOW, 24 * HOUR);
     const visit = async (origin: string) => (await call('GET', business.usage, { as: business.token, origin })).status;
     expect(await visit('https://shop.example')).toBe(200);
     expect(await visit('https://evil.example')).toBe(403);
     expect((await call('GET', other.usage, { as: business.token, origin: 'https://shop.example' })).status).toBe(422);
   });
 
-  test('cannot be imported for another business while it is kept, and can be afterwards', async () => {
+  test('cannot be imported again while it is kept; afterwards its owner can, and nobody else', async () => {
     const token = 'Imported-Token-of-Somebody';
     const business = await newBusiness({ token });
-    await rotateToken(db, business.id, NOW, 24 * HOUR);
+    await rotateToken(business.home, business.id, NOW, 24 * HOUR);
     await expect(newBusiness({ token })).rejects.toThrow('This token is already in use.');
     expect(await status(business, token, 1)).toBe(200);
-    await purge(db, later(25));
-    const other = await newBusiness({ token });
-    await rotateToken(db, other.id, NOW, 24 * HOUR);
+    await purge(business.db, later(25));
+    await expect(newBusiness({ token })).rejects.toThrow('This token is already in use.');
+    const other = await newBusiness({ token, user_id: business.user_id });
+    await rotateToken(other.home, other.id, NOW, 24 * HOUR);
     expect(await status(other, token, 1)).toBe(200);
   });
 
   test('is refused at once, kept or not, when the next one is replaced without keeping it', async () => {
     const business = await newBusiness();
-    const second = await rotateToken(db, business.id, NOW, 24 * HOUR);
-    await rotateToken(db, business.id, NOW);
+    const second = await rotateToken(business.home, business.id, NOW, 24 * HOUR);
+    await rotateToken(business.home, business.id, NOW);
     expect(await status(business, business.token, 1)).toBe(401);
     expect(await status(business, second?.token ?? '', 1)).toBe(401);
   });

@@ -11,7 +11,7 @@ import {
   NO_ORIGIN,
   refusalOf,
 } from './hostile/origins.ts';
-import { call, env, newBusiness, setCount } from './support.ts';
+import { call, newBusiness, setCount } from './support.ts';
 
 /** What the service decides, without its database. */
 const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
@@ -264,8 +264,10 @@ describe('the cost of a decision', () => {
   const MANY = [...FEW, ...Array.from({ length: 500 - FEW.length }, (_, index) => `https://*.s${index}.example.com`)];
 
   async function crowded(sites: string[]) {
-    const business = await newBusiness();
-    const insert = env.DB.prepare("insert into access select null, ?, value, 'then', 'then' from json_each(?)");
+    const business = await newBusiness({ user_id: 900 });
+    const insert = business.home.d1.prepare(
+      "insert into access select null, ?, value, 'then', 'then' from json_each(?)",
+    );
     await insert.bind(business.id, JSON.stringify(sites)).run();
     for (let day = 10; day < 10 + DAYS; day++) await setCount(business.id, `2026-03-${day}`, day);
     return business;

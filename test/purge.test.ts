@@ -2,13 +2,16 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
 import { rotateToken } from '../src/cli/businesses.ts';
+import { formerTokens, ledger } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
-import { call, db, env, NOW, newBusiness } from './support.ts';
+import { call, env, homes, NOW, newBusiness } from './support.ts';
 
 const DAY_MS = 86_400_000;
 
 // A run takes what is due of every business: no other test's ids may be among them.
-beforeEach(() => env.DB.batch(['ledger', 'former_tokens'].map((table) => env.DB.prepare(`delete from ${table}`))));
+beforeEach(async () => {
+  for (const { db } of homes) await db.batch([db.delete(ledger), db.delete(formerTokens)]);
+});
 
 /** One run of the schedule, `days` days after NOW. */
 async function run(days: number) {
@@ -17,17 +20,20 @@ async function run(days: number) {
   await worker.scheduled(controller, env);
   await waitOnExecutionContext(context);
 }
-const ids = () => env.DB.prepare('select count(*) from ledger').first<number>('count(*)');
 
 test('200,000 ids are forgotten in 17 runs, at most 12,000 in each, and no other id is', async () => {
   const business = await newBusiness();
+  const { d1 } = business.home;
+  const ids = () => business.db.$count(ledger);
   const rows = (count: number, prefix: string, recorded_on: string) =>
-    env.DB.prepare(
-      `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
+    d1
+      .prepare(
+        `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
         where i < ${count}) select ?, unhex(printf('%s%030x', ?, i)), ?3, ?3 from n`,
-    ).bind(business.id, prefix, recorded_on);
-  await env.DB.batch([rows(200_000, '00', '2026-03-01'), rows(100, 'ff', '2026-03-15')]);
-  const left: (number | null)[] = [];
+      )
+      .bind(business.id, prefix, recorded_on);
+  await d1.batch([rows(200_000, '00', '2026-03-01'), rows(100, 'ff', '2026-03-15')]);
+  const left: number[] = [];
   while ((await ids()) !== 100 && left.length < 20) {
     await run(40);
     left.push(await ids());
@@ -47,7 +53,7 @@ test.each([
       at: new Date(NOW.getTime() + after * DAY_MS),
     });
   expect((await use(0)).status).toBe(200);
-  const stored = env.DB.prepare('select day, forget_on from ledger where business_id = ?').bind(business.id);
+  const stored = business.home.d1.prepare('select day, forget_on from ledger where business_id = ?').bind(business.id);
   const { day, forget_on } = (await stored.first<{ day: string; forget_on: string }>()) ?? { day: '', forget_on: '' };
   expect(Date.parse(forget_on) - Date.parse(day)).toBe(days * DAY_MS);
   await run(days);
@@ -58,8 +64,8 @@ test.each([
 
 test('a former token is forgotten once it has expired', async () => {
   const business = await newBusiness();
-  await rotateToken(db, business.id, NOW, DAY_MS);
-  const former = () => env.DB.prepare('select count(*) from former_tokens').first<number>('count(*)');
+  await rotateToken(business.home, business.id, NOW, DAY_MS);
+  const former = () => business.db.$count(formerTokens);
   await run(0.99);
   expect(await former()).toBe(1);
   await run(1);

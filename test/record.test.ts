@@ -1,10 +1,8 @@
-// Recording uses (contract, "Recording a use"): authorised and counted in one go, each id once, all or nothing.
-import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
-import { type CallOptions, call, env, everything, NOW, newBusiness, TODAY } from './support.ts';
+import { type CallOptions, call, everything, NOW, newBusiness, TODAY } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Use = { id: string; at?: string };
@@ -111,10 +109,10 @@ describe('an Idempotency-Key', () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
     const day40 = new Date(NOW.getTime() + 40 * 86_400_000);
-    await purge(drizzle(env.DB), day40);
+    await purge(business.db, day40);
     expect((await keyed(business, 'order-1', { at: day40 })).body.data).toEqual({ date: TODAY, count: 1 });
     const day41 = new Date(NOW.getTime() + 41 * 86_400_000);
-    await purge(drizzle(env.DB), day41);
+    await purge(business.db, day41);
     expect((await keyed(business, 'order-1', { at: day41 })).body.data).toEqual({ date: dayOf(day41), count: 1 });
   });
 
@@ -220,7 +218,7 @@ describe('an Idempotency-Key', () => {
   test('is repeated safely also after the count of its day was replaced by nothing', async () => {
     const business = await newBusiness();
     await keyed(business, 'order-1');
-    await env.DB.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
+    await business.home.d1.prepare('delete from daily_usage where business_id = ?').bind(business.id).run();
     expect((await keyed(business, 'order-1')).body).toEqual({ status: true, data: { date: TODAY, count: 0 } });
   });
 });
@@ -274,11 +272,11 @@ describe('a bulk report', () => {
     const business = await newBusiness();
     const uses = [{ id: 'late', at: '2026-02-08T12:00:00Z' }];
     await report(business, uses);
-    await purge(drizzle(env.DB), new Date(NOW.getTime() + 6 * 86_400_000));
+    await purge(business.db, new Date(NOW.getTime() + 6 * 86_400_000));
     const count = () =>
-      env.DB.prepare('select count(*) n from ledger where business_id = ?').bind(business.id).first('n');
+      business.home.d1.prepare('select count(*) n from ledger where business_id = ?').bind(business.id).first('n');
     expect(await count()).toBe(1);
-    await purge(drizzle(env.DB), new Date(NOW.getTime() + 41 * 86_400_000));
+    await purge(business.db, new Date(NOW.getTime() + 41 * 86_400_000));
     expect(await count()).toBe(0);
     expect(await counts(business)).toEqual({ '2026-02-08': 1 });
   });
@@ -412,7 +410,10 @@ describe('nothing is lost and nothing counted twice', () => {
     await use(business);
     const read = async () => (await call('GET', business.usage, { as: business.key })).cost.rows_read;
     const before = await read();
-    await env.DB.prepare('update daily_usage set count = 100000 where business_id = ?').bind(business.id).run();
+    await business.home.d1
+      .prepare('update daily_usage set count = 100000 where business_id = ?')
+      .bind(business.id)
+      .run();
     for (let start = 0; start < 5000; start += 1000) {
       await report(
         business,

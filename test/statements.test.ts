@@ -7,7 +7,7 @@ import { noCost, runBatch } from '../src/db/batch.ts';
 import { readRefusal } from '../src/db/permission.ts';
 import type { Statement } from '../src/db/statement.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore } from '../src/db/usage.ts';
-import { env, NOW, newBusiness, TODAY } from './support.ts';
+import { NOW, newBusiness, TODAY } from './support.ts';
 
 /** Every field of the rows, and no other. */
 type Fields<Row> = { [Field in keyof Row]-?: true };
@@ -25,8 +25,9 @@ const COUNT = { date: true, count: true } as const;
 async function expectFields<S extends [Statement, ...Statement[]]>(
   statements: S,
   fields: { [I in keyof S]: S[I] extends Statement<infer Row> ? Fields<Row> | null : never },
+  business?: Awaited<ReturnType<typeof newBusiness>>,
 ) {
-  const { id, key } = await newBusiness();
+  const { id, key, home } = business ?? (await newBusiness());
   const credential = { kind: 'key', stored: await hashOf(key) } as const;
   const call = {
     operation: 'change_access',
@@ -37,7 +38,7 @@ async function expectFields<S extends [Statement, ...Statement[]]>(
     now: NOW,
   } as const;
   const [first, ...rest] = statements;
-  const rows: unknown[][] = await runBatch(env.DB, call, first, rest, noCost());
+  const rows: unknown[][] = await runBatch(home.d1, call, first, rest, noCost());
   expect(rows.map(([row]) => (row ? Object.keys(row) : null))).toEqual(
     fields.map((names) => (names ? Object.keys(names) : null)),
   );
@@ -60,9 +61,12 @@ test('of access domains', async () => {
     [businessWithEntries, ...addSites(sites), ...removeEntries],
     [read, BUSINESS, entry, BUSINESS, null],
   );
-  const next = Number(await env.DB.prepare(`select seq + 1 n from sqlite_sequence where name = 'access'`).first('n'));
+  const business = await newBusiness();
+  const last = business.home.d1.prepare(`select seq from sqlite_sequence where name = 'access'`);
+  const next = Number(await last.first('seq')) + 1;
   await expectFields(
     [readRefusal, ...addSites(sites), ...removeEntry(next)],
     [REFUSAL, BUSINESS, entry, BUSINESS, null],
+    business,
   );
 });

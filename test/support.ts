@@ -5,17 +5,33 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
 import { createBusiness } from '../src/cli/businesses.ts';
+import { Databases } from '../src/cli/databases.ts';
+import { claimToken } from '../src/cli/homes.ts';
 import { createKey } from '../src/cli/keys.ts';
+import { databaseOfId } from '../src/core/database.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
 import { access, businesses, dailyUsage } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
-export const env = provided as unknown as { DB: D1Database; ASSETS: Fetcher; MIGRATIONS: D1Migration[] };
+export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[] };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
-export const db = drizzle(env.DB);
+
+/** The databases of this run: one, or three (vitest.config.ts). Users take turns. */
+export const homes = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
+  const d1 = env[binding];
+  return d1 === undefined ? [] : [{ number, binding, name: binding, d1, db: drizzle(d1) }];
+});
+type Home = (typeof homes)[number];
+/** The database in which a business, key or entry with this id is. */
+export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
+const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
+
+/** The databases as the Worker gets them, or what a test puts in front of each. */
+export const databases = (wrap = (d1: D1Database) => d1) =>
+  Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
 
 /** The service at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
 export function newApp(at: Date = NOW) {
@@ -52,13 +68,13 @@ export type CallOptions = {
   at?: Date;
 };
 
-/** The database, with what it is asked added to `cost`. What is prepared here has no way to run but `batch`. */
-export function counted(cost: Cost): D1Database {
+/** A database, with what it is asked added to `cost`. What is prepared here has no way to run but `batch`. */
+export function counted(d1: D1Database, cost: Cost): D1Database {
   const counting = {
-    prepare: (sql: string) => ({ bind: (...values: unknown[]) => ({ bound: env.DB.prepare(sql).bind(...values) }) }),
+    prepare: (sql: string) => ({ bind: (...values: unknown[]) => ({ bound: d1.prepare(sql).bind(...values) }) }),
     async batch(statements: { bound: D1PreparedStatement }[]) {
       cost.round_trips += 1;
-      const results = await env.DB.batch(statements.map(({ bound }) => bound));
+      const results = await d1.batch(statements.map(({ bound }) => bound));
       for (const { meta } of results) {
         cost.rows_read += meta.rows_read;
         cost.rows_written += meta.rows_written;
@@ -81,7 +97,10 @@ export async function call(method: string, path: string, options: CallOptions = 
   }
   const cost = noCost();
   const { app, lines } = newApp(options.at);
-  const response = await app.fetch(new Request(BASE + path, init), { ASSETS: env.ASSETS, DB: counted(cost) });
+  const response = await app.fetch(new Request(BASE + path, init), {
+    ASSETS: env.ASSETS,
+    ...databases((d1) => counted(d1, cost)),
+  });
   const text = await response.text();
   if (response.status === 200) expectAskable({ method, path, headers, body: (init.body ?? '') as string });
   return {
@@ -101,8 +120,11 @@ export async function newBusiness(
   fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
 ) {
   const user_id = fields.user_id ?? ++user;
+  const home = homeOfUser(user_id);
+  const { db } = home;
+  if (fields.token !== undefined) await claimToken(new Databases(homes), fields.token, user_id, NOW);
   const made = await createBusiness(
-    db,
+    home,
     {
       user_id,
       name: `Business of ${user_id}`,
@@ -118,28 +140,39 @@ export async function newBusiness(
     await db.update(businesses).set({ status: fields.status }).where(eq(businesses.id, made.id));
   }
   for (const site of fields.sites ?? []) await addSite(made.id, site);
-  const { api_key } = await createKey(db, { user_id, name: 'test', expires_on: null }, NOW);
+  const { api_key } = await createKey(home, { user_id, name: 'test', expires_on: null }, NOW);
   const path = `/api/v1/business/usage/${made.id}`;
-  return { ...made, key: api_key, usage: path, access: `/api/v1/business/${made.id}/access` };
+  // Not enumerable: tests compare what a business has with rows and answers.
+  const business = { ...made, key: api_key, usage: path, access: `/api/v1/business/${made.id}/access` };
+  return Object.defineProperties(business, { home: { value: home }, db: { value: db } }) as typeof business & {
+    home: Home;
+    db: Home['db'];
+  };
 }
 
 /** Stores a site as it is given; the id of its entry. */
 export async function addSite(business_id: number, site: string): Promise<number> {
   const stamp = '2026-01-01T00:00:00.000000Z';
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
-  const [made] = await db.insert(access).values(row).returning({ id: access.id });
+  const [made] = await homeWith(business_id).db.insert(access).values(row).returning({ id: access.id });
   return made?.id ?? 0;
 }
 
 export async function setCount(business_id: number, day: string, count: number) {
-  await db.insert(dailyUsage).values({ business_id, day, count });
+  await homeWith(business_id).db.insert(dailyUsage).values({ business_id, day, count });
 }
 
 /** Everything that is stored: equal before and after a refused request. */
 export async function everything(): Promise<string> {
-  const tables = await env.DB.prepare(
-    `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'`,
-  ).all<{ name: string }>();
-  const dumps = await env.DB.batch(tables.results.map(({ name }) => env.DB.prepare(`select * from "${name}"`)));
-  return JSON.stringify(dumps.map(({ results }) => results));
+  const dumps = homes.map(async ({ d1 }) => {
+    const tables = await d1
+      .prepare(
+        `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%'
+          and name not like '_cf_%'`,
+      )
+      .all<{ name: string }>();
+    const rows = await d1.batch(tables.results.map(({ name }) => d1.prepare(`select * from "${name}"`)));
+    return rows.map(({ results }) => results);
+  });
+  return JSON.stringify(await Promise.all(dumps));
 }

@@ -1,24 +1,25 @@
 // How the operator creates and changes businesses.
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { type Business, businesses, type Database, formerTokens } from '../db/schema.ts';
+import type { Home } from './databases.ts';
+import { raiseIds } from './homes.ts';
 
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 
-/** Creates an active business, with a new token unless one is given. Fails if another business has that token. */
+/** Creates an active business, with a new token unless one is given, which must be claimed before. Fails if a business has it. */
 export async function createBusiness(
-  db: Database,
+  home: Pick<Home, 'db' | 'number'>,
   fields: Fields & { token?: string | undefined },
   now: Date,
 ): Promise<Business> {
+  const { db, number } = home;
   const stamp = timestampOf(now);
-  const token = fields.token ?? newCredential('bua_pk_');
+  const token = fields.token ?? newCredential('bua_pk_', number);
   const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
-  const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, stamp));
-  const isFormer = (await db.$count(formerTokens, kept)) > 0;
   const insert = db.insert(businesses).values(row).onConflictDoNothing({ target: businesses.token }).returning();
-  const [created] = isFormer ? [] : await insert;
+  const [, , [created]] = await db.batch([...raiseIds(home), insert]);
   if (created === undefined) throw new Error('This token is already in use.');
   return created;
 }
@@ -52,12 +53,12 @@ export async function updateBusiness(
  * ones stop working with the next request.
  */
 export async function rotateToken(
-  db: Database,
+  { db, number }: Pick<Home, 'db' | 'number'>,
   id: number,
   now: Date,
   keepOld?: number,
 ): Promise<Business | undefined> {
-  const changed = { token: newCredential('bua_pk_'), updated_at: timestampOf(now) };
+  const changed = { token: newCredential('bua_pk_', number), updated_at: timestampOf(now) };
   const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
   const expires = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
   const old = db

@@ -1,8 +1,8 @@
 // Parses the command line: help, or a command with its values and a database.
 import { parseArgs } from 'node:util';
 import { COMMANDS, type Command } from './commands.ts';
-import type { Where } from './database.ts';
 import { UsageError } from './errors.ts';
+import type { Where } from './open.ts';
 import { optionOf, readValue, type Values } from './values.ts';
 
 export type Call = { command: Command; given: Record<string, unknown>; where: Where };
@@ -10,16 +10,18 @@ export type Call = { command: Command; given: Record<string, unknown>; where: Wh
 const EVERYWHERE = {
   remote: { type: 'boolean', default: false },
   'persist-to': { type: 'string' },
+  config: { type: 'string', short: 'c' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
+const HELP = `npm run admin -- <command> [--remote | --persist-to DIR] [--config FILE]
 
 ${Object.entries(COMMANDS)
   .map(([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}`)
   .join('\n')}
 
-Commands use the local database. --remote uses the deployed one; --persist-to DIR uses a local one in another directory.
+Commands use the local databases. --remote uses the deployed ones; --persist-to DIR uses local ones in another directory.
+--config FILE uses the databases of that configuration instead of wrangler.toml.
 `;
 
 /** Parses a command line. Throws UsageError if it is wrong. */
@@ -34,9 +36,13 @@ export function callOf(argv: string[]): Call | { help: string } {
   const columns = { ...command.required, ...command.optional };
   const { values, positionals } = parse(args, columns);
   if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
-  const where = { remote: values.remote === true, 'persist-to': values['persist-to'] as string | undefined };
+  const where: Where = {
+    remote: values.remote === true,
+    'persist-to': values['persist-to'] as string | undefined,
+    config: values.config as string | undefined,
+  };
   if (where.remote && where['persist-to'] !== undefined) {
-    throw new UsageError('Use either --persist-to (a local database) or --remote (the deployed one), not both');
+    throw new UsageError('Use either --persist-to (local databases) or --remote (the deployed ones), not both');
   }
   const names = Object.keys(command.arguments);
   if (positionals.length !== names.length) {

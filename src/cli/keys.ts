@@ -3,6 +3,8 @@ import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, type Database } from '../db/schema.ts';
+import type { Home } from './databases.ts';
+import { raiseIds } from './homes.ts';
 
 const { hash: _, ...shown } = getTableColumns(apiKeys);
 
@@ -11,13 +13,14 @@ export type Key = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
 /** Creates a key for a user. `expires_on` is the last day on which it works; null if it never expires. */
 export async function createKey(
-  db: Database,
+  home: Pick<Home, 'db' | 'number'>,
   key: { user_id: number; name: string; expires_on: string | null },
   now: Date,
 ): Promise<Key & { api_key: string }> {
-  const api_key = newCredential('bua_sk_');
+  const { db, number } = home;
+  const api_key = newCredential('bua_sk_', number);
   const row = { ...key, hash: await hashOf(api_key), last_four: api_key.slice(-4), created_at: timestampOf(now) };
-  const [created] = await db.insert(apiKeys).values(row).returning(shown);
+  const [, , [created]] = await db.batch([...raiseIds(home), db.insert(apiKeys).values(row).returning(shown)]);
   return { api_key, ...(created as Key) };
 }
 

@@ -9,7 +9,8 @@ globalThis.console = new Console(process.stderr);
 
 try {
   const call = callOf(process.argv.slice(2));
-  process.stdout.write('help' in call ? call.help : `${JSON.stringify(await resultOf(call))}\n`);
+  if ('help' in call) process.stdout.write(call.help);
+  else await run(call);
 } catch (error) {
   const reason = reasonOf(error);
   const message = reason.includes('no such table')
@@ -19,8 +20,14 @@ try {
   process.stderr.write(`${message}\n`, () => process.exit(error instanceof UsageError ? 2 : 1));
 }
 
-async function resultOf({ command, given, where }: Call) {
+/** Prints the result. A database that failed is named on stderr, and the exit code is 1: the result lacks what is in it. */
+async function run({ command, given, where }: Call) {
   // Loaded late: wrangler takes most of a second to load, and help and errors need not wait for it.
-  const { withDatabase } = await import('./database.ts');
-  return withDatabase(where, (db) => command.run(db, given, new Date()));
+  const { withDatabases } = await import('./open.ts');
+  const { result, failures } = await withDatabases(where, async (databases) => ({
+    result: await command.run(databases, given, new Date()),
+    failures: databases.failures,
+  }));
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+  if (failures.length > 0) throw new Error(failures.join('; '));
 }

@@ -1,5 +1,6 @@
 // How each argument and option is read, and what it must be.
 import { isImportable } from '../core/credential.ts';
+import { bindingOf } from '../core/database.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
@@ -19,6 +20,10 @@ const value =
 const textIf = (accepts: (text: string) => boolean) => (text: string) => (accepts(text) ? text : null);
 
 export const id = value('be a positive integer', idOf);
+export const database = value('be the number of a database: 0 for DB, 1 for DB_1, up to 61', (text) => {
+  const number = text === '0' ? 0 : idOf(text);
+  return number !== null && bindingOf(number) !== null ? number : null;
+});
 export const port = value('be a number from 1 to 65535', (text) => {
   const number = idOf(text);
   return number !== null && number <= 65_535 ? number : null;

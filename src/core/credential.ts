@@ -1,13 +1,19 @@
 // The two credentials (docs/api.md, "Credentials"): API keys, which are secret, and business tokens, which are public.
 
-/**
- * A credential in the right form. Only the database knows whether it exists. `hash` computes once, on the first call.
- */
-export type Credential = { kind: 'key' | 'token'; text: string; hash: () => Promise<string> };
+/** A credential in the right form. Only the database knows whether it exists. */
+export type Credential = {
+  kind: 'key' | 'token';
+  text: string;
+  /** The number of the database that it names. Null for an imported token, which names none. */
+  database: number | null;
+  /** Computes once, on the first call. */
+  hash: () => Promise<string>;
+};
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const OURS = new RegExp(`^bua_(?:sk|pk)_[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
+export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** The letter that names the database, and random characters. Credentials from before had no letter: they are in database 0. */
+const OURS = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
 const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
 /** Whether `text` can be imported as a business token from a previous system. */
@@ -20,11 +26,13 @@ export const isImportable = (text: string): boolean => IMPORTED.test(text);
 export function credentialOf(authorization: string | undefined): Credential | null {
   const text = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
   if (text === undefined) return null;
-  if (!OURS.test(text) && !IMPORTED.test(text)) return null;
+  const letter = OURS.exec(text)?.[1];
+  if (letter === undefined && !IMPORTED.test(text)) return null;
   let made: Promise<string> | undefined;
   return {
     kind: text.startsWith('bua_sk_') ? 'key' : 'token',
     text,
+    database: letter === undefined ? null : ALPHABET.indexOf(letter), // 0 for no letter
     hash() {
       made ??= hashOf(text);
       return made;
@@ -32,8 +40,8 @@ export function credentialOf(authorization: string | undefined): Credential | nu
   };
 }
 
-/** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits. */
-export function newCredential(prefix: 'bua_sk_' | 'bua_pk_'): string {
+/** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits, for database `number`. */
+export function newCredential(prefix: 'bua_sk_' | 'bua_pk_', number: number): string {
   let random = '';
   while (random.length < RANDOM_LENGTH) {
     for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))) {
@@ -41,7 +49,7 @@ export function newCredential(prefix: 'bua_sk_' | 'bua_pk_'): string {
       if (byte < 248 && random.length < RANDOM_LENGTH) random += ALPHABET[byte % 62];
     }
   }
-  return prefix + random;
+  return prefix + ALPHABET[number] + random;
 }
 
 /** Every byte in hex. */

@@ -87,6 +87,16 @@ export const formerTokens = sqliteTable(
   ],
 );
 
+/** The database of each user, by number. Only the rows in DB count. */
+export const homes = sqliteTable('homes', { user_id: integer().primaryKey(), database: integer().notNull() });
+
+/** The user who has claimed a token of a previous system, by its hash. Only the rows in DB count. */
+export const importedTokens = sqliteTable(
+  'imported_tokens',
+  { hash: text().notNull(), user_id: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.hash] })],
+);
+
 export type Business = typeof businesses.$inferSelect;
 export type Entry = typeof access.$inferSelect;
 

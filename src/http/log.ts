@@ -1,6 +1,7 @@
 // One structured log line per request: what was requested, how it ended and what it cost. Never a credential or a parameter.
 import { createMiddleware } from 'hono/factory';
 import type { Credential } from '../core/credential.ts';
+import type { Binding } from '../core/database.ts';
 import type { Operation } from '../core/policy.ts';
 import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { type Cost, noCost } from '../db/batch.ts';
@@ -14,6 +15,8 @@ export type LogEntry = {
   readonly d1: Cost;
   /** The credential that was sent, valid or not. */
   credential: { kind: Credential['kind']; last_four: string } | null;
+  /** The database that was asked. Null if none was. */
+  database: Binding | null;
   /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
   call: { operation: Operation; business_id: number; origin: string | null } | null;
   /** Why it failed. */
@@ -28,7 +31,7 @@ export const logged = (clock: Clock, log: Log) =>
   createMiddleware<Env>(async function logged(c, next) {
     const began = clock();
     const request_id = requestIdOf(c.req.header('X-Request-Id'));
-    const entry: LogEntry = { request_id, d1: noCost(), credential: null, call: null, error: null };
+    const entry: LogEntry = { request_id, d1: noCost(), credential: null, database: null, call: null, error: null };
     c.set('clock', clock);
     c.set('entry', entry);
     await next();
@@ -40,7 +43,7 @@ export const logged = (clock: Clock, log: Log) =>
 /** Whether the service or its database failed, which deserves an alert. */
 const isFailure = (status: number): boolean => status >= 500;
 
-function lineOf({ request_id, d1, credential, call, error }: LogEntry, status: number, ms: number): object {
+function lineOf({ request_id, d1, credential, database, call, error }: LogEntry, status: number, ms: number): object {
   const refusal = refusalOf(error);
   return {
     operation: call?.operation ?? null,
@@ -50,6 +53,7 @@ function lineOf({ request_id, d1, credential, call, error }: LogEntry, status: n
     ...(refusal === 'origin_not_authorized' ? { origin: legibleOrigin(call?.origin ?? null) } : {}),
     credential,
     ms,
+    database,
     d1,
     request_id,
     // A stack has no values, and D1's messages quote SQL but never bound values.

@@ -16,7 +16,7 @@ const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded late: wrangler takes most of a second to load, and an error need not wait for it.
-const { withDatabase } = await import('../cli/database.ts');
+const { withDatabases } = await import('../cli/open.ts');
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
@@ -31,8 +31,8 @@ if (migrated.status !== 0) {
   process.stderr.write(migrated.stdout);
   process.exit(1);
 }
-const { charts, shop, api_key } = await withDatabase({ 'persist-to': persist }, (db) =>
-  prepareDemo(db, new Date(), port),
+const { charts, shop, api_key } = await withDatabases({ 'persist-to': persist }, (databases) =>
+  prepareDemo(databases, new Date(), port),
 );
 
 // The page shows the first of them, in a folder that is not the deployed one.

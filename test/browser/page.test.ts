@@ -7,8 +7,8 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const port = await freePort();
   service = `http://localhost:${port}`;
   [browser, registered, stranger] = await Promise.all([launch(), startSite(service), startSite(service)]);
-  await withDatabase({ 'persist-to': state }, async (db) => {
+  await withDatabases({ 'persist-to': state }, async ({ first }) => {
     const fields = {
       user_id: 9,
       main_domain: 'shop.example',
@@ -49,17 +49,17 @@ beforeAll(async () => {
       country_id: 1,
       business_size: 'small',
     };
-    shop = await createBusiness(db, { ...fields, name: 'Tulip Shop' }, NOW);
-    quiet = await createBusiness(db, { ...fields, name: 'Quiet Shop' }, NOW);
+    shop = await createBusiness(first, { ...fields, name: 'Tulip Shop' }, NOW);
+    quiet = await createBusiness(first, { ...fields, name: 'Quiet Shop' }, NOW);
     const stamps = { created_at: STAMP, updated_at: STAMP };
-    await db.insert(access).values({ business_id: shop.id, site: registered.url, ...stamps });
+    await first.db.insert(access).values({ business_id: shop.id, site: registered.url, ...stamps });
     const rows = MARCH.map((day) => ({
       business_id: shop.id,
       day: `2026-03-${`${day}`.padStart(2, '0')}`,
       count: day,
     }));
-    await db.insert(dailyUsage).values(rows);
-    key = (await createKey(db, { user_id: 9, name: 'test', expires_on: null }, NOW)).api_key;
+    await first.db.insert(dailyUsage).values(rows);
+    key = (await createKey(first, { user_id: 9, name: 'test', expires_on: null }, NOW)).api_key;
   });
   // As `npm run dev` starts it.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state];

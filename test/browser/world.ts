@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { startService } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 import { launch, listen } from './chromium.ts';
@@ -88,12 +88,12 @@ export async function openWorld(closing: (() => unknown)[]) {
   writeFileSync(file, PAGE);
 
   const state = newDatabase();
-  const { businesses, api_key } = await withDatabase({ 'persist-to': state }, async (db) => {
+  const { businesses, api_key } = await withDatabases({ 'persist-to': state }, async ({ first }) => {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     const row = { ...fields, country_id: 1, business_size: 'small' };
     const businesses: { id: number; token: string }[] = [];
-    for (let left = BUSINESSES; left > 0; left--) businesses.push(await createBusiness(db, row, new Date()));
-    return { businesses, ...(await createKey(db, { user_id: USER, name: 'test', expires_on: null }, new Date())) };
+    for (let left = BUSINESSES; left > 0; left--) businesses.push(await createBusiness(first, row, new Date()));
+    return { businesses, ...(await createKey(first, { user_id: USER, name: 'test', expires_on: null }, new Date())) };
   });
   const { url, origin: service, passed, exchanges } = await startRecorded(state, closing);
   const browser = await launch(FLAGS);

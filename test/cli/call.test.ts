@@ -3,7 +3,7 @@ import { callOf } from '../../src/cli/call.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 
-const HERE = { remote: false, 'persist-to': undefined };
+const HERE = { remote: false, 'persist-to': undefined, config: undefined };
 const ACME = [
   ...['--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
   ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
@@ -12,8 +12,8 @@ const FIELDS = '--user 7 --name Acme --main-domain acme.example --site https://a
 /** Of each command: how it is called, and what it does. */
 const HELP_OF: Record<string, [usage: string, does: string]> = {
   'business create': [
-    `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543]`,
-    'creates a business with a new token, or with one from another system',
+    `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543] [--database 1]`,
+    'creates a business with a new token, or with one from another system; --database chooses where a new user goes',
   ],
   'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
   'business show': ['business show ID', 'shows a business'],
@@ -38,17 +38,22 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
   ],
   'key create': [
-    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31]',
-    'creates an API key and prints it, this one time only',
+    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--database 1]',
+    'creates an API key and prints it, this one time only; --database chooses where a new user goes',
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
+  'database list': [
+    'database list',
+    'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',
+  ],
 };
 const LINES = Object.values(HELP_OF).map(([usage, does]) => `  ${usage}\n      ${does}\n`);
-const HELP = `npm run admin -- <command> [--remote | --persist-to DIR]
+const HELP = `npm run admin -- <command> [--remote | --persist-to DIR] [--config FILE]
 
 ${LINES.join('')}
-Commands use the local database. --remote uses the deployed one; --persist-to DIR uses a local one in another directory.
+Commands use the local databases. --remote uses the deployed ones; --persist-to DIR uses local ones in another directory.
+--config FILE uses the databases of that configuration instead of wrangler.toml.
 `;
 
 describe('help', () => {
@@ -95,9 +100,10 @@ describe('a call', () => {
     expect(callOf(['access', 'check', '1', '--', '--help'])).toMatchObject({ given: { ID: 1, ORIGIN: '--help' } });
   });
 
-  test('is for the local database, one elsewhere, or the deployed one', () => {
+  test('is for the local databases, others elsewhere, or the deployed ones', () => {
     expect(callOf(['business', 'list'])).toMatchObject({ where: HERE });
     expect(callOf(['business', 'list', '--persist-to', 'a b'])).toMatchObject({ where: { 'persist-to': 'a b' } });
+    expect(callOf(['business', 'list', '--config', 'b.toml'])).toMatchObject({ where: { config: 'b.toml' } });
     expect(callOf(['business', 'list', '--remote'])).toMatchObject({
       where: { remote: true, 'persist-to': undefined },
     });
@@ -163,7 +169,7 @@ describe('a wrong call is refused in one clear line', () => {
     [
       'two databases',
       ['business', 'list', '--remote', '--persist-to', 'elsewhere'],
-      'Use either --persist-to (a local database) or --remote (the deployed one), not both',
+      'Use either --persist-to (local databases) or --remote (the deployed ones), not both',
     ],
   ])('%s', (_, argv, line) => {
     expect(() => callOf(argv)).toThrow(new UsageError(line));

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { withDatabase } from '../../src/cli/database.ts';
+import type { Databases } from '../../src/cli/databases.ts';
 import { UsageError } from '../../src/cli/errors.ts';
-import type { Database } from '../../src/db/schema.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { newDatabase } from '../node/state.ts';
 import { admin, insert, open, resultOf, rowsOf } from './support.ts';
 
-const TOKEN = /^bua_pk_[0-9A-Za-z]{33}$/;
+const TOKEN = /^bua_pk_0[0-9A-Za-z]{33}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
 const STAMP = '2026-03-15T12:00:00.000000Z';
 const ACME = {
@@ -108,7 +108,7 @@ describe.concurrent('business', () => {
   });
 
   test('update refuses to change nothing', async () => {
-    const update = COMMANDS['business update']?.run({} as Database, { ID: 1 }, new Date(STAMP));
+    const update = COMMANDS['business update']?.run({} as Databases, { ID: 1 }, new Date(STAMP));
     await expect(update).rejects.toThrow(new UsageError('business update needs a field to change'));
   });
 
@@ -126,7 +126,7 @@ describe.concurrent('key', () => {
     const name = "Billing'; --";
     const created = await resultOf(state, 'key', 'create', '--user', '7', '--name', name, '--expires', '2096-02-29');
     const { api_key, ...key } = created;
-    expect(api_key).toMatch(/^bua_sk_[0-9A-Za-z]{33}$/);
+    expect(api_key).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
     const last_four = api_key.slice(-4);
     const created_at = expect.stringMatching(INSTANT);
     expect(key).toEqual({ ...KEY, id: 2, name, last_four, created_at, expires_on: '2096-02-29' });
@@ -150,18 +150,18 @@ describe.concurrent('key', () => {
   const NOW = new Date('2026-03-16T12:00:00.000Z');
 
   test('create names the key, and lets it live, where it is not told otherwise', async () => {
-    await withDatabase({ 'persist-to': newDatabase() }, async (db) => {
+    await withDatabases({ 'persist-to': newDatabase() }, async (databases) => {
       const created_at = '2026-03-16T12:00:00.000000Z';
       const made = { ...KEY, name: 'API key', created_at, api_key: expect.any(String), last_four: expect.any(String) };
-      expect(await COMMANDS['key create']?.run(db, { user_id: 7 }, NOW)).toEqual(made);
+      expect(await COMMANDS['key create']?.run(databases, { user_id: 7 }, NOW)).toEqual(made);
     });
   });
 
   test('revoke keeps the moment at which the key was revoked first', async () => {
     const revoked = { ...KEY, revoked_at: STAMP };
     const state = withRows('api_keys', { ...revoked, hash: 'a'.repeat(64) });
-    await withDatabase({ 'persist-to': state }, async (db) => {
-      expect(await COMMANDS['key revoke']?.run(db, { ID: 1 }, NOW)).toEqual({ key: revoked });
+    await withDatabases({ 'persist-to': state }, async (databases) => {
+      expect(await COMMANDS['key revoke']?.run(databases, { ID: 1 }, NOW)).toEqual({ key: revoked });
     });
     expect(rowsOf(state, 'api_keys')).toEqual([{ ...revoked, hash: 'a'.repeat(64) }]);
   });
@@ -170,11 +170,11 @@ describe.concurrent('key', () => {
 test('a command that takes an ID refuses one that is unknown', async () => {
   const names = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.arguments.ID);
   expect(names).toHaveLength(7);
-  await withDatabase({ 'persist-to': newDatabase() }, async (db) => {
+  await withDatabases({ 'persist-to': newDatabase() }, async (databases) => {
     for (const name of names) {
       const unknown = new Error(`There is no ${name === 'key revoke' ? 'key' : 'business'} with that id.`);
       const given = { ID: 1, STATUS: 'active', name: 'x', ORIGIN: 'null', FILE: 'none.csv' };
-      const run = COMMANDS[name]?.run(db, given, new Date(STAMP));
+      const run = COMMANDS[name]?.run(databases, given, new Date(STAMP));
       await expect(run, name).rejects.toThrow(unknown);
     }
   });
@@ -226,10 +226,10 @@ describe.concurrent('while a dev server holds the database locked', () => {
     const holder = open(state);
     holder.exec('begin immediate');
     let attempts = 0;
-    const answered = await withDatabase({ 'persist-to': state }, (db) => {
+    const answered = await withDatabases({ 'persist-to': state }, (databases) => {
       attempts += 1;
       if (attempts === 3) holder.close();
-      return COMMANDS[name]?.run(db, given, LATER) as Promise<object>;
+      return COMMANDS[name]?.run(databases, given, LATER) as Promise<object>;
     });
     expect(attempts).toBe(3);
     expect(answered).toEqual(answer);

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { callOf } from '../../src/cli/call.ts';
-import { withDatabase } from '../../src/cli/database.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -27,7 +27,9 @@ export async function resultOf(state: string, ...args: string[]) {
   const call = callOf([...args, '--persist-to', state]);
   if ('help' in call) throw new Error('a call for help');
   const { command, given, where } = call;
-  return JSON.parse(JSON.stringify(await withDatabase(where, (db) => command.run(db, given, new Date()))));
+  return JSON.parse(
+    JSON.stringify(await withDatabases(where, (databases) => command.run(databases, given, new Date()))),
+  );
 }
 
 /** The SQLite file of the database in `state`, opened beside D1. */

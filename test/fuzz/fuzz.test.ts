@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../../src/db/schema.ts';
-import { BASE, db, env, newApp, newBusiness } from '../support.ts';
+import { BASE, databases, newApp, newBusiness } from '../support.ts';
 
 const REQUESTS = 20_000;
 const AT_ONCE = 16;
@@ -167,25 +167,28 @@ async function fuzz(faultsIn100: number) {
     const request = requestOf(example);
     if (request === null) return;
     let faulted = false;
-    const DB = {
-      prepare: (sql: string) => env.DB.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        calls += 1;
-        const fault = faultsIn100 > 0 && calls % Math.round(100 / faultsIn100) === 0;
-        if (!fault) return env.DB.batch(statements);
-        faulted = true;
-        faults += 1;
-        if (faults % 2 === 0) {
-          // The database did its work, and the answer was lost.
-          const before = await total();
-          await env.DB.batch(statements);
-          if ((await total()) > before) counts(example);
-        }
-        throw new Error('D1_ERROR: Network connection lost.');
-      },
-    } as unknown as D1Database;
+    const unreliable = databases((d1) => {
+      const unreliable = {
+        prepare: (sql: string) => d1.prepare(sql),
+        async batch(statements: D1PreparedStatement[]) {
+          calls += 1;
+          const fault = faultsIn100 > 0 && calls % Math.round(100 / faultsIn100) === 0;
+          if (!fault) return d1.batch(statements);
+          faulted = true;
+          faults += 1;
+          if (faults % 2 === 0) {
+            // The database did its work, and the answer was lost.
+            const before = await total();
+            await d1.batch(statements);
+            if ((await total()) > before) counts(example);
+          }
+          throw new Error('D1_ERROR: Network connection lost.');
+        },
+      };
+      return unreliable as unknown as D1Database;
+    });
     const { app, lines } = newApp();
-    const answer = await app.fetch(request, { DB });
+    const answer = await app.fetch(request, unreliable);
     const text = await answer.text();
     const { status } = answer;
     statuses[status] = (statuses[status] ?? 0) + 1;
@@ -205,7 +208,7 @@ async function fuzz(faultsIn100: number) {
   }
   const total = async () => {
     const rows = await Promise.all(
-      businesses.map(({ id }) =>
+      businesses.map(({ id, db }) =>
         db.select({ count: dailyUsage.count }).from(dailyUsage).where(eq(dailyUsage.business_id, id)),
       ),
     );

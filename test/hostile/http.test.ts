@@ -2,8 +2,8 @@
 // carries. What is decided of origins and sites is tested in workerd (test/origin.test.ts, test/site.test.ts).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import {
@@ -32,13 +32,13 @@ let key: string;
 let own: string;
 
 const newBusinesses = (state: string, count: number) =>
-  withDatabase({ 'persist-to': state }, async (db) => {
+  withDatabases({ 'persist-to': state }, async ({ first }) => {
     const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
     const row = { ...fields, country_id: 1, business_size: 'small' };
-    key = (await createKey(db, { user_id: USER, name: 'test', expires_on: null }, new Date())).api_key;
+    key = (await createKey(first, { user_id: USER, name: 'test', expires_on: null }, new Date())).api_key;
     const made: Business[] = [];
     for (let left = count; left > 0; left--) {
-      const { id, token } = await createBusiness(db, row, new Date());
+      const { id, token } = await createBusiness(first, row, new Date());
       const usage = `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`;
       made.push({ token, usage, access: `/api/v1/business/${id}/access` });
     }

@@ -1,7 +1,7 @@
 // What was acknowledged is counted, also when the service is killed under load.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import type { Business } from '../../src/db/schema.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   state = newDatabase();
   const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
   const row = { ...fields, country_id: 1, business_size: 'small' };
-  business = await withDatabase({ 'persist-to': state }, (db) => createBusiness(db, row, new Date()));
+  business = await withDatabases({ 'persist-to': state }, ({ first }) => createBusiness(first, row, new Date()));
 });
 afterAll(() => service?.stop());
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
 import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { type Business, dailyUsage } from '../../src/db/schema.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
@@ -26,12 +26,12 @@ let api_key: string;
 
 beforeAll(async () => {
   state = newDatabase();
-  await withDatabase({ 'persist-to': state }, async (db) => {
+  await withDatabases({ 'persist-to': state }, async ({ first }) => {
     const now = new Date();
     const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
-    business = await createBusiness(db, { ...fields, country_id: 1, business_size: 'small' }, now);
-    api_key = (await createKey(db, { user_id: 1, name: 'client', expires_on: null }, now)).api_key;
-    await db.insert(dailyUsage).values({ business_id: business.id, day: '2026-03-02', count: 5 });
+    business = await createBusiness(first, { ...fields, country_id: 1, business_size: 'small' }, now);
+    api_key = (await createKey(first, { user_id: 1, name: 'client', expires_on: null }, now)).api_key;
+    await first.db.insert(dailyUsage).values({ business_id: business.id, day: '2026-03-02', count: 5 });
   });
   service = await startService(state);
   run('node_modules/openapi-typescript/bin/cli.js', `${service.url}/api/v1/openapi.json`, '-o', 'usage.d.ts');

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabase } from '../../src/cli/database.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
 import { freePort, type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
@@ -19,10 +19,10 @@ beforeAll(async () => {
   state = newDatabase();
   const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
   const row = { ...fields, country_id: 1, business_size: 'small' };
-  business = await withDatabase({ 'persist-to': state }, async (db) => {
-    const made = await createBusiness(db, row, new Date());
+  business = await withDatabases({ 'persist-to': state }, async ({ first }) => {
+    const made = await createBusiness(first, row, new Date());
     const stamp = made.created_at;
-    await db
+    await first.db
       .insert(access)
       .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
     return made;
@@ -52,8 +52,8 @@ test('acts on 200, and passes a refusal on with its reason', async () => {
     cors: '*',
   });
   await visit('https://acme.example');
-  const counts = await withDatabase({ 'persist-to': state }, (db) =>
-    db.select({ count: dailyUsage.count }).from(dailyUsage),
+  const counts = await withDatabases({ 'persist-to': state }, ({ first }) =>
+    first.db.select({ count: dailyUsage.count }).from(dailyUsage),
   );
   expect(counts).toEqual([{ count: 2 }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withDatabase } from '../../src/cli/database.ts';
+import { withDatabases } from '../../src/cli/open.ts';
 import { hashOf } from '../../src/core/credential.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
 import { insert, rowsOf } from '../cli/support.ts';
@@ -10,7 +10,9 @@ const LATER = new Date('2026-03-16T12:00:00.000Z');
 
 test('makes a business with three months of use and one to try domains on, open to every site, and a key', async () => {
   const state = newDatabase();
-  const { charts, shop, api_key } = await withDatabase({ 'persist-to': state }, (db) => prepareDemo(db, NOW, 8787));
+  const { charts, shop, api_key } = await withDatabases({ 'persist-to': state }, (databases) =>
+    prepareDemo(databases, NOW, 8787),
+  );
   expect(rowsOf(state, 'businesses')).toEqual([charts, shop]);
   expect(charts).toMatchObject({ user_id: 1, name: 'Demo Charts', status: 'active' });
   expect(shop).toMatchObject({ user_id: 1, name: 'Demo Shop', status: 'active' });
@@ -30,16 +32,16 @@ test('run again, keeps businesses and uses, and makes a new key in place of the 
   const state = newDatabase();
   const own = { user_id: 1, name: 'own', hash: 'a'.repeat(64), last_four: 'aaaa', created_at: '2026-01-01' };
   insert(state, 'api_keys', own);
-  await withDatabase({ 'persist-to': state }, async (db) => {
-    const first = await prepareDemo(db, NOW, 8787);
+  await withDatabases({ 'persist-to': state }, async (databases) => {
+    const one = await prepareDemo(databases, NOW, 8787);
     const uses = rowsOf(state, 'daily_usage');
-    const second = await prepareDemo(db, LATER, 8787);
-    expect([second.charts, second.shop]).toEqual([first.charts, first.shop]);
-    expect(rowsOf(state, 'businesses')).toEqual([first.charts, first.shop]);
+    const second = await prepareDemo(databases, LATER, 8787);
+    expect([second.charts, second.shop]).toEqual([one.charts, one.shop]);
+    expect(rowsOf(state, 'businesses')).toEqual([one.charts, one.shop]);
     expect(rowsOf(state, 'daily_usage')).toEqual(uses);
     expect(rowsOf(state, 'api_keys').map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
       { hash: own.hash, revoked_at: null },
-      { hash: await hashOf(first.api_key), revoked_at: '2026-03-16T12:00:00.000000Z' },
+      { hash: await hashOf(one.api_key), revoked_at: '2026-03-16T12:00:00.000000Z' },
       { hash: await hashOf(second.api_key), revoked_at: null },
     ]);
   });
@@ -47,11 +49,11 @@ test('run again, keeps businesses and uses, and makes a new key in place of the 
 
 test('run for another port, leaves the key of the first as it is', async () => {
   const state = newDatabase();
-  await withDatabase({ 'persist-to': state }, async (db) => {
-    const first = await prepareDemo(db, NOW, 8787);
-    const second = await prepareDemo(db, LATER, 8788);
+  await withDatabases({ 'persist-to': state }, async (databases) => {
+    const one = await prepareDemo(databases, NOW, 8787);
+    const second = await prepareDemo(databases, LATER, 8788);
     expect(rowsOf(state, 'api_keys').map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
-      { hash: await hashOf(first.api_key), revoked_at: null },
+      { hash: await hashOf(one.api_key), revoked_at: null },
       { hash: await hashOf(second.api_key), revoked_at: null },
     ]);
   });

@@ -1,0 +1,63 @@
+// The databases of the service, as the operator's commands use them.
+import { databaseOfId } from '../core/database.ts';
+import type { Database } from '../db/schema.ts';
+import { reasonOf } from './errors.ts';
+
+/** The second is for reads: miniflare writes a bookmark in the transaction of each. */
+const MET_LOCK = /database is locked|Failed to get session commit token/;
+
+/** Whether an error is a lock of a local database, which a dev server holds for moments. */
+export const metLock = (error: unknown): boolean => MET_LOCK.test(reasonOf(error));
+
+/** One of the databases, as the configuration binds it. `name` is its name at Cloudflare. */
+export type Home = { number: number; binding: string; name: string; db: Database };
+
+/** All databases of a configuration, in the order of their numbers. */
+export class Databases {
+  readonly all: readonly Home[];
+  /** DB, where homes and imported tokens are claimed. */
+  readonly first: Home;
+  /** What `each` met: the name of each database that failed, and why. */
+  readonly failures: string[] = [];
+  constructor(all: Home[]) {
+    this.all = all.toSorted((a, b) => a.number - b.number);
+    const [first] = this.all;
+    if (first?.number !== 0) throw new Error('The configuration binds no database DB.');
+    this.first = first;
+  }
+
+  /** The database with this number, if it is bound. */
+  numbered(number: number): Home | undefined {
+    return this.all.find((home) => home.number === number);
+  }
+
+  /** The database in which a business, key or entry with this id is. */
+  holding(id: number): Home | undefined {
+    return this.numbered(databaseOfId(id));
+  }
+
+  /**
+   * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
+   * locked, which will not be for long.
+   */
+  async each<T>(read: (home: Home) => Promise<T>): Promise<T[]> {
+    const results = await Promise.allSettled(this.all.map(read));
+    const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'fulfilled') continue;
+      if (values.length === 0 || metLock(result.reason)) throw result.reason;
+      this.failures.push(`${nameOf(this.all[index])} failed: ${reasonOf(result.reason)}`);
+    }
+    return values;
+  }
+
+  /** Reads from each database. Fails if one of them does. */
+  async every<T>(read: (home: Home) => Promise<T>): Promise<T[]> {
+    const values = await this.each(read);
+    if (this.failures.length > 0) throw new Error(this.failures.join('; '));
+    return values;
+  }
+}
+
+/** How messages name a database. */
+export const nameOf = (home: Pick<Home, 'binding' | 'name'> | undefined) => `${home?.binding} (${home?.name})`;

@@ -1,0 +1,94 @@
+// Where a new owner goes, and whose an imported token is. Both are claimed in DB, the first database, so that two commands at once
+// agree.
+import { and, eq, gt, sql } from 'drizzle-orm';
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { hashOf } from '../core/credential.ts';
+import { IDS_PER_DATABASE } from '../core/database.ts';
+import { timestampOf } from '../core/time.ts';
+import { apiKeys, businesses, formerTokens, homes, importedTokens } from '../db/schema.ts';
+import { type Databases, type Home, nameOf } from './databases.ts';
+
+/**
+ * The database of a user. A user who has none yet gets the one that is `wanted`, or the one with the fewest businesses. Fails if a
+ * database does not respond: the user may be in that one.
+ */
+export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<Home> {
+  const known = await databases.every(async ({ db }) => {
+    const found = await db.batch([
+      db.select({ id: businesses.id }).from(businesses).where(eq(businesses.user_id, user_id)).limit(1),
+      db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, user_id)).limit(1),
+    ]);
+    return found.some((rows) => rows.length > 0);
+  });
+  const current = databases.all.filter((_, index) => known[index]);
+  if (current.length > 1) throw new Error(`User ${user_id} is in ${current.map(nameOf).join(' and in ')}.`);
+  const number = await claimHome(
+    databases.first,
+    user_id,
+    current[0]?.number ?? wanted ?? (await emptiest(databases)).number,
+  );
+  const home = databases.numbered(number);
+  if (home === undefined) throw new Error(`User ${user_id} is in database ${number}, which is not bound.`);
+  if (current[0] !== undefined && current[0] !== home) {
+    throw new Error(`User ${user_id} is in ${nameOf(current[0])}, but DB says ${nameOf(home)}.`);
+  }
+  if (wanted !== undefined && wanted !== number) {
+    throw new Error(`User ${user_id} is in database ${number}, ${nameOf(home)}, and cannot be in another.`);
+  }
+  return home;
+}
+
+/** Claims a database for a user. Returns the one that was claimed first. */
+async function claimHome({ db }: Home, user_id: number, database: number): Promise<number> {
+  const [, [claimed]] = await db.batch([
+    db.insert(homes).values({ user_id, database }).onConflictDoNothing(),
+    db.select().from(homes).where(eq(homes.user_id, user_id)),
+  ]);
+  return (claimed as typeof homes.$inferSelect).database;
+}
+
+/** The database with the fewest businesses: of several, the one with the lowest number. */
+async function emptiest(databases: Databases): Promise<Home> {
+  if (databases.all.length === 1) return databases.first;
+  const counts = await databases.every(({ db }) => db.$count(businesses));
+  return databases.all[counts.indexOf(Math.min(...counts))] as Home;
+}
+
+/** Claims an imported token for a user. Fails if a business has it, or if another user has claimed it. */
+export async function claimToken(databases: Databases, token: string, user_id: number, now: Date): Promise<void> {
+  const used = await databases.every(async ({ db }) => {
+    const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, timestampOf(now)));
+    const isOwn = eq(businesses.token, token);
+    const found = await db.batch([
+      db.select({ id: businesses.id }).from(businesses).where(isOwn).limit(1),
+      db.select({ id: formerTokens.business_id }).from(formerTokens).where(kept).limit(1),
+    ]);
+    return found.some((rows) => rows.length > 0);
+  });
+  const { db } = databases.first;
+  const hash = await hashOf(token);
+  const [, [claimed]] = await db.batch([
+    db.insert(importedTokens).values({ hash, user_id }).onConflictDoNothing(),
+    db.select().from(importedTokens).where(eq(importedTokens.hash, hash)),
+  ]);
+  if (used.includes(true) || claimed?.user_id !== user_id) throw new Error('This token is already in use.');
+}
+
+/** SQLite's own table of the last id of each AUTOINCREMENT table. */
+const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
+
+/**
+ * Two statements that bring the next ids into the range of the database, where they are not. They go into the batch of every command
+ * that creates something, so no database needs a step of its own before its first row.
+ */
+export function raiseIds({ db, number }: Pick<Home, 'db' | 'number'>) {
+  const last = number * IDS_PER_DATABASE;
+  const tables = sql`json_each('["businesses","access","api_keys"]')`;
+  const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
+  const raised = db
+    .update(sequence)
+    .set({ seq: last })
+    .where(and(sql`${sequence.name} in (select value from ${tables})`, sql`${sequence.seq} < ${last}`));
+  const added = db.insert(sequence).select(sql`select value, ${last} from ${tables} where not exists (${isThere})`);
+  return [added, raised] as const;
+}

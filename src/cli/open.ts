@@ -1,0 +1,88 @@
+// Opens the databases for the operator: the local ones, or the deployed ones through remote bindings.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { drizzle } from 'drizzle-orm/d1';
+import { getPlatformProxy, unstable_readConfig } from 'wrangler';
+import { numberOf } from '../core/database.ts';
+import { Databases, metLock } from './databases.ts';
+
+const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
+const LOCK_WAIT_MS = 10_000;
+
+// Otherwise wrangler looks up the location of this machine.
+process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
+
+export type Where = {
+  remote?: boolean | undefined;
+  'persist-to'?: string | undefined;
+  /** Another configuration than wrangler.toml. */
+  config?: string | undefined;
+};
+
+/** What we read of a configuration. Its type here, because the Worker's tests do not see wrangler's. */
+type Config = {
+  name?: string | undefined;
+  compatibility_date?: string | undefined;
+  d1_databases: { binding: string; database_name?: string | undefined }[];
+};
+
+/** The databases that a configuration binds. */
+export function boundIn(config: string | undefined) {
+  const file = config === undefined ? CONFIG : resolve(config);
+  const { name, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
+  const bound = d1_databases.flatMap(({ binding, database_name = '' }) => {
+    const number = numberOf(binding);
+    return number === null ? [] : [{ number, binding, name: database_name }];
+  });
+  return { file, worker: { name, compatibility_date }, bound };
+}
+
+/** Opens the databases for `work` and closes them afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
+export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
+  const { remote = false, 'persist-to': state, config } = where;
+  const { file, worker, bound } = boundIn(config);
+  const proxy = await getPlatformProxy<Record<string, D1Database>>({
+    configPath: remote ? remoteConfig(worker, bound) : file,
+    persist: remote ? false : { path: resolve(state || join(dirname(file), '.wrangler/state'), 'v3') },
+    remoteBindings: remote,
+    envFiles: [],
+  });
+  const homes = bound.map((home) => ({ ...home, db: drizzle(proxy.env[home.binding] as D1Database) }));
+  const run = () => work(new Databases(homes));
+  try {
+    return await (remote ? run() : patiently(run));
+  } finally {
+    await proxy.dispose();
+  }
+}
+
+/** A dev server locks a local database for moments. Work that met the lock has changed nothing, so it runs again. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!metLock(error) || Date.now() > deadline) throw error;
+      await wait(50);
+    }
+  }
+}
+
+/** Writes a configuration that binds the deployed databases. It needs their ids; the project only has the names. */
+function remoteConfig(worker: object, bound: { binding: string; name: string }[]): string {
+  const shell = process.platform === 'win32';
+  const d1_databases = bound.map(({ binding, name }) => {
+    const listed = execFileSync('wrangler', ['d1', 'info', name, '--json'], { encoding: 'utf8', shell });
+    const { uuid } = JSON.parse(listed) as { uuid: string };
+    return { binding, database_name: name, database_id: uuid, remote: true };
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'admin-'));
+  process.on('exit', () => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'wrangler.json');
+  writeFileSync(file, JSON.stringify({ ...worker, d1_databases }));
+  return file;
+}

@@ -1,0 +1,28 @@
+// Which database holds the data of an owner (docs/design.md, "Several databases"). Everything of one owner is in one database, and a
+// credential names it, so a request needs no directory and one round trip.
+import { ALPHABET, type Credential } from './credential.ts';
+
+/** A database by its name in wrangler.toml. Number 0 is DB, and its letter is 0; number 61 is DB_61, and its letter is z. */
+export type Binding = 'DB' | `DB_${number}`;
+/** By number. */
+export const BINDINGS = Array.from(ALPHABET, (_, number): Binding => (number === 0 ? 'DB' : `DB_${number}`));
+
+export const bindingOf = (number: number): Binding | null => BINDINGS[number] ?? null;
+/** The number of a database, or null if `binding` is not the name of one. */
+export const numberOf = (binding: string): number | null => {
+  const number = BINDINGS.indexOf(binding as Binding);
+  return number === -1 ? null : number;
+};
+
+/** Ids of businesses, API keys and access entries in database k start at k × IDS_PER_DATABASE + 1. */
+export const IDS_PER_DATABASE = 1_000_000_000;
+
+/** The number of the database with this id. It may not exist. */
+export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
+
+/**
+ * The database in which a credential is looked up, and no other: the one that it names, or, for an imported token, which names none,
+ * the one of the business in the path. Null if there is no such database.
+ */
+export const databaseFor = ({ database }: Pick<Credential, 'database'>, business_id: number): Binding | null =>
+  bindingOf(database ?? databaseOfId(business_id));
