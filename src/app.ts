@@ -18,7 +18,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business', access)
     .route('/api/v1', openapi);
 
-  const fetch = (request: Request, bindings: Bindings, context?: ExecutionContext): Response | Promise<Response> =>
+  const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>
     request.method === 'OPTIONS' ? preflight() : api.fetch(request, bindings, context);
   return { fetch, api };
 }

@@ -2,7 +2,7 @@
 import type { Binding } from './core/database.ts';
 import type { Call } from './db/permission.ts';
 import type { Ask } from './guard.ts';
-import type { LogEntry } from './http/log.ts';
+import type { Log, LogEntry } from './http/log.ts';
 import type { Recording } from './routes/recording.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
@@ -13,6 +13,10 @@ export type Bindings = {
   ADDRESS_LIMIT?: RateLimit;
   /** Limits requests by credential. Absent: no limit. */
   CREDENTIAL_LIMIT?: RateLimit;
+  /** Limits how often a refused origin is remembered. Absent: no limit. */
+  REFUSED_ORIGIN_LIMIT?: RateLimit;
+  /** Limits how many refused origins of a business are remembered. Absent: no limit. */
+  REFUSED_BUSINESS_LIMIT?: RateLimit;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
 } & { [binding in Binding]?: D1Database };
@@ -24,6 +28,7 @@ export type Env = {
   Bindings: Bindings;
   Variables: {
     clock: Clock;
+    log: Log;
     entry: LogEntry;
     /** Set by `wholeBody`. */
     body: string;

@@ -4,21 +4,26 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
-import { type Operation, POLICY, type Refusal } from './core/policy.ts';
+import { type Operation, POLICY } from './core/policy.ts';
 import { idOf, originOf, ownOriginOf } from './core/request.ts';
+import { isRegistrable } from './core/site.ts';
+import { dayOf } from './core/time.ts';
 import { runBatch } from './db/batch.ts';
-import type { Call } from './db/permission.ts';
+import { markKeyUsed } from './db/last-use.ts';
+import type { Call, Verdict } from './db/permission.ts';
+import { rememberRefusal } from './db/refused-origins.ts';
 import type { RowsOf, Statement } from './db/statement.ts';
-import type { Env } from './env.ts';
+import type { Bindings, Env } from './env.ts';
+import { afterResponse } from './http/after-response.ts';
 import { Denied, TooMany, Unauthenticated } from './http/errors.ts';
 import { batchError } from './http/outage.ts';
-import { isAddressLimited, isCredentialLimited } from './http/rate-limits.ts';
+import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 
 /**
- * Runs one batch: `read`, whose row carries the refusal, then the changes in order. Throws if the call is refused; then nothing
+ * Runs one batch: `read`, whose row carries the verdict, then the changes in order. Throws if the call is refused; then nothing
  * has changed, because every statement depends on the permission. Returns the row that was read and the rows of each change.
  */
-export type Ask = <Row extends { refusal: Refusal | null }, Changes extends readonly Statement[]>(
+export type Ask = <Row extends Verdict, Changes extends readonly Statement[]>(
   read: Statement<Row>,
   ...changes: Changes
 ) => Promise<[row: Row, ...rows: RowsOf<Changes>]>;
@@ -58,9 +63,21 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
         throw batchError(cause, isRepeatable);
       });
       if (row === undefined) throw new Unauthenticated();
+      if (row.refusal === 'origin_not_authorized')
+        afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
       if (row.refusal !== null) throw new Denied(row.refusal, call);
+      const { unmarked_key } = row;
+      if (unmarked_key !== null) {
+        afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(call.now)));
+      }
       return [row, ...rows];
     };
     c.set('ask', ask);
     await next();
   });
+
+/** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
+async function remember(bindings: Bindings, database: D1Database, { business_id, origin, now }: Call): Promise<void> {
+  if (origin === null || !isRegistrable(origin) || !(await mayRemember(bindings, business_id, origin))) return;
+  await rememberRefusal(database, business_id, origin, now);
+}

@@ -213,9 +213,9 @@ describe('the home of a new owner', () => {
   });
 
   test('is not given while a database cannot be asked', async () => {
-    for (const { number, binding } of homes) {
+    for (const { number } of homes) {
       const user_id = newUser();
-      await expect(homeOf(without(number), user_id)).rejects.toThrow(`${binding} (${binding}) failed: D1_ERROR`);
+      await expect(homeOf(without(number), user_id)).rejects.toThrow('D1_ERROR: Network connection lost.');
       expect(await homes[0]?.d1.prepare('select * from homes where user_id = ?').bind(user_id).first()).toBeNull();
     }
   });
@@ -265,6 +265,10 @@ test('lists have what every database has, and name the one that failed', async (
   expect(listed).toEqual(listed.toSorted((a, b) => a - b));
   for (const { number, binding } of homes) {
     const some = without(number);
+    if (homes.length === 1) {
+      await expect(COMMANDS['business list']?.run(some, {}, NOW)).rejects.toThrow();
+      continue;
+    }
     const rest = ids(await COMMANDS['business list']?.run(some, {}, NOW));
     expect(rest).toEqual(listed.filter((id) => databaseOfId(id) !== number));
     expect(some.failures).toEqual([`${binding} (${binding}) failed: D1_ERROR: Network connection lost.`]);

@@ -1,4 +1,5 @@
 // What is answered without a credential and without the database, and what every answer carries.
+import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { createKey } from '../src/cli/keys.ts';
@@ -124,7 +125,7 @@ describe('a body that is held back', () => {
       ['2026-03-16T00:00:00.000Z', 401],
     ] as const) {
       const { request, body } = held(route, { ...business, key: api_key });
-      const answer = fetch(request, env);
+      const answer = fetch(request, env, createExecutionContext());
       clock.now = new Date(arrives);
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();

@@ -1,5 +1,6 @@
 // What an operator relies on: outages, rate limits, the log, and the headers of every answer.
 
+import { createExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -212,7 +213,7 @@ describe('the rate limits', () => {
     const { fetch } = createApp(() => NOW, { log() {}, error() {} });
     const visit = async (address: string, as = token) => {
       const headers = { Authorization: `Bearer ${as}`, Origin: 'https://shop.example', 'CF-Connecting-IP': address };
-      return (await fetch(new Request(BASE + usage, { headers }), env)).status;
+      return (await fetch(new Request(BASE + usage, { headers }), env, createExecutionContext())).status;
     };
     const calls = Array.from({ length: 1000 }, (_, index) => visit(`192.0.2.${index % 10}`));
     expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));

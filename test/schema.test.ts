@@ -1,10 +1,11 @@
 // The Drizzle schema and the migrations describe the same tables.
-import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { is } from 'drizzle-orm';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { describe, expect, test } from 'vitest';
 import * as schema from '../src/db/schema.ts';
 import { env } from './support.ts';
 
-const tables = Object.values(schema) as SQLiteTable[];
+const tables = Object.values(schema).filter((exported) => is(exported, SQLiteTable)) as SQLiteTable[];
 const all = async <T>(sql: string) => (await env.DB.prepare(sql).all<T>()).results;
 const stored = () =>
   all<{ name: string; sql: string }>(

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, businessWithEntries, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
-import { readRefusal } from '../src/db/permission.ts';
+import { readVerdict } from '../src/db/permission.ts';
 import type { Statement } from '../src/db/statement.ts';
-import { countManyOnce, countOnce, countUse, usageInRange, useBefore } from '../src/db/usage.ts';
+import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
 /** Every field of the rows, and no other. */
@@ -43,15 +43,17 @@ async function expectFields<S extends [Statement, ...Statement[]]>(
     fields.map((names) => (names ? Object.keys(names) : null)),
   );
 }
-const REFUSAL = { refusal: true } as const;
+const LIMITS = { daily_limit: true, monthly_limit: true, today: true, month: true } as const;
+const REFUSAL = { refusal: true, read_only: true, unmarked_key: true } as const;
 
 test('of usage', async () => {
   await expectFields(
     [usageInRange({ from: TODAY, to: TODAY }), countUse, ...countOnce(digest)],
     [{ ...REFUSAL, days: true }, COUNT, COUNT, null],
   );
-  await expectFields([useBefore({ digest }), ...countOnce(digest)], [{ ...REFUSAL, ...COUNT }, COUNT, null]);
-  await expectFields([readRefusal, ...countManyOnce(list)], [REFUSAL, COUNT, { day: true }]);
+  await expectFields([useBefore({ digest }), ...countOnce(digest)], [{ ...REFUSAL, ...LIMITS, ...COUNT }, COUNT, null]);
+  await expectFields([usesBefore, countUse], [{ ...REFUSAL, ...LIMITS }, COUNT]);
+  await expectFields([readVerdict, ...countManyOnce(list)], [REFUSAL, COUNT, { day: true }]);
 });
 
 test('of access domains', async () => {
@@ -59,14 +61,14 @@ test('of access domains', async () => {
   const read = { ...REFUSAL, business: true, entries: true } as const;
   await expectFields(
     [businessWithEntries, ...addSites(sites), ...removeEntries],
-    [read, BUSINESS, entry, BUSINESS, null],
+    [read, BUSINESS, null, entry, BUSINESS, null, null],
   );
   const business = await newBusiness();
   const last = business.home.d1.prepare(`select seq from sqlite_sequence where name = 'access'`);
   const next = Number(await last.first('seq')) + 1;
   await expectFields(
-    [readRefusal, ...addSites(sites), ...removeEntry(next)],
-    [REFUSAL, BUSINESS, entry, BUSINESS, null],
+    [readVerdict, ...addSites(sites), ...removeEntry(next)],
+    [REFUSAL, BUSINESS, null, entry, BUSINESS, null, null],
     business,
   );
 });

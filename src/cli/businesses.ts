@@ -2,7 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import { type Business, businesses, type Database, formerTokens } from '../db/schema.ts';
+import { type Business, businessColumns, businesses, type Database, formerTokens } from '../db/schema.ts';
 import type { Home } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
@@ -18,7 +18,11 @@ export async function createBusiness(
   const stamp = timestampOf(now);
   const token = fields.token ?? newCredential('bua_pk_', number);
   const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
-  const insert = db.insert(businesses).values(row).onConflictDoNothing({ target: businesses.token }).returning();
+  const insert = db
+    .insert(businesses)
+    .values(row)
+    .onConflictDoNothing({ target: businesses.token })
+    .returning(businessColumns);
   const [, , [created]] = await db.batch([...raiseIds(home), insert]);
   if (created === undefined) throw new Error('This token is already in use.');
   return created;
@@ -27,14 +31,14 @@ export async function createBusiness(
 /** All businesses, or those of one user, by id. */
 export const listBusinesses = (db: Database, userId?: number) =>
   db
-    .select()
+    .select(businessColumns)
     .from(businesses)
     .where(userId === undefined ? undefined : eq(businesses.user_id, userId))
     .orderBy(businesses.id);
 
 /** The business, or undefined. */
 export const findBusiness = (db: Database, id: number): Promise<Business | undefined> =>
-  db.select().from(businesses).where(eq(businesses.id, id)).get();
+  db.select(businessColumns).from(businesses).where(eq(businesses.id, id)).get();
 
 /** Changes the given fields. Returns the changed business, or undefined if there is none with that id. */
 export async function updateBusiness(
@@ -44,7 +48,7 @@ export async function updateBusiness(
   now: Date,
 ): Promise<Business | undefined> {
   const changed = { ...fields, updated_at: timestampOf(now) };
-  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning(businessColumns);
   return updated;
 }
 
@@ -59,7 +63,7 @@ export async function rotateToken(
   keepOld?: number,
 ): Promise<Business | undefined> {
   const changed = { token: newCredential('bua_pk_', number), updated_at: timestampOf(now) };
-  const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning();
+  const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning(businessColumns);
   const expires = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
   const old = db
     .select({ token: businesses.token, business_id: businesses.id, expires_at: sql`${expires}`.as('expires_at') })

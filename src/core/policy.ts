@@ -2,24 +2,37 @@
 // the SQL rule that decides every call.
 
 type Rule = {
-  /** The kind of path. It decides how an unknown business is refused. */
-  resource: 'usage' | 'access';
+  /** The kind of path. It decides how an unknown business is refused. Paths of `businesses` name none. */
+  resource: 'usage' | 'access' | 'businesses';
   /** The verb phrase for a refusal: "A business token cannot …". */
   does: string;
   /** Whether a business token may do this. */
   token: boolean;
+  /** Whether it changes or records anything, which a key that can only read may not. */
+  writes: boolean;
   /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
   inactive: boolean;
   /** Whether doing this twice has the same effect as doing it once. */
   repeatable: boolean;
 };
 
+/** What an API key may do even if the business is not active, and a token may not. */
+const READ = { token: false, writes: false, inactive: true, repeatable: true } as const;
+const CHANGE = { ...READ, writes: true } as const;
+
 export const POLICY = {
-  read_usage: { resource: 'usage', does: 'read usage', token: true, inactive: true, repeatable: true },
-  record_use: { resource: 'usage', does: 'record a use', token: true, inactive: false, repeatable: false },
-  record_uses: { resource: 'usage', does: 'report past uses', token: false, inactive: false, repeatable: true },
-  read_access: { resource: 'access', does: 'read access domains', token: false, inactive: true, repeatable: true },
-  change_access: { resource: 'access', does: 'change access domains', token: false, inactive: true, repeatable: true },
+  read_usage: { ...READ, resource: 'usage', does: 'read usage', token: true },
+  record_use: {
+    ...CHANGE,
+    resource: 'usage',
+    does: 'record a use',
+    token: true,
+    inactive: false,
+    repeatable: false,
+  },
+  record_uses: { ...CHANGE, resource: 'usage', does: 'report past uses', inactive: false },
+  read_access: { ...READ, resource: 'access', does: 'read access domains' },
+  change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
@@ -28,6 +41,7 @@ export type Operation = keyof typeof POLICY;
 export type Refusal =
   | 'unknown_business'
   | 'token_not_allowed'
+  | 'read_only_key'
   | 'inactive_business'
   | 'origin_missing'
   | 'origin_not_authorized';

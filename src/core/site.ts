@@ -43,6 +43,10 @@ export function canonicalSite(text: string): Site {
   return literal(scheme, composed);
 }
 
+/** Whether a text is an origin as a browser sends it for a page that could be registered. */
+export const isRegistrable = (origin: string): boolean =>
+  !origin.includes('*') && canonicalSite(origin).site === origin;
+
 const INVALID = 'must have a valid host, and a port from 1 to 65535 if any';
 const DISGUISED = 'must not contain invisible or full-width characters in its host';
 const NO_HOST =

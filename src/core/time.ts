@@ -14,6 +14,12 @@ export const timestampOf = (instant: Date): string => instant.toISOString().repl
 /** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
+/** The first day of the month of an instant, and a last one that no month exceeds. Days compare as strings. */
+export function monthOf(instant: Date) {
+  const month = instant.toISOString().slice(0, 8);
+  return { first: `${month}01`, last: `${month}31` };
+}
+
 /** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
 

@@ -1,16 +1,17 @@
 // The statements for access domains: reading the list of a business, and changing it.
 import { and, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { $call, type Permission, permittedId, statement } from './permission.ts';
-import { access, businesses } from './schema.ts';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { changeByKey } from './changes.ts';
+import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
+import { access, businessColumns, businesses } from './schema.ts';
 import { builder } from './statement.ts';
 
 /** The most sites a business can have. */
 export const MAX_SITES = 500;
 
-/** A row of a table as a JSON object. */
-function rowAsJson(table: SQLiteTable): SQL {
-  const fields = Object.values(getTableColumns(table)).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`);
+/** Columns of a row as a JSON object. */
+function rowAsJson(columns: Record<string, SQLiteColumn>): SQL {
+  const fields = Object.values(columns).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`);
   return sql`json_object(${sql.join(fields, sql`, `)})`;
 }
 
@@ -21,9 +22,9 @@ function rowAsJson(table: SQLiteTable): SQL {
 export const businessWithEntries = statement([], (permission) =>
   builder
     .select({
-      refusal: permission.refusal,
-      business: sql<string>`${rowAsJson(businesses)}`.as('business'),
-      entries: sql<string>`(select json_group_array(${rowAsJson(access)}) from ${access}
+      ...verdictOf(permission),
+      business: sql<string>`${rowAsJson(businessColumns)}`.as('business'),
+      entries: sql<string>`(select json_group_array(${rowAsJson(getTableColumns(access))}) from ${access}
         where ${access.business_id} = ${businesses.id})`.as('entries'),
     })
     .from(permission)
@@ -42,7 +43,7 @@ const touch = (permission: Permission, condition: SQL) =>
     .update(businesses)
     .set({ updated_at: sql`${$call.now}` })
     .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
-    .returning();
+    .returning(businessColumns);
 
 /**
  * The id of the business if the call is permitted and the statement directly before touched the business. Otherwise null, and a
@@ -72,10 +73,21 @@ const insertSites = statement(['sites'], (permission, $) =>
     .returning(),
 );
 
+/** The sites of the business, or those that `condition` selects, as the JSON of a change. Reads nothing for a refused call. */
+const sitesAsJson = (permission: Permission, condition?: SQL) =>
+  sql`(select json_object('sites', json_group_array(${access.site})) from ${access}
+    where ${and(eq(access.business_id, permittedId(permission)), condition)})`;
+
+const recordAdded = statement(['sites'], (permission, $) => {
+  const isStored = sql`exists (select 1 from ${access} where ${access.business_id} = ${$.business_id} and ${access.site} = value)`;
+  const added = sql`(select json_object('sites', json_group_array(value)) from json_each(${$.sites}) where not ${isStored})`;
+  return changeByKey(permission, 'add_sites', sql`null`, added);
+});
+
 /** Adds those of the canonical sites that are new, in order: all of them or none. The business and the new entries come back. */
 export function addSites(canonical: string[]) {
   const sites = JSON.stringify(canonical);
-  return [touchIfSitesFit({ sites }), insertSites({ sites })] as const;
+  return [touchIfSitesFit({ sites }), recordAdded({ sites }), insertSites({ sites })] as const;
 }
 
 const touchIfNotLast = statement(['access_id'], (permission, $) =>
@@ -88,13 +100,22 @@ const deleteEntry = statement(['access_id'], (permission, $) =>
   builder.delete(access).where(and(eq(access.id, $.access_id), eq(access.business_id, touchedId(permission)))),
 );
 
+const recordRemoved = statement(['access_id'], (permission, $) =>
+  changeByKey(permission, 'remove_sites', sitesAsJson(permission, eq(access.id, $.access_id)), sql`null`),
+);
+
 /** Removes an entry unless it is the last. The business comes back if it had that entry and another. */
-export const removeEntry = (access_id: number) => [touchIfNotLast({ access_id }), deleteEntry({ access_id })] as const;
+export const removeEntry = (access_id: number) =>
+  [touchIfNotLast({ access_id }), recordRemoved({ access_id }), deleteEntry({ access_id })] as const;
 
 const touchIfAny = statement([], (permission) => touch(permission, sql`exists (${ownEntry})`))({});
 const deleteEntries = statement([], (permission) =>
   builder.delete(access).where(eq(access.business_id, touchedId(permission))),
 )({});
 
+const recordAllRemoved = statement([], (permission) =>
+  changeByKey(permission, 'remove_sites', sitesAsJson(permission), sql`null`),
+)({});
+
 /** Removes all entries, so that the token works everywhere again. The business comes back if it had any. */
-export const removeEntries = [touchIfAny, deleteEntries] as const;
+export const removeEntries = [touchIfAny, recordAllRemoved, deleteEntries] as const;

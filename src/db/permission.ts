@@ -1,11 +1,12 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
 import { and, eq, gte, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
-import { dayOf, timestampOf } from '../core/time.ts';
+import { dayOf, monthOf, timestampOf } from '../core/time.ts';
 import { KEEP_DAYS } from '../core/use.ts';
-import { access, apiKeys, businesses, formerTokens } from './schema.ts';
+import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
   builder,
   type Form,
@@ -36,9 +37,13 @@ const CALL_VALUES = [
   'business_id',
   'stored',
   'today',
+  'first',
+  'last',
   'now',
   'keep_days',
   'token_refused',
+  'writes',
+  'names_business',
   'must_be_active',
   'origin_is_exempt',
   'origin_refusal',
@@ -60,9 +65,12 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     business_id,
     stored,
     today: dayOf(now),
+    ...monthOf(now),
     now: timestampOf(now),
     keep_days: KEEP_DAYS[kind],
     token_refused: Number(kind === 'token' && !policy.token),
+    writes: Number(policy.writes),
+    names_business: Number((POLICY[operation].resource as string) !== 'businesses'),
     must_be_active: Number(!policy.inactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
@@ -84,36 +92,66 @@ const isValidKey = and(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
-/**
- * The one rule of who may do what: a subquery with one column, `refusal`, which is null if the call is permitted. It has no row if
- * the credential is not valid. Both the refusal that the caller sees and every write come from it, so they cannot disagree.
- */
-function permissionFor({ credential, candidates }: Form) {
+/** The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. */
+function ruleFor({ credential, candidates }: Form) {
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
-  // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
-  // a field, and a subquery would then find another column of that name.
-  const rule = sql<Refusal | null>`case
-    when ${businesses.id} is not ${$call.business_id} then 'unknown_business'
+  const readOnly = credential === 'key' ? sql`${apiKeys.read_only} and ${$call.writes}` : sql`false`;
+  return sql<Refusal | null>`case
+    when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
     when ${$call.token_refused} then 'token_not_allowed'
+    when ${readOnly} then 'read_only_key'
     when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
     when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
     when exists (${ownSites}) then ${$call.origin_refusal}
     else null -- without a site, every origin is allowed
   end`;
-  const fields = { refusal: sql<Refusal | null>`(${rule})`.as('refusal') };
-  const isOwn = and(eq(businesses.id, $call.business_id), eq(businesses.user_id, apiKeys.user_id));
-  const caller =
-    credential === 'token'
-      ? builder
-          .select(fields)
-          .from(businesses)
-          .where(and(isToken, eq(businesses.status, 'active')))
-      : builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey);
+}
+
+/**
+ * The permission of a call: a subquery with the `refusal`, null if the call is permitted, and what the statements need to know of the
+ * key (null for a token) and of the business. It has no row if the credential is not valid. Both the refusal that the caller sees and
+ * every write come from it, so they cannot disagree.
+ */
+function permissionFor(form: Form) {
+  const isKey = form.credential === 'key';
+  const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : sql`null`}`.as(name);
+  const fields = {
+    // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
+    // a field, and a subquery would then find another column of that name.
+    refusal: sql<Refusal | null>`(${ruleFor(form)})`.as('refusal'),
+    key_id: ofKey<number>(apiKeys.id, 'key_id'),
+    key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
+    read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
+    last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
+    ...limitColumns,
+  };
+  const isOwn = and(
+    eq(businesses.id, $call.business_id),
+    eq(businesses.user_id, apiKeys.user_id),
+    or(isNull(apiKeys.business_id), eq(apiKeys.business_id, businesses.id)),
+  );
+  const caller = isKey
+    ? builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey)
+    : builder
+        .select(fields)
+        .from(businesses)
+        .where(and(isToken, eq(businesses.status, 'active')));
   // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
   return caller.limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;
+
+/** What the first statement of every batch reads: the refusal, and what the guard and the responses need of the key. */
+export const verdictOf = (permission: Permission) => ({
+  refusal: permission.refusal,
+  read_only: permission.read_only,
+  /** The key, if this is its first call today. Otherwise null. */
+  unmarked_key: sql<
+    number | null
+  >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
+});
+export type Verdict = { refusal: Refusal | null; read_only: number | null; unmarked_key: number | null };
 
 /** The id of the business if the call is permitted. Otherwise null, and a search for it reads nothing. */
 export const permittedId = (permission: Permission) =>
@@ -131,7 +169,5 @@ export function statement<const N extends string, Q extends Query>(
   return (values) => ({ textFor, values });
 }
 
-/** Reads only the refusal, for changes that need nothing else before them. */
-export const readRefusal = statement([], (permission) =>
-  builder.select({ refusal: permission.refusal }).from(permission),
-)({});
+/** Reads only the verdict, for changes that need nothing else before them. */
+export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

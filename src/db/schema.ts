@@ -1,6 +1,6 @@
 // The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
 // ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 
@@ -24,6 +24,8 @@ export const businesses = sqliteTable(
     status: text().notNull(),
     created_at: text().notNull(),
     updated_at: text().notNull(),
+    daily_limit: integer(),
+    monthly_limit: integer(),
   },
   (table) => [index('businesses_user_id').on(table.user_id)],
 );
@@ -51,8 +53,11 @@ export const apiKeys = sqliteTable(
     created_at: text().notNull(),
     expires_on: text(),
     revoked_at: text(),
+    business_id: integer().references(() => businesses.id),
+    read_only: integer().notNull().default(0),
+    last_used_on: text(),
   },
-  (table) => [index('api_keys_user_id').on(table.user_id)],
+  (table) => [index('api_keys_user_id').on(table.user_id), index('api_keys_business_id').on(table.business_id)],
 );
 
 export const dailyUsage = sqliteTable(
@@ -87,6 +92,37 @@ export const formerTokens = sqliteTable(
   ],
 );
 
+export const refusedOrigins = sqliteTable(
+  'refused_origins',
+  {
+    business_id: businessId(),
+    origin: text().notNull(),
+    count: integer().notNull(),
+    first_seen: text().notNull(),
+    last_seen: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
+);
+
+export const changes = sqliteTable(
+  'changes',
+  {
+    subject: text({ enum: ['business', 'user'] }).notNull(),
+    subject_id: integer().notNull(),
+    id: integer().notNull(),
+    at: text().notNull(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    before: text(),
+    after: text(),
+  },
+  (table) => [primaryKey({ columns: [table.subject, table.subject_id, table.id] }), index('changes_at').on(table.at)],
+);
+
+export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
+  primaryKey({ columns: [table.hash] }),
+]);
+
 /** The database of each user, by number. Only the rows in DB count. */
 export const homes = sqliteTable('homes', { user_id: integer().primaryKey(), database: integer().notNull() });
 
@@ -97,7 +133,12 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] })],
 );
 
-export type Business = typeof businesses.$inferSelect;
+const { daily_limit, monthly_limit, ...shown } = getTableColumns(businesses);
+/** The columns of a business that responses show. The limits are not among them. */
+export const businessColumns = shown;
+export const limitColumns = { daily_limit, monthly_limit };
+
+export type Business = Omit<typeof businesses.$inferSelect, keyof typeof limitColumns>;
 export type Entry = typeof access.$inferSelect;
 
 /** The database as the operator's commands and the purge use it. */

@@ -1,6 +1,6 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { type Permission, permittedId, statement } from './permission.ts';
+import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -11,7 +11,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
     where ${inRange})`;
   // `where true` stops SQLite from merging the two selects, which would evaluate the rule twice: for the refusal and for the days.
   return builder
-    .select({ refusal: permission.refusal, days: days.as('days') })
+    .select({ ...verdictOf(permission), days: days.as('days') })
     .from(permission)
     .where(sql`true`);
 });
@@ -31,10 +31,44 @@ const addToCounts = (select: SQL) =>
 const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
 
-/** Counts one use today. */
+/** The uses of today, and of this month, as far as a limit needs them: without one, null, and nothing is read. */
+function usesOfLimits(permission: Permission) {
+  const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
+  const ofMonth = and(
+    eq(dailyUsage.business_id, permittedId(permission)),
+    between(dailyUsage.day, $call.first, $call.last),
+  );
+  return {
+    today: sql<number | null>`case when ${permission.daily_limit} is not null
+      then coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${ofToday}), 0) end`,
+    month: sql<number | null>`case when ${permission.monthly_limit} is not null
+      then (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofMonth}) end`,
+  };
+}
+
+/** Whether a limit is reached. Then no single use is counted. */
+function isLimitReached(permission: Permission) {
+  const { today, month } = usesOfLimits(permission);
+  return sql`coalesce(${today} >= ${permission.daily_limit}, 0) or coalesce(${month} >= ${permission.monthly_limit}, 0)`;
+}
+
+/** The limits, and the uses that count towards them before this one. */
+function limitsOf(permission: Permission) {
+  const { today, month } = usesOfLimits(permission);
+  const { daily_limit, monthly_limit } = permission;
+  return { daily_limit, monthly_limit, today: today.as('today'), month: month.as('month') };
+}
+
+/** Reads the verdict and what the limits need. */
+export const usesBefore = statement([], (permission) =>
+  builder.select({ ...verdictOf(permission), ...limitsOf(permission) }).from(permission),
+)({});
+
+/** Counts one use today, unless a limit is reached. */
 export const countUse = statement([], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission} where ${isNull(permission.refusal)}`,
+    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
+      where ${isNull(permission.refusal)} and not (${isLimitReached(permission)})`,
   ),
 )({});
 
@@ -44,7 +78,7 @@ const hasCounted = sql`changes() > 0`;
 const countNewUse = statement(['digest'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
-      where ${and(isNull(permission.refusal), isNew(permission, sql`${$.digest}`))}`,
+      where ${and(isNull(permission.refusal), isNew(permission, sql`${$.digest}`))} and not (${isLimitReached(permission)})`,
   ),
 );
 const rememberUse = statement(['digest'], (permission, $) =>
@@ -56,19 +90,21 @@ const rememberUse = statement(['digest'], (permission, $) =>
 );
 
 /**
- * Counts one use today and remembers its digest, unless the ledger has it. The count comes back if the use was new.
+ * Counts one use today and remembers its digest, unless the ledger has it or a limit is reached. The count comes back if it was
+ * counted.
  */
 export const countOnce = (digest: string) => [countNewUse({ digest }), rememberUse({ digest })] as const;
 
 /**
- * Reads the refusal, the day on which the use with this digest was counted, and that day's count now. `date` is null if the use is
- * new.
+ * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
+ * null if the use is new.
  */
 export const useBefore = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
   return builder
     .select({
-      refusal: permission.refusal,
+      ...verdictOf(permission),
+      ...limitsOf(permission),
       date: sql<string | null>`${ledger.day}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })

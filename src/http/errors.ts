@@ -1,6 +1,7 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
 import type { Context } from 'hono';
 import type { Credential } from '../core/credential.ts';
+import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
 import type { Env } from '../env.ts';
@@ -27,6 +28,17 @@ export class Denied extends Error {
     super(refusal);
     this.refusal = refusal;
     this.call = call;
+  }
+}
+
+/** A limit of the business is reached. */
+export class LimitReached extends Error {
+  readonly reached: ReachedLimit;
+  readonly now: Date;
+  constructor(reached: ReachedLimit, now: Date) {
+    super('limit reached');
+    this.reached = reached;
+    this.now = now;
   }
 }
 
@@ -70,6 +82,8 @@ function deniedResponse(refusal: Refusal, { operation, origin, credential }: Den
         : { status: 401, body: refused('Id is not valid'), headers: CHALLENGE };
     case 'token_not_allowed':
       return { status: 403, body: refused(`A business token cannot ${does}. Use an API key.`) };
+    case 'read_only_key':
+      return { status: 403, body: refused('This API key can only read.') };
     case 'inactive_business':
       return { status: 403, body: refused('This business is not active.') };
     case 'origin_missing':
@@ -96,6 +110,12 @@ export function errorResponse(error: Error): ErrorResponse {
   if (error instanceof InvalidInput) {
     const message = Object.values(error.errors)[0]?.[0] ?? '';
     return { status: 422, body: { ...refused(message), errors: error.errors } };
+  }
+  if (error instanceof LimitReached) {
+    const { limit, period } = error.reached;
+    const message = `This business has used its ${limit} uses of ${period === 'day' ? 'today' : 'this month'}.`;
+    const headers = { 'Retry-After': `${secondsUntilNext(period, error.now)}` };
+    return { status: 429, body: refused(message), headers };
   }
   if (error instanceof UnknownEntry) return { status: 404, body: refused('Access id is not valid') };
   if (error instanceof BrokenBody) return { status: 400, body: { message: 'Bad Request' } };

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
 import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
-import { readRefusal } from '../db/permission.ts';
+import { readVerdict } from '../db/permission.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput } from './errors.ts';
 
@@ -13,7 +13,7 @@ export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, a
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
 export async function invalidInput(c: Context<Env>, errors: Record<string, string[]>): Promise<InvalidInput> {
-  await c.get('ask')(readRefusal);
+  await c.get('ask')(readVerdict);
   return new InvalidInput(errors);
 }
 

@@ -6,7 +6,7 @@ import type { Operation } from '../core/policy.ts';
 import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { type Cost, noCost } from '../db/batch.ts';
 import type { Clock, Env } from '../env.ts';
-import { BrokenBody, Denied, InvalidInput, Unauthenticated } from './errors.ts';
+import { BrokenBody, Denied, InvalidInput, LimitReached, Unauthenticated } from './errors.ts';
 
 /** What the log line of a request will say, collected while it is served. */
 export type LogEntry = {
@@ -33,6 +33,7 @@ export const logged = (clock: Clock, log: Log) =>
     const request_id = requestIdOf(c.req.header('X-Request-Id'));
     const entry: LogEntry = { request_id, d1: noCost(), credential: null, database: null, call: null, error: null };
     c.set('clock', clock);
+    c.set('log', log);
     c.set('entry', entry);
     await next();
     const line = lineOf(entry, c.res.status, clock().getTime() - began.getTime());
@@ -65,6 +66,7 @@ function refusalOf(error: Error | null): string | null {
   if (error instanceof Unauthenticated) return 'unauthenticated';
   if (error instanceof Denied) return error.refusal;
   if (error instanceof InvalidInput) return 'invalid_input';
+  if (error instanceof LimitReached) return 'limit_reached';
   return error instanceof BrokenBody ? 'broken_body' : null;
 }
 

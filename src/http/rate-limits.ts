@@ -25,6 +25,21 @@ export async function isCredentialLimited(
   return !success;
 }
 
+/**
+ * Whether a refused origin may be remembered: once a minute, and ten of a business. So what strangers send costs few writes. The
+ * origin is checked first, so that one that keeps coming does not use up the limit of its business.
+ */
+export async function mayRemember(
+  { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT }: Bindings,
+  business_id: number,
+  origin: string,
+): Promise<boolean> {
+  const ofOrigin = await REFUSED_ORIGIN_LIMIT?.limit({ key: `${business_id} ${origin}` });
+  if (ofOrigin?.success === false) return false;
+  const ofBusiness = await REFUSED_BUSINESS_LIMIT?.limit({ key: `${business_id}` });
+  return ofBusiness?.success !== false;
+}
+
 /** The key for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since one client has them all (RFC 6177 §2). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;

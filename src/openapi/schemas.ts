@@ -36,6 +36,9 @@ export type UsageReport = z.infer<typeof usageReport>;
 export const recordedUse = object('RecordedUse', 'The result of recording one use.', {
   date: day('The day on which the use was counted.'),
   count: count('Number of uses on that day, as it is now.'),
+  remaining: z.optional(
+    count('Uses left of the day or of the month, whichever is less. Only if the business has a limit.'),
+  ),
 });
 export type RecordedUse = z.infer<typeof recordedUse>;
 

@@ -66,7 +66,7 @@ export const access = new Hono<Env>()
   })
   .post('/:business_id/access', wholeBody, guard('change_access'), jsonInput(sitesBody), async (c) => {
     const canonical = await canonicalSites(c, c.req.valid('json').sites);
-    const [row, [touched], inserted] = await c.get('ask')(businessWithEntries, ...addSites(canonical));
+    const [row, [touched], , inserted] = await c.get('ask')(businessWithEntries, ...addSites(canonical));
     const { business, entries } = parsed(row);
     const all = [...entries, ...inserted];
     const stored = new Set(all.map(({ site }) => site));

@@ -2,13 +2,14 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
+import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
-import { readRefusal } from '../db/permission.ts';
-import { countManyOnce, countOnce, countUse, usageInRange, useBefore } from '../db/usage.ts';
+import { readVerdict } from '../db/permission.ts';
+import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
-import { methodNotAllowed, notFound } from '../http/errors.ts';
+import { LimitReached, methodNotAllowed, notFound } from '../http/errors.ts';
 import { invalidField, refuseInvalid } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import type { RecordedUse, RecordedUses, UsageReport } from '../openapi/schemas.ts';
@@ -29,10 +30,23 @@ async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>
   return range;
 }
 
-/** The day of a counted use, and that day's count now. */
-function recordedUse(use: { date: string | null; count: number } | undefined): RecordedUse {
-  if (!use?.date) throw new Error('a permitted use was not counted');
-  return { date: use.date, count: use.count };
+/** The rows of one recorded use: what was read before, and the count if it was counted. */
+type Outcome = { before: Standing & { date?: string | null; count?: number }; counted: DayCount | undefined };
+type DayCount = { date: string; count: number };
+
+/** The day of a use and that day's count now. Throws if a limit refused the use. */
+function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
+  const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
+  const use = counted ?? known;
+  if (use === undefined) {
+    const reached = reachedLimit(before);
+    throw reached === null ? new Error('a permitted use was not counted') : new LimitReached(reached, now);
+  }
+  const one = counted === undefined ? 0 : 1;
+  const { today, month } = before;
+  const after = { ...before, today: today === null ? null : today + one, month: month === null ? null : month + one };
+  const remaining = remainingOf(after);
+  return remaining === null ? use : { ...use, remaining };
 }
 
 export const usage = new Hono<Env>()
@@ -47,17 +61,17 @@ export const usage = new Hono<Env>()
     const what = c.get('recording');
     switch (what.kind) {
       case 'one': {
-        const [, [counted]] = await ask(readRefusal, countUse);
-        return success<RecordedUse>(c, recordedUse(counted));
+        const [before, [counted]] = await ask(usesBefore, countUse);
+        return success<RecordedUse>(c, recordedUse({ before, counted }, c.get('call').now));
       }
       case 'identified': {
         const digest = await digestOfHeader(c, what.header);
         const [before, [counted]] = await ask(useBefore({ digest }), ...countOnce(digest));
-        return success<RecordedUse>(c, recordedUse(counted ?? before));
+        return success<RecordedUse>(c, recordedUse({ before, counted }, c.get('call').now));
       }
       case 'many': {
         const { uses, listed } = await identifiedUses(c);
-        const [, , { length: recorded }] = await ask(readRefusal, ...countManyOnce(uses));
+        const [, , { length: recorded }] = await ask(readVerdict, ...countManyOnce(uses));
         return success<RecordedUses>(c, { recorded, duplicates: listed - recorded });
       }
     }

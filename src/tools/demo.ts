@@ -6,7 +6,7 @@ import type { Databases, Home } from '../cli/databases.ts';
 import { homeOf } from '../cli/homes.ts';
 import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { apiKeys, type Business, businesses, dailyUsage } from '../db/schema.ts';
+import { apiKeys, type Business, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 
 const USER = 1;
 const OTHER_USER = 2;
@@ -75,7 +75,10 @@ async function ensureBusiness(
     country_id: 1,
     business_size: 'small',
   };
-  return (await home.db.select().from(businesses).where(known).get()) ?? (await createBusiness(home, row, now));
+  return (
+    (await home.db.select(businessColumns).from(businesses).where(known).get()) ??
+    (await createBusiness(home, row, now))
+  );
 }
 
 /** Slow growth, quiet weekends, some noise, and now and then a day without use. */

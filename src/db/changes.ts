@@ -1,0 +1,37 @@
+// Who changed what. The row is written by the statement directly behind the one that decides, in the same batch.
+import { isNull, type SQL, sql } from 'drizzle-orm';
+import { $call, type Permission, permittedId } from './permission.ts';
+import { changes } from './schema.ts';
+import { builder } from './statement.ts';
+
+export type Action =
+  | 'add_sites'
+  | 'remove_sites'
+  | 'rotate_token'
+  | 'create_business'
+  | 'update_business'
+  | 'delete_business'
+  | 'create_key'
+  | 'revoke_key'
+  | 'import_usage';
+
+/** How a change shows a token or a key: never more than its last four characters. */
+export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
+
+/** The id of the next change of a subject. */
+export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
+  where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
+
+/**
+ * Writes down a change that an API key makes, if the statement directly before made it. `before` and `after` are JSON of what
+ * changes, or null.
+ */
+export function changeByKey(permission: Permission, action: Action, before: SQL, after: SQL) {
+  const actor = sql`'key ' || ${permission.key_id} || ' (…' || ${permission.key_last_four} || ')'`;
+  // The columns of the table, in their order.
+  return builder.insert(changes).select(
+    sql`select 'business', ${permittedId(permission)}, ${nextId(sql`'business'`, sql`${$call.business_id}`)}, ${$call.now},
+      ${actor}, ${sql.raw(`'${action}'`)}, ${before}, ${after}
+      from (select 1 where changes() > 0) cross join ${permission} where ${isNull(permission.refusal)}`,
+  );
+}

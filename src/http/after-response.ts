@@ -1,0 +1,20 @@
+// Work that no caller waits for.
+import type { Context } from 'hono';
+import type { Env } from '../env.ts';
+
+/** Starts `work` once the response is on its way. If it fails, that is one line in the log and nothing else. */
+export function afterResponse(c: Context<Env>, name: string, work: () => Promise<void>): void {
+  const { request_id, database } = c.get('entry');
+  const done = scheduler
+    .wait(0)
+    .then(work)
+    .catch((error: unknown) => {
+      c.get('log').error({
+        operation: name,
+        database,
+        request_id,
+        error: `${error instanceof Error ? error.stack : error}`,
+      });
+    });
+  c.executionCtx.waitUntil(done);
+}
