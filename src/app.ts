@@ -5,6 +5,8 @@ import { notFound, onError } from './http/errors.ts';
 import { type Log, logged } from './http/log.ts';
 import { preflight } from './http/response.ts';
 import { access } from './routes/access.ts';
+import { business } from './routes/business.ts';
+import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
 import { usage } from './routes/usage.ts';
 
@@ -16,6 +18,8 @@ export function createApp(clock: Clock, log: Log) {
     .onError(onError)
     .route('/api/v1/business/usage', usage)
     .route('/api/v1/business', access)
+    .route('/api/v1/business', business)
+    .route('/api/v1', health())
     .route('/api/v1', openapi);
 
   const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>

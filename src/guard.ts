@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import { credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
 import { type Operation, POLICY } from './core/policy.ts';
-import { idOf, originOf, ownOriginOf } from './core/request.ts';
+import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
 import { runBatch } from './db/batch.ts';
@@ -37,14 +37,14 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
-    if (credential === null) throw new Unauthenticated();
+    if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers));
     if (await isCredentialLimited(c.env, credential, origin)) throw new TooMany();
 
     const { kind, text } = credential;
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const binding = databaseFor(credential, business_id);
     const database = binding === null ? undefined : c.env[binding];
-    if (database === undefined) throw new Unauthenticated();
+    if (database === undefined) throw new Unauthenticated(true);
     entry.database = binding;
     const call: Call = {
       operation: typeof operation === 'string' ? operation : operation(c),
@@ -54,7 +54,8 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
       ownOrigin,
       now: c.get('clock')(),
     };
-    entry.call = { operation: call.operation, business_id: call.business_id, origin };
+    const named = c.req.param('business_id') === undefined ? null : business_id;
+    entry.call = { operation: call.operation, business_id: named, origin };
     const isRepeatable = POLICY[call.operation].repeatable || c.req.header('Idempotency-Key') !== undefined;
     c.set('call', call);
     const ask: Ask = async (read, ...changes) => {
@@ -62,7 +63,7 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
       const [[row], ...rows] = await batch.catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });
-      if (row === undefined) throw new Unauthenticated();
+      if (row === undefined) throw new Unauthenticated(true);
       if (row.refusal === 'origin_not_authorized')
         afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
       if (row.refusal !== null) throw new Denied(row.refusal, call);

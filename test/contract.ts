@@ -66,7 +66,7 @@ function responseFaults({ method, path, answer }: Exchange): string[] {
   return [...headerFaults(response, answer.headers), ...bodyFaults(response, method, answer)];
 }
 
-const OPTIONAL_HEADERS = ['WWW-Authenticate', 'Retry-After', 'Allow', 'ETag', 'Server-Timing'];
+const OPTIONAL_HEADERS = ['WWW-Authenticate', 'Retry-After', 'Allow', 'Content-Disposition', 'ETag', 'Server-Timing'];
 
 function headerFaults(response: Node, headers: Headers): string[] {
   const named = Object.entries(response.headers ?? {}).flatMap(([name, reference]) => {
@@ -78,10 +78,11 @@ function headerFaults(response: Node, headers: Headers): string[] {
 }
 
 function bodyFaults(response: Node, method: string, { headers, text }: Exchange['answer']): string[] {
-  const content = response.content?.['application/json'];
-  if (content === undefined || method === 'HEAD') return text === '' ? [] : ['it has no body'];
-  if (headers.get('Content-Type') !== 'application/json') return ['it is application/json'];
-  return faultsOf('body', content.schema, JSON.parse(text));
+  if (response.content === undefined || method === 'HEAD') return text === '' ? [] : ['it has no body'];
+  const type = headers.get('Content-Type') ?? '';
+  const content = response.content[type];
+  if (content === undefined) return [`no such type: ${type}`];
+  return faultsOf('body', content.schema, type === 'text/csv' ? text : JSON.parse(text));
 }
 
 /** Throws where a call that succeeded is not one that the description tells how to make. It may hold what the service ignores. */

@@ -6,6 +6,8 @@ import { PUBLIC, ROUTES, type Route } from './routes.ts';
 import { addSite, BASE, type CallOptions, call, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
+const INVALID_TOKEN =
+  /^Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"$/;
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
 const TOKEN = `bua_pk_${'x'.repeat(33)}`;
 
@@ -23,9 +25,12 @@ const askBadly = (route: Route, business: { id: number | string }, options: Call
     ...options,
   });
 
-async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, body: object) {
+/** `sent`: something was sent as a credential. */
+async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, body: object, sent = true) {
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
-  expect(answer.headers.get('WWW-Authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  const challenge = answer.headers.get('WWW-Authenticate');
+  if (status !== 401) expect(challenge).toBeNull();
+  else expect(challenge).toMatch(body === UNAUTHENTICATED && sent ? INVALID_TOKEN : /^Bearer$/);
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
   expect(answer.headers.get('Cache-Control')).toBe('no-store');
@@ -76,14 +81,14 @@ describe.each(ROUTES)('$name', (route) => {
     const business = await newBusiness();
     const headers = authorization === undefined ? {} : { Authorization: authorization };
     const answer = await ask(route, business, { headers });
-    await expectRefusal(answer, 401, UNAUTHENTICATED);
+    await expectRefusal(answer, 401, UNAUTHENTICATED, authorization !== undefined);
     expect(answer.cost.round_trips).toBe(0);
   });
 
   test('refuses a key in the query string', async () => {
     const business = await newBusiness();
     const path = `${route.path(business)}?token=${business.token}&access_token=${business.key}&api_key=${business.key}`;
-    await expectRefusal(await call(route.method, path, { body: route.body }), 401, UNAUTHENTICATED);
+    await expectRefusal(await call(route.method, path, { body: route.body }), 401, UNAUTHENTICATED, false);
   });
 
   test('takes the scheme in any case, and more than one space', async () => {
@@ -151,7 +156,7 @@ describe.each(ROUTES)('$name', (route) => {
       const existing = await newBusiness({ sites: ['https://shop.example'] });
       for (const id of [existing.id, 999_999_999, 'abc']) {
         await expectRefusal(await askBadly(route, { id }, { as }), 401, UNAUTHENTICATED);
-        await expectRefusal(await askBadly(route, { id }), 401, UNAUTHENTICATED);
+        await expectRefusal(await askBadly(route, { id }), 401, UNAUTHENTICATED, false);
       }
     }
   });

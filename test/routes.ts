@@ -14,6 +14,8 @@ export type Route = {
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** What a business token is told, or null where it may. */
   tokenRefusal: string | null;
+  /** Whether it changes or records something, which a key that can only read may not. */
+  writes: boolean;
   /** What the owner of a business that is not active is told, or null where he may. */
   inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
@@ -25,8 +27,8 @@ const accessUnknown = { status: 401, body: { status: false, message: 'Id is not 
 
 const inactive = 'This business is not active.';
 
-/** What the guard does not protect: it depends on no credential and reads no database. */
-export const PUBLIC = ['GET /api/v1/openapi.json'];
+/** What the guard does not protect: it depends on no credential. */
+export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
 export const ROUTES: Route[] = [
   {
@@ -36,6 +38,7 @@ export const ROUTES: Route[] = [
     path: ({ id }) => `/api/v1/business/usage/${id}`,
     bad: { query: '?from=tomorrow' },
     tokenRefusal: null,
+    writes: false,
     inactiveRefusal: null,
     unknownBusiness: usageUnknown,
   },
@@ -46,6 +49,7 @@ export const ROUTES: Route[] = [
     path: ({ id }) => `/api/v1/business/usage/${id}`,
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
+    writes: true,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -57,6 +61,7 @@ export const ROUTES: Route[] = [
     headers: { 'Idempotency-Key': 'visit-1' },
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
+    writes: true,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -68,6 +73,7 @@ export const ROUTES: Route[] = [
     body: { uses: [{ id: 'order-1' }] },
     bad: { body: { uses: [] } },
     tokenRefusal: 'A business token cannot report past uses. Use an API key.',
+    writes: true,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -78,6 +84,7 @@ export const ROUTES: Route[] = [
     path: ({ id }) => `/api/v1/business/${id}/access`,
     bad: {},
     tokenRefusal: 'A business token cannot read access domains. Use an API key.',
+    writes: false,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -89,6 +96,7 @@ export const ROUTES: Route[] = [
     body: { sites: ['https://new.example'] },
     bad: { body: { sites: 'https://new.example' } },
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    writes: true,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -100,6 +108,7 @@ export const ROUTES: Route[] = [
     granted: 404, // said of an entry that nobody has, once everything else is granted
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    writes: true,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -110,6 +119,52 @@ export const ROUTES: Route[] = [
     path: ({ id }) => `/api/v1/business/${id}/access`,
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
+    writes: true,
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'read refused origins',
+    method: 'GET',
+    pattern: `${ACCESS}/refused`,
+    path: ({ id }) => `/api/v1/business/${id}/access/refused`,
+    bad: {},
+    tokenRefusal: 'A business token cannot read refused origins. Use an API key.',
+    writes: false,
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'forget refused origins',
+    method: 'DELETE',
+    pattern: `${ACCESS}/refused`,
+    path: ({ id }) => `/api/v1/business/${id}/access/refused`,
+    bad: {},
+    tokenRefusal: 'A business token cannot change refused origins. Use an API key.',
+    writes: true,
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'rotate the token',
+    method: 'POST',
+    pattern: '/api/v1/business/:business_id/token',
+    path: ({ id }) => `/api/v1/business/${id}/token`,
+    body: { keep_old: '24h' },
+    bad: { body: { keep_old: '31d' } },
+    tokenRefusal: 'A business token cannot rotate tokens. Use an API key.',
+    writes: true,
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'read changes',
+    method: 'GET',
+    pattern: '/api/v1/business/:business_id/changes',
+    path: ({ id }) => `/api/v1/business/${id}/changes`,
+    bad: { query: '?limit=101' },
+    tokenRefusal: 'A business token cannot read changes. Use an API key.',
+    writes: false,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },

@@ -2,8 +2,9 @@
 // columns: tsc holds each list of fields here against the type, the test holds it against the row.
 import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
-import { addSites, businessWithEntries, removeEntries, removeEntry } from '../src/db/access.ts';
+import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
+import { businessWithEntries } from '../src/db/business.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import type { Statement } from '../src/db/statement.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';

@@ -118,7 +118,7 @@ export async function call(method: string, path: string, options: CallOptions = 
     status: response.status,
     headers: response.headers,
     text,
-    body: text === '' ? null : JSON.parse(text),
+    body: response.headers.get('Content-Type') === 'application/json' && text !== '' ? JSON.parse(text) : null,
     cost: costThen,
     lines,
   };

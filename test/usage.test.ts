@@ -50,7 +50,6 @@ describe('the range', () => {
     ['days in the future', '?from=2027-01-01&to=2027-01-02', '2027-01-01', '2027-01-02'],
     ['the first day there is', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
     ['the last day there is', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
-    ['a query with what it does not know', '?from=2026-03-01&to=2026-03-01&x=1', '2026-03-01', '2026-03-01'],
   ])('can be %s', async (_, query, from, to) => {
     const { status, body } = await report(query);
     expect(status).toBe(200);
@@ -109,11 +108,69 @@ describe('the range', () => {
     expect(body).toEqual({ status: false, message, errors: { [field]: [message] } });
   });
 
+  test.each([
+    ['form', '?form=2026-03-01'],
+    ['FROM', '?from=2026-03-01&FROM=2026-03-01'],
+    ['api_key', '?api_key=secret&x=1'],
+    ['__proto__', '?__proto__=1'],
+    ['n'.repeat(64), `?${'n'.repeat(65)}=1`],
+  ])('refuses %s, which is no parameter, by its name', async (name, query) => {
+    const { status, body } = await report(query);
+    expect(status).toBe(422);
+    const message = `${name} is not a parameter of this report: it takes from and to`;
+    expect(body.message).toBe(message);
+    expect(JSON.stringify(body.errors)).toBe(JSON.stringify({ [name]: [message] }));
+  });
+
   test('names both ends where both are wrong', async () => {
     const { status, body } = await report('?from=x&to=y');
     expect(status).toBe(422);
     expect(body.errors).toEqual({ from: [`from ${RULE}`], to: [`to ${RULE}`] });
     expect(body.message).toBe(`from ${RULE}`);
+  });
+});
+
+describe('as CSV', () => {
+  test.each([
+    ['text/csv', true],
+    ['TEXT/CSV; charset=utf-8', true],
+    ['text/*', true],
+    ['text/csv, */*;q=0.1', true],
+    ['text/csv;q=0.9, application/json;q=0.8', true],
+    [undefined, false],
+    ['', false],
+    ['*/*', false],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', false],
+    ['application/json, text/csv', false],
+    ['*/*, text/csv', false],
+    ['text/csv;q=0.5, application/json', false],
+    ['text/csv;q=0', false],
+    ['image/png', false],
+  ])('is what Accept: %s prefers: %s', async (accept, csv) => {
+    const business = await newBusiness();
+    await setCount(business.id, '2026-03-02', 7);
+    const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
+    const answer = await call('GET', `${business.usage}?from=2026-03-01&to=2026-03-02`, { as: business.key, headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('Vary')).toBe('Accept');
+    expect(answer.headers.get('Content-Type')).toBe(csv ? 'text/csv' : 'application/json');
+    const name = `usage-${business.id}-2026-03-01-2026-03-02.csv`;
+    expect(answer.headers.get('Content-Disposition')).toBe(csv ? `attachment; filename="${name}"` : null);
+    if (csv) expect(answer.text).toBe('date,count\r\n2026-03-01,0\r\n2026-03-02,7\r\n');
+  });
+
+  test('is not the form of a refusal', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const headers = { Accept: 'text/csv' };
+    for (const [query, options, status] of [
+      ['', { as: business.token, origin: 'https://evil.example' }, 403],
+      ['?from=x', { as: business.key }, 422],
+      ['', {}, 401],
+    ] as const) {
+      const answer = await call('GET', business.usage + query, { ...options, headers });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('Content-Type')).toBe('application/json');
+    }
   });
 });
 

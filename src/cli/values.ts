@@ -1,6 +1,7 @@
 // How each argument and option is read, and what it must be.
 import { isImportable } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
+import { DURATION_RULE, durationOf } from '../core/duration.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
@@ -48,11 +49,7 @@ export const expiry = value(
 
 export const text = value('not be empty', (text) => text || null);
 /** A duration in milliseconds. */
-export const duration = value('be a number of hours or days, at most 30 days', (text) => {
-  const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];
-  const ms = Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
-  return ms <= 30 * 24 * 3_600_000 ? ms : null;
-});
+export const duration = value(DURATION_RULE.replace(/^must /, ''), durationOf);
 
 export const flag: Value<true> = { read: () => true, must: '', example: '', isFlag: true };
 

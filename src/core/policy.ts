@@ -33,6 +33,10 @@ export const POLICY = {
   record_uses: { ...CHANGE, resource: 'usage', does: 'report past uses', inactive: false },
   read_access: { ...READ, resource: 'access', does: 'read access domains' },
   change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
+  read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },
+  change_refused_origins: { ...CHANGE, resource: 'access', does: 'change refused origins' },
+  rotate_token: { ...CHANGE, resource: 'access', does: 'rotate tokens', repeatable: false },
+  read_changes: { ...READ, resource: 'access', does: 'read changes' },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;

@@ -16,6 +16,9 @@ export function originOf(headers: Headers, own_origin: string): string | null {
   return headers.get('Sec-Fetch-Site') === 'same-origin' ? own_origin : null;
 }
 
+/** Whether a request has anything that its sender took for a credential. */
+export const hasCredential = (headers: Headers): boolean => headers.has('Authorization') || headers.has('X-API-Key');
+
 /** The origin if it is fit to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
 export const legibleOrigin = (origin: string | null): string | null =>
   origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;

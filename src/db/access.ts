@@ -1,56 +1,16 @@
-// The statements for access domains: reading the list of a business, and changing it.
-import { and, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+// The statements that change the access domains of a business.
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { touch, touchedId } from './business.ts';
 import { changeByKey } from './changes.ts';
-import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
-import { access, businessColumns, businesses } from './schema.ts';
+import { type Permission, permittedId, statement } from './permission.ts';
+import { access, businesses } from './schema.ts';
 import { builder } from './statement.ts';
 
 /** The most sites a business can have. */
 export const MAX_SITES = 500;
 
-/** Columns of a row as a JSON object. */
-function rowAsJson(columns: Record<string, SQLiteColumn>): SQL {
-  const fields = Object.values(columns).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`);
-  return sql`json_object(${sql.join(fields, sql`, `)})`;
-}
-
-/**
- * Reads the refusal and, if the call is permitted, the business and its entries as JSON (entries in no particular order). A
- * change can alter what is permitted, so this runs before it, and the change returns the rows it touched.
- */
-export const businessWithEntries = statement([], (permission) =>
-  builder
-    .select({
-      ...verdictOf(permission),
-      business: sql<string>`${rowAsJson(businessColumns)}`.as('business'),
-      entries: sql<string>`(select json_group_array(${rowAsJson(getTableColumns(access))}) from ${access}
-        where ${access.business_id} = ${businesses.id})`.as('entries'),
-    })
-    .from(permission)
-    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
-)({});
-
 /** Entries of the business being updated. A refused call updates no business, so this reads nothing. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
-
-/**
- * The deciding write of a change: sets `updated_at` if the call is permitted and `condition` holds. The change itself comes directly
- * after it and depends on `touchedId`.
- */
-const touch = (permission: Permission, condition: SQL) =>
-  builder
-    .update(businesses)
-    .set({ updated_at: sql`${$call.now}` })
-    .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
-    .returning(businessColumns);
-
-/**
- * The id of the business if the call is permitted and the statement directly before touched the business. Otherwise null, and a
- * search for it reads nothing.
- */
-const touchedId = (permission: Permission) =>
-  sql`case when changes() > 0 then (select ${permittedId(permission)} from ${permission}) end`;
 
 const touchIfSitesFit = statement(['sites'], (permission, $) => {
   const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;

@@ -1,6 +1,6 @@
 // Who changed what. The row is written by the statement directly behind the one that decides, in the same batch.
-import { isNull, type SQL, sql } from 'drizzle-orm';
-import { $call, type Permission, permittedId } from './permission.ts';
+import { and, desc, eq, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
 import { changes } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -35,3 +35,22 @@ export function changeByKey(permission: Permission, action: Action, before: SQL,
       from (select 1 where changes() > 0) cross join ${permission} where ${isNull(permission.refusal)}`,
   );
 }
+
+/** Reads the verdict and, as JSON, at most `limit` changes of the business before the one with the id `before`, newest first. */
+export const changesBefore = statement(['limit', 'before'], (permission, $) => {
+  const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
+  const page = builder
+    .select()
+    .from(changes)
+    .where(and(isOwn, lt(changes.id, $.before)))
+    .orderBy(desc(changes.id))
+    .limit(sql`${$.limit}` as never)
+    .as('page');
+  const row = sql`json_object('id', ${page.id}, 'at', ${page.at}, 'actor', ${page.actor}, 'action', ${page.action},
+    'before', json(${page.before}), 'after', json(${page.after}))`;
+  const list = sql<string>`(select json_group_array(${row}) from ${page})`;
+  return builder
+    .select({ ...verdictOf(permission), changes: list.as('changes') })
+    .from(permission)
+    .where(sql`true`);
+});

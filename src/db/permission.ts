@@ -1,5 +1,5 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
-import { and, eq, gte, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNull, or, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Credential } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
@@ -92,20 +92,24 @@ const isValidKey = and(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
-/** The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. */
-function ruleFor({ credential, candidates }: Form) {
+/**
+ * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. `readOnly` says
+ * whether the key can only read.
+ */
+export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
-  const readOnly = credential === 'key' ? sql`${apiKeys.read_only} and ${$call.writes}` : sql`false`;
   return sql<Refusal | null>`case
     when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
     when ${$call.token_refused} then 'token_not_allowed'
-    when ${readOnly} then 'read_only_key'
+    when ${readOnly} and ${$call.writes} then 'read_only_key'
     when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
     when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
     when exists (${ownSites}) then ${$call.origin_refusal}
     else null -- without a site, every origin is allowed
   end`;
 }
+
+const NULL = sql`null`;
 
 /**
  * The permission of a call: a subquery with the `refusal`, null if the call is permitted, and what the statements need to know of the
@@ -114,13 +118,15 @@ function ruleFor({ credential, candidates }: Form) {
  */
 function permissionFor(form: Form) {
   const isKey = form.credential === 'key';
-  const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : sql`null`}`.as(name);
+  const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
-    refusal: sql<Refusal | null>`(${ruleFor(form)})`.as('refusal'),
+    refusal: sql<Refusal | null>`(${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
+    key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
+    key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
     read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
     last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
     ...limitColumns,
@@ -162,10 +168,10 @@ export const permittedId = (permission: Permission) =>
  */
 export function statement<const N extends string, Q extends Query>(
   names: readonly N[],
-  write: (permission: Permission, $: Placeholders<N | CallValue>) => Q,
+  write: (permission: Permission, $: Placeholders<N | CallValue>, form: Form) => Q,
 ): (values: Record<N, Value>) => Statement<RowOf<Q>> {
   const all = { ...$call, ...placeholders(names) };
-  const textFor = textsOf((form) => write(permissionFor(form), all));
+  const textFor = textsOf((form) => write(permissionFor(form), all, form));
   return (values) => ({ textFor, values });
 }
 

@@ -1,8 +1,11 @@
 // Origins that were refused although the credential was valid: a hint for the owner, never a ground for a decision.
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { businesses, refusedOrigins } from './schema.ts';
+import { rowAsJson } from './business.ts';
+import { permittedId, statement, verdictOf } from './permission.ts';
+import { access, businesses, refusedOrigins } from './schema.ts';
+import { builder } from './statement.ts';
 
 const MAX_ORIGINS = 50;
 const KEEP_DAYS = 90;
@@ -40,3 +43,26 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
       }),
   ]);
 }
+
+const since = (day: SQL) => sql`${refusedOrigins.last_seen} >= ${day}`;
+
+/** Reads the verdict and, as JSON, the sites of the business and the origins refused since a day. */
+export const refusedSince = statement(['since'], (permission, $) => {
+  const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), since(sql`${$.since}`));
+  const { origin, count, first_seen, last_seen } = refusedOrigins;
+  const row = rowAsJson({ origin, count, first_seen, last_seen });
+  const sites = sql<string>`(select json_group_array(${access.site}) from ${access}
+    where ${eq(access.business_id, permittedId(permission))})`;
+  const refused = sql<string>`(select json_group_array(${row}) from ${refusedOrigins} where ${ofBusiness})`;
+  return builder
+    .select({ ...verdictOf(permission), sites: sites.as('sites'), refused: refused.as('refused') })
+    .from(permission)
+    .where(sql`true`);
+});
+
+/** Forgets all refused origins of the business. */
+export const forgetRefused = statement([], (permission) =>
+  builder
+    .delete(refusedOrigins)
+    .where(eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`)),
+)({});

@@ -15,7 +15,14 @@ type ErrorResponse = {
 };
 
 /** There is no credential, or it is not valid. */
-export class Unauthenticated extends Error {}
+export class Unauthenticated extends Error {
+  /** Whether anything was sent as a credential, in whatever way. */
+  readonly sent: boolean;
+  constructor(sent: boolean) {
+    super('unauthenticated');
+    this.sent = sent;
+  }
+}
 
 /** The part of a call that a refusal mentions. */
 type DeniedCall = { operation: Operation; origin: string | null; credential: Pick<Credential, 'kind'> };
@@ -70,6 +77,9 @@ export class UnknownEntry extends Error {}
 const RETRY_SECONDS = 10;
 const LATER = { 'Retry-After': `${RETRY_SECONDS}` };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+/** RFC 6750 §3. It says how to send a credential, and never why this one is not valid. */
+const HOW_TO_SEND =
+  'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
 const refused = (message: string) => ({ status: false as const, message });
 
@@ -104,7 +114,8 @@ function deniedResponse(refusal: Refusal, { operation, origin, credential }: Den
 
 export function errorResponse(error: Error): ErrorResponse {
   if (error instanceof Unauthenticated) {
-    return { status: 401, body: { message: 'Unauthenticated.' }, headers: CHALLENGE };
+    const headers = error.sent ? { 'WWW-Authenticate': HOW_TO_SEND } : CHALLENGE;
+    return { status: 401, body: { message: 'Unauthenticated.' }, headers };
   }
   if (error instanceof Denied) return deniedResponse(error.refusal, error.call);
   if (error instanceof InvalidInput) {

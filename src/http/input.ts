@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod/mini';
 import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
+import { idOf } from '../core/request.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { Env } from '../env.ts';
 import { InvalidInput } from './errors.ts';
@@ -37,6 +38,32 @@ export async function refuseInvalid(
   c: Context,
 ): Promise<void> {
   if (result.error !== undefined) throw await invalidInput(c, errorsOf(result.error.issues));
+}
+
+const NAME_LENGTH = 64;
+const words = new Intl.ListFormat('en');
+
+/** The hook for zValidator on a query. A parameter that `schema` does not name is refused: a typing error must not be ignored. */
+export const refuseInvalidQuery = (of: string, schema: z.ZodMiniObject) =>
+  async function refuse(result: Parameters<typeof refuseInvalid>[0], c: Context): Promise<void> {
+    const known = Object.keys(schema.shape);
+    const unknown = Object.keys(c.req.queries()).find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      const name = unknown.slice(0, NAME_LENGTH).toWellFormed();
+      throw await invalidField(c, name, `is not a parameter of ${of}: it takes ${words.format(known)}`);
+    }
+    await refuseInvalid(result, c);
+  };
+
+/** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
+export function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
+  const isLimit = (text: string) => (idOf(text) ?? most + 1) <= most;
+  const limitRule = `must be a whole number from 1 to ${most}`;
+  const idRule = 'must be an id, such as 17, and given once';
+  return z.object({
+    limit: z.optional(z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule))),
+    [cursor]: z.optional(z.string(idRule).check(z.refine((text) => idOf(text) !== null, idRule))),
+  } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
 }
 
 /** Reads a JSON body. (Hono reads a body of another type as {}, and would blame a field for a wrong header.) */

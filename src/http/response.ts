@@ -8,7 +8,7 @@ import type { Success } from '../openapi/schemas.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id',
+  'Access-Control-Expose-Headers': 'Content-Disposition,Retry-After,WWW-Authenticate,X-Request-Id',
 };
 
 /** On every response except a preflight's. */
@@ -57,5 +57,5 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
 }
 
 /** The response of a success. `Data` is a type of the schemas of the description, so that the two cannot drift. */
-export const success = <Data extends object>(c: Context<Env>, data: Data) =>
-  json<Success<Data>>(c, { status: true, data });
+export const success = <Data extends object>(c: Context<Env>, data: Data, headers?: Record<string, string>) =>
+  json<Success<Data>>(c, { status: true, data }, 200, headers);

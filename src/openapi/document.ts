@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_DAYS } from '../core/use.ts';
-import { cached, guarded, json, ok, refusals } from './responses.ts';
+import { cached, guarded, json, ok, orCsv, refusals, uncached } from './responses.ts';
 import * as schemas from './schemas.ts';
 import * as service from './service.ts';
 
@@ -23,10 +23,18 @@ const RECORDING = `Without a body, checks the caller and counts one use now, in 
 nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
 same one counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} if it came with a token.`;
 
+const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
+last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;
+
+const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
+one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
+
 type Place = 'path' | 'query' | 'header';
 const parameter = (place: Place, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
   schema.check(z.meta({ param: { in: place, name, description, example } }));
 const wholeNumber = z.int().check(z.minimum(1));
+const limit = (most: number) =>
+  parameter('query', 'limit', z.int().check(z.minimum(1), z.maximum(most)), 'How many at most. Default: 20.', 20);
 const day = service.rangeQuery.shape.from.check(z.meta({ format: 'date' }));
 const key = z.optional(service.identifiedHeader.shape['Idempotency-Key']);
 
@@ -40,6 +48,7 @@ const nothing = z.union([z.strictObject({}), z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
 const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', service.usesBody);
 const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
+const rotation = schemas.component('Rotation', 'How long the old token works on.', service.rotationBody);
 const sites = schemas.component('Sites', 'The domains to register.', service.sitesBody);
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
@@ -52,11 +61,12 @@ const businessWith = (...sites: string[]): schemas.Business => ({
   site: 'https://acme.example',
   country_id: 1,
   business_size: 'small',
-  token: 'bua_pk_0123456789ABCDEFGHIJKLMNOPQRSTUVW',
+  token: 'bua_pk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
   status: 'active',
   ...times,
   access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
 });
+const seen = { first_seen: times.created_at, last_seen: times.updated_at };
 const SHOP = 'https://shop.example';
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
@@ -68,14 +78,17 @@ const paths: ZodOpenApiPathsObject = {
       summary: 'Read the usage of a business',
       description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included.`,
       parameters: [
+        parameter('header', 'Accept', z.optional(z.string()), 'With `text/csv`, the report is a CSV file.', 'text/csv'),
         parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
         parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
       ],
-      success: ok('The number of uses on each day.', schemas.usageReport, {
-        three_days: {
-          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
-        },
-      }),
+      success: orCsv(
+        ok('The number of uses on each day.', schemas.usageReport, {
+          three_days: {
+            used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
+          },
+        }),
+      ),
       refusals: service.INVALID_RANGE,
     }),
     post: guarded(['record_use', 'record_uses'], {
@@ -94,7 +107,7 @@ const paths: ZodOpenApiPathsObject = {
         one_use: { date: '2026-03-03', count: 13 },
         uses: { recorded: 2, duplicates: 0 },
       }),
-      refusals: { ...service.INVALID_USES, ...service.BROKEN_BODY },
+      refusals: { ...service.LIMIT_REACHED, ...service.INVALID_USES, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/{business_id}/access': {
@@ -126,6 +139,62 @@ const paths: ZodOpenApiPathsObject = {
       refusals: service.BROKEN_BODY,
     }),
   },
+  '/api/v1/business/{business_id}/access/refused': {
+    parameters: [businessId, origin],
+    get: guarded(['read_refused_origins'], {
+      operationId: 'readRefusedOrigins',
+      summary: 'List refused origins',
+      description: REFUSED,
+      success: ok('Origins that are still refused.', schemas.refusedOrigins, {
+        refused: { refused: [{ origin: 'https://new.acme.example', count: 12, ...seen }] },
+      }),
+    }),
+    delete: guarded(['change_refused_origins'], {
+      operationId: 'forgetRefusedOrigins',
+      summary: 'Forget refused origins',
+      success: ok('The empty list.', schemas.refusedOrigins, { refused: { refused: [] } }),
+      refusals: service.BROKEN_BODY,
+    }),
+  },
+  '/api/v1/business/{business_id}/token': {
+    parameters: [businessId, origin],
+    post: guarded(['rotate_token'], {
+      operationId: 'rotateToken',
+      summary: 'Replace the business token',
+      description: ROTATION,
+      requestBody: {
+        description: 'Empty: the old token stops working at once.',
+        content: json(rotation, { keep_old: { keep_old: '24h' } }),
+      },
+      success: ok('The business, with its new token.', schemas.business, { keep_old: businessWith() }),
+      refusals: { ...service.INVALID_ROTATION, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/business/{business_id}/changes': {
+    parameters: [businessId, origin],
+    get: guarded(['read_changes'], {
+      operationId: 'readChanges',
+      summary: 'List changes',
+      description:
+        'Who changed what, newest first. Changes are kept for 400 days. Tokens are shown by their last four characters.',
+      parameters: [
+        limit(100),
+        parameter('query', 'before', wholeNumber, 'The `next` of the page before. Default: the newest change.', 17),
+      ],
+      success: ok('One page of changes.', schemas.changes, {
+        changes: {
+          changes: [
+            {
+              ...{ id: 1, at: times.created_at, actor: 'key 12 (…abcd)', action: 'add_sites' },
+              ...{ before: null, after: { sites: [SHOP] } },
+            },
+          ],
+          next: null,
+        },
+      }),
+      refusals: service.INVALID_PAGE,
+    }),
+  },
   '/api/v1/business/{business_id}/access/{access_id}': {
     parameters: [businessId, accessId, origin],
     delete: guarded(['change_access'], {
@@ -135,6 +204,22 @@ const paths: ZodOpenApiPathsObject = {
       success: ok('The business and its remaining domains.', schemas.business, { business: businessWith(SHOP) }),
       refusals: { ...service.NOT_REMOVED, ...service.BROKEN_BODY },
     }),
+  },
+  '/api/v1/health': {
+    get: {
+      operationId: 'readHealth',
+      tags: ['description'],
+      summary: 'Whether the service and its databases respond',
+      security: [],
+      responses: {
+        200: {
+          description: 'All respond. The outcome can be 5 seconds old.',
+          headers: z.object(uncached),
+          content: json(schemas.health, { healthy: { status: true } }),
+        },
+        ...refusals(service.FAILURES),
+      },
+    },
   },
   '/api/v1/openapi.json': {
     get: {

@@ -12,7 +12,7 @@ const matching = (pattern: RegExp) => z.string().check(z.regex(pattern));
 
 const timing = z.optional(matching(/^d1;dur=/));
 const traced = { 'X-Request-Id': header('RequestId', 'Identifies the request. The log of the service has it too.') };
-const uncached = {
+export const uncached = {
   ...traced,
   'Cache-Control': header('CacheControl', 'The response must not be stored.', z.literal('no-store')),
   'Server-Timing': header('ServerTiming', 'Milliseconds at the database. Absent if it was not asked.', timing),
@@ -22,7 +22,13 @@ export const cached = z.object({
   'Cache-Control': header('PublicCacheControl', 'How long to store it.', matching(/^public, max-age=\d+$/)),
   ETag: header('ETag', 'Identifies this version.'),
 });
-const challenge = { 'WWW-Authenticate': header('WWWAuthenticate', 'RFC 6750.', z.literal('Bearer')) };
+const challenge = {
+  'WWW-Authenticate': header(
+    'WWWAuthenticate',
+    'RFC 6750.',
+    matching(/^Bearer(?: error="invalid_token", error_description="[^"\\]+")?$/),
+  ),
+};
 const retry = { 'Retry-After': header('RetryAfter', 'Seconds to wait.', matching(/^\d+$/)) };
 
 /** A body in JSON. Examples of a request and of its response go by the same names, by which mock servers can be asked for them. */
@@ -39,6 +45,21 @@ export function ok<S extends z.ZodMiniType>(description: string, data: S, exampl
   for (const [name, example] of Object.entries(examples)) bodies[name] = { status: true, data: example };
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
+
+/** The same success, or a CSV file if the caller prefers one. */
+export const orCsv = ({ headers, content, ...response }: ReturnType<typeof ok>) => ({
+  ...response,
+  headers: z.extend(headers, {
+    Vary: header('Vary', 'The response depends on this header.', z.literal('Accept')),
+    'Content-Disposition': header(
+      'ContentDisposition',
+      'The name of the CSV file.',
+      z.optional(matching(/^attachment; /)),
+    ),
+  }),
+  content: { ...content, 'text/csv': { schema: z.string(), examples: { three_days: { value: CSV } } } },
+});
+const CSV = 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n';
 
 /** What each status means. One with an id is the same for every operation: a component. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
@@ -71,7 +92,7 @@ export function refusals(reasons: Record<string, Refused>): Record<string, ZodOp
       headers: z.object({ ...uncached, ...headers }),
       content: json(others.length === 0 ? schema : z.union([schema, ...others]), examples),
     };
-    if (id === undefined) return [status, response];
+    if (id === undefined || entries.length > 1) return [status, response];
     components[id] ??= { id, ...response };
     return [status, components[id]];
   });

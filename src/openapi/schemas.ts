@@ -71,6 +71,42 @@ export const business = object('Business', 'A business and its registered domain
 });
 export type Business = z.infer<typeof business>;
 
+const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {
+  origin: text('The origin. Whoever has the token can make one appear here.'),
+  count: count('How often it was refused, at least.'),
+  first_seen: time('it was first refused'),
+  last_seen: time('it was last refused'),
+});
+export const refusedOrigins = object(
+  'RefusedOrigins',
+  'Origins that are not registered and tried in the last 90 days.',
+  {
+    refused: list('At most 50, the last one seen first.', refusedOrigin),
+  },
+);
+export type RefusedOrigins = z.infer<typeof refusedOrigins>;
+
+const changed = z.nullable(z.record(z.string(), z.unknown()));
+const change = object('Change', 'One change of a business.', {
+  id: id('the change'),
+  at: time('it was made'),
+  actor: text('Who made it: `key 12 (…abcd)` or `operator`.'),
+  action: text('What was done, such as `add_sites`. There may be new ones.'),
+  before: changed.check(z.describe('What was changed, as it was before. Null if it is new.')),
+  after: changed.check(z.describe('What was changed, as it was then. Null if it is gone.')),
+});
+const next = z
+  .nullable(z.int().check(z.minimum(1)))
+  .check(z.describe('Where the next page starts, or null on the last page.'));
+export const changes = object('Changes', 'Who changed what.', {
+  changes: list('Newest first.', change),
+  next,
+});
+export type Changes = z.infer<typeof changes>;
+
+export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
+export type Health = z.infer<typeof health>;
+
 export const message = object('Message', 'An error that has nothing to do with the business.', {
   message: text('What is wrong.'),
 });

@@ -6,6 +6,7 @@ import {
   Denied,
   errorResponse,
   InvalidInput,
+  LimitReached,
   TooLarge,
   TooMany,
   Unauthenticated,
@@ -13,11 +14,12 @@ import {
   UnknownEntry,
 } from '../http/errors.ts';
 import { LAST_RULE, sitesBody } from '../routes/access.ts';
+import { changesQuery, rotationBody } from '../routes/business.ts';
 import { identifiedHeader, usesBody } from '../routes/recording.ts';
 import { rangeQuery } from '../routes/usage.ts';
 
 export { MAX_SITES } from '../db/access.ts';
-export { identifiedHeader, rangeQuery, sitesBody, usesBody };
+export { identifiedHeader, rangeQuery, rotationBody, sitesBody, usesBody };
 
 export type Refused = { status: number; body: object };
 
@@ -39,12 +41,13 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { token, inactive } = POLICY[operation];
+  const { token, inactive, writes } = POLICY[operation];
   const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized'];
   reasons.push(token ? 'origin_missing' : 'token_not_allowed');
+  if (writes) reasons.push('read_only_key');
   if (!inactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denied(reason, operation)] as const);
-  return { unauthenticated: refused(new Unauthenticated()), ...Object.fromEntries(others) };
+  return { unauthenticated: refused(new Unauthenticated(true)), ...Object.fromEntries(others) };
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.
@@ -55,9 +58,15 @@ export const BROKEN_BODY = {
   too_large: refused(new TooLarge()),
 };
 export const INVALID_RANGE = {
+  unknown_parameter: invalid('form', 'is not a parameter of this report: it takes from and to'),
   invalid_day: mismatch(rangeQuery, { from: 'yesterday' }),
   invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
 };
+export const LIMIT_REACHED = {
+  limit_reached: refused(new LimitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z'))),
+};
+export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery, { limit: '0' }) };
+export const INVALID_ROTATION = { invalid_body: mismatch(rotationBody, { keep: '24h' }) };
 export const INVALID_USES = {
   invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
   invalid_body: mismatch(usesBody, { use: 'order-1' }),

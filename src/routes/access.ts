@@ -2,17 +2,20 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
-import { canonicalSite } from '../core/site.ts';
-import { addSites, businessWithEntries, MAX_SITES, removeEntries, removeEntry } from '../db/access.ts';
-import type { Business, Entry } from '../db/schema.ts';
+import { canonicalSite, sitesCovering } from '../core/site.ts';
+import { addSites, MAX_SITES, removeEntries, removeEntry } from '../db/access.ts';
+import { businessWithEntries } from '../db/business.ts';
+import { readVerdict } from '../db/permission.ts';
+import { forgetRefused, forgottenBefore, refusedSince } from '../db/refused-origins.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { InvalidInput, methodNotAllowed, UnknownEntry } from '../http/errors.ts';
 import { invalidInput, jsonInput } from '../http/input.ts';
 import { success } from '../http/response.ts';
-import type { Business as BusinessWithList } from '../openapi/schemas.ts';
+import type { RefusedOrigins } from '../openapi/schemas.ts';
 import { isPublicSuffix } from '../public-suffix.ts';
+import { businessResponse, parsed } from './business.ts';
 
 const MAX_SITES_PER_CALL = 100;
 export const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
@@ -48,21 +51,22 @@ async function canonicalSites(c: Context<Env>, texts: string[]): Promise<string[
 export const LAST_RULE =
   'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
 
-/** The business and its entries, before any change. */
-const parsed = (row: { business: string; entries: string }): { business: Business; entries: Entry[] } => ({
-  business: JSON.parse(row.business),
-  entries: JSON.parse(row.entries),
-});
-
-/** The response of every operation here: the business, with its entries by id. */
-const businessResponse = (c: Context<Env>, business: Business, entries: Entry[]) =>
-  success<BusinessWithList>(c, { ...business, access_list: entries.sort((a, b) => a.id - b.id) });
+/** The origins that would still be refused. */
+function refusedResponse(c: Context<Env>, row: { sites: string; refused: string }) {
+  const sites = new Set<string>(JSON.parse(row.sites));
+  const refused: RefusedOrigins['refused'] = JSON.parse(row.refused);
+  // Without a site, every origin passes.
+  const isRefused = (origin: string) => sites.size > 0 && !sitesCovering(origin).some((site) => sites.has(site));
+  const byLastSeen = refused.filter(({ origin }) => isRefused(origin));
+  byLastSeen.sort((a, b) => (a.last_seen < b.last_seen ? 1 : -1));
+  return success<RefusedOrigins>(c, { refused: byLastSeen });
+}
 
 export const access = new Hono<Env>()
   .get('/:business_id/access', guard('read_access'), async (c) => {
     const [row] = await c.get('ask')(businessWithEntries);
     const { business, entries } = parsed(row);
-    return businessResponse(c, business, entries);
+    return businessResponse(c, row, business, entries);
   })
   .post('/:business_id/access', wholeBody, guard('change_access'), jsonInput(sitesBody), async (c) => {
     const canonical = await canonicalSites(c, c.req.valid('json').sites);
@@ -73,11 +77,19 @@ export const access = new Hono<Env>()
     if (!canonical.every((site) => stored.has(site))) {
       throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
     }
-    return businessResponse(c, touched ?? business, all);
+    return businessResponse(c, row, touched ?? business, all);
   })
   .delete('/:business_id/access', wholeBody, guard('change_access'), async (c) => {
     const [row, [touched]] = await c.get('ask')(businessWithEntries, ...removeEntries);
-    return businessResponse(c, touched ?? parsed(row).business, []);
+    return businessResponse(c, row, touched ?? parsed(row).business, []);
+  })
+  .get('/:business_id/access/refused', guard('read_refused_origins'), async (c) => {
+    const [row] = await c.get('ask')(refusedSince({ since: forgottenBefore(c.get('call').now) }));
+    return refusedResponse(c, row);
+  })
+  .delete('/:business_id/access/refused', wholeBody, guard('change_refused_origins'), async (c) => {
+    await c.get('ask')(readVerdict, forgetRefused);
+    return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', wholeBody, guard('change_access'), async (c) => {
     const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
@@ -87,10 +99,12 @@ export const access = new Hono<Env>()
     if (touched === undefined) throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });
     return businessResponse(
       c,
+      row,
       touched,
       entries.filter(({ id }) => id !== access_id),
     );
   });
 
+access.all('/:business_id/access/refused', methodNotAllowed('GET, HEAD, DELETE'));
 access.all('/:business_id/access', methodNotAllowed('GET, HEAD, POST, DELETE'));
 access.all('/:business_id/access/:access_id', methodNotAllowed('DELETE'));

@@ -1,6 +1,6 @@
 // /api/v1/business/usage/{business_id}: the usage report, and recording uses.
 import { zValidator } from '@hono/zod-validator';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type TypedResponse } from 'hono';
 import * as z from 'zod/mini';
 import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
@@ -8,10 +8,11 @@ import { readVerdict } from '../db/permission.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
+import { prefersCsv } from '../http/accept.ts';
 import { wholeBody } from '../http/body.ts';
 import { LimitReached, methodNotAllowed, notFound } from '../http/errors.ts';
-import { invalidField, refuseInvalid } from '../http/input.ts';
-import { success } from '../http/response.ts';
+import { invalidField, refuseInvalidQuery } from '../http/input.ts';
+import { send, success } from '../http/response.ts';
 import type { RecordedUse, RecordedUses, UsageReport } from '../openapi/schemas.ts';
 import { digestOfHeader, identifiedUses, operationOf, recording } from './recording.ts';
 
@@ -49,13 +50,31 @@ function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
   return remaining === null ? use : { ...use, remaining };
 }
 
+const VARY = { Vary: 'Accept' };
+
+/** The report as a file (RFC 4180). No cell can be a formula: each is a day or a number. */
+function csvResponse(c: Context<Env>, { from, to }: Range, used: DayCount[]) {
+  const lines = ['date,count', ...used.map(({ date, count }) => `${date},${count}`)];
+  const name = `usage-${c.get('call').business_id}-${from}-${to}.csv`;
+  const headers = { ...VARY, 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}"` };
+  const csv = lines.map((line) => `${line}\r\n`).join('');
+  return send(c, csv, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
+}
+
 export const usage = new Hono<Env>()
-  .get('/:business_id', guard('read_usage'), zValidator('query', rangeQuery, refuseInvalid), async (c) => {
-    const range = await rangeOfReport(c, c.req.valid('query'));
-    const [{ days }] = await c.get('ask')(usageInRange(range));
-    const counts: Record<string, number> = JSON.parse(days);
-    return success<UsageReport>(c, { used: fillRange(range, counts) });
-  })
+  .get(
+    '/:business_id',
+    guard('read_usage'),
+    zValidator('query', rangeQuery, refuseInvalidQuery('this report', rangeQuery)),
+    async (c) => {
+      const range = await rangeOfReport(c, c.req.valid('query'));
+      const [{ days }] = await c.get('ask')(usageInRange(range));
+      const counts: Record<string, number> = JSON.parse(days);
+      const used = fillRange(range, counts);
+      if (prefersCsv(c.req.header('Accept'))) return csvResponse(c, range, used);
+      return success<UsageReport>(c, { used }, VARY);
+    },
+  )
   .post('/:business_id', wholeBody, recording, guard(operationOf), async (c) => {
     const ask = c.get('ask');
     const what = c.get('recording');

@@ -1,0 +1,23 @@
+// Whether the databases respond.
+import { BINDINGS, type Binding } from '../core/database.ts';
+import type { Cost } from './batch.ts';
+
+/** A real table: a database without the migrations cannot serve. */
+const PROBE = 'select 1 from businesses limit 1';
+
+/** Asks each database one statement. Returns the errors of those that fail. */
+export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, cost: Cost): Promise<Error[]> {
+  const probes = BINDINGS.map(async (binding) => {
+    const database = bindings[binding];
+    if (database === undefined) return null;
+    cost.round_trips += 1;
+    try {
+      const { meta } = await database.prepare(PROBE).all();
+      cost.rows_read += meta.rows_read;
+      return null;
+    } catch (cause) {
+      return new Error(`${binding} failed`, { cause });
+    }
+  });
+  return (await Promise.all(probes)).filter((fault) => fault !== null);
+}
