@@ -97,7 +97,8 @@ export function expectAskable(call: { method: string; path: string; headers: Hea
   for (const parameter of Object.values(operation.parameters ?? {})) {
     const { name, in: place, schema } = parameter as unknown as { name: string; in: string; schema: Node };
     const value = place === 'query' ? query.get(name) : headers.get(name);
-    if (value !== null) faults.push(...faultsOf(name, schema, value));
+    const typed = (schema.type as unknown) === 'integer' ? Number(value) : value;
+    if (value !== null) faults.push(...faultsOf(name, schema, typed));
   }
   expectNone(`${method} ${path} ${body}`, faults);
 }

@@ -12,7 +12,7 @@ import { ALPHABET, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
 import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
-import { ROUTES } from './routes.ts';
+import { OF_A_BUSINESS } from './routes.ts';
 import { BASE, call, databases, everything, homes, NOW, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
 const SECRET = 'x'.repeat(33);
@@ -39,7 +39,7 @@ describe('the database of a call', () => {
   });
 });
 
-describe.each(ROUTES)('to $name', (route) => {
+describe.each(OF_A_BUSINESS)('to $name', (route) => {
   const ask = async (id: number | string, as: string) => {
     const options = { as, headers: { ...route.headers }, ...(route.body === undefined ? {} : { body: route.body }) };
     const { status, body, cost } = await call(route.method, route.path({ id }), options);

@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { createKey } from '../src/cli/keys.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { type AnyRoute, ROUTES } from './routes.ts';
 import { BASE, call, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
@@ -34,15 +34,7 @@ describe('OPTIONS', () => {
 
 describe('an unknown path', () => {
   test.each([
-    ...[
-      '/',
-      '/api',
-      '/api/v1',
-      '/api/v1/business',
-      '/api/v1/business/1',
-      '/api/v1/business/usage',
-      '/api/v1/business/usage/',
-    ],
+    ...['/', '/api', '/api/v1', '/api/v1/business/1', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...[
       '/api/v1/business/usage/1/',
       '/api/v1/business/1/access/',
@@ -104,7 +96,7 @@ describe('a known path with another method', () => {
 
 describe('a body that is held back', () => {
   const routes = ROUTES.filter(({ method }) => method !== 'GET');
-  const held = (route: Route, business: { id: number; key: string }, fields: RequestInit = {}) => {
+  const held = (route: AnyRoute, business: { id: number; key: string }, fields: RequestInit = {}) => {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const headers = { ...route.headers, Authorization: `Bearer ${business.key}`, 'Content-Type': 'application/json' };
     const init = { method: route.method, body: readable, duplex: 'half', ...fields, headers };

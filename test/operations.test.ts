@@ -6,12 +6,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { type AnyRoute, ROUTES, type Route } from './routes.ts';
 import { BASE, call, databases, env, everything, NOW, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
-function requestOf(route: Route, business: Business, headers: Record<string, string> = {}) {
+function requestOf(route: AnyRoute, business: Business, headers: Record<string, string> = {}) {
   const init: RequestInit = {
     method: route.method,
     headers: {

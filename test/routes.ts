@@ -1,4 +1,5 @@
 // Every route that the guard protects, and how it answers. A route that is missing here fails the test that walks the app.
+export type AnyRoute = Route | Unnamed;
 export type Route = {
   name: string;
   method: 'GET' | 'POST' | 'DELETE';
@@ -20,6 +21,8 @@ export type Route = {
   inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
 };
+/** A route whose path names no business. */
+type Unnamed = Omit<Route, 'unknownBusiness'> & { unknownBusiness: null };
 
 const ACCESS = '/api/v1/business/:business_id/access';
 const usageUnknown = { status: 422, body: { status: false, message: 'business id is not valid' } };
@@ -30,7 +33,8 @@ const inactive = 'This business is not active.';
 /** What the guard does not protect: it depends on no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
 
-export const ROUTES: Route[] = [
+/** The routes of one business. */
+export const OF_A_BUSINESS: Route[] = [
   {
     name: 'read usage',
     method: 'GET',
@@ -167,5 +171,20 @@ export const ROUTES: Route[] = [
     writes: false,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
+  },
+];
+
+export const ROUTES: (Route | Unnamed)[] = [
+  ...OF_A_BUSINESS,
+  {
+    name: 'list businesses',
+    method: 'GET',
+    pattern: '/api/v1/business',
+    path: () => '/api/v1/business',
+    bad: { query: '?limit=51' },
+    tokenRefusal: 'A business token cannot list businesses. Use an API key.',
+    writes: false,
+    inactiveRefusal: null,
+    unknownBusiness: null,
   },
 ];

@@ -1,8 +1,8 @@
-// The statements that every change of a business needs: reading it first, and the write that decides.
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+// The statements for businesses: listing them, reading one, and the write that decides a change of it.
+import { and, between, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
-import { access, businessColumns, businesses } from './schema.ts';
+import { $call, type Permission, permittedId, ruleFor, statement, verdictOf } from './permission.ts';
+import { access, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { builder } from './statement.ts';
 
 /** Columns of a row as a JSON object. */
@@ -44,3 +44,24 @@ export const touch = (permission: Permission, condition: SQL) =>
  */
 export const touchedId = (permission: Permission) =>
   sql`case when changes() > 0 then (select ${permittedId(permission)} from ${permission}) end`;
+
+/**
+ * Reads the verdict and, as JSON, the `limit` businesses of the key after the one with the id `after`, by id: of each whether its usage
+ * is denied from here, and if not, the business, its limits, and the counts from the day `from` on.
+ */
+export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) => {
+  // A key for one business has a range of one id.
+  const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
+  const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
+  const isOwn = sql`${eq(businesses.user_id, permission.key_user_id)} and ${between(businesses.id, start, end)}`;
+  const examined = sql`(select ${rowAsJson(businessColumns)} as business, ${businesses.id}, ${sql.join(Object.values(limitColumns), sql`, `)},
+    (${ruleFor(form, permission.read_only)}) as denied from ${businesses} where ${isOwn} order by ${businesses.id} limit ${$.limit})`;
+  const days = sql`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
+    where ${dailyUsage.business_id} = case when denied is null then id end and ${between(dailyUsage.day, $.from, $.last)})`;
+  const list = sql<string>`(select json_group_array(json_object('id', id, 'denied', denied, 'business', json(business),
+    'daily_limit', daily_limit, 'monthly_limit', monthly_limit, 'counts', json(${days}))) from ${examined})`;
+  return builder
+    .select({ ...verdictOf(permission), businesses: list.as('businesses') })
+    .from(permission)
+    .where(sql`true`);
+});

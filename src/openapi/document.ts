@@ -2,7 +2,7 @@
 // are those of the service, and every response of the test suite is validated against it (test/contract.ts).
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_DAYS } from '../core/use.ts';
 import { cached, guarded, json, ok, orCsv, refusals, uncached } from './responses.ts';
 import * as schemas from './schemas.ts';
@@ -22,6 +22,9 @@ const RECORDING = `Without a body, checks the caller and counts one use now, in 
 (API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
 nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
 same one counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} if it came with a token.`;
+
+const LISTING = `The businesses of the API key that it could read from where it calls, by id. A page examines \`limit\` of them, so it can
+have fewer although \`next\` is set.`;
 
 const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
 last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;
@@ -53,7 +56,7 @@ const sites = schemas.component('Sites', 'The domains to register.', service.sit
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
 const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };
-const businessWith = (...sites: string[]): schemas.Business => ({
+const fields = {
   id: 1,
   user_id: 7,
   name: 'Acme',
@@ -64,6 +67,10 @@ const businessWith = (...sites: string[]): schemas.Business => ({
   token: 'bua_pk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
   status: 'active',
   ...times,
+};
+const thirtyDays = fillRange({ from: '2026-02-02', to: '2026-03-03' }, { '2026-03-02': 5, '2026-03-03': 10 });
+const businessWith = (...sites: string[]): schemas.Business => ({
+  ...fields,
   access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
 });
 const seen = { first_seen: times.created_at, last_seen: times.updated_at };
@@ -71,6 +78,22 @@ const SHOP = 'https://shop.example';
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
 const paths: ZodOpenApiPathsObject = {
+  '/api/v1/business': {
+    parameters: [origin],
+    get: guarded(['list_businesses'], {
+      operationId: 'listBusinesses',
+      summary: 'List your businesses',
+      description: LISTING,
+      parameters: [
+        limit(50),
+        parameter('query', 'after', wholeNumber, 'The `next` of the page before. Default: from the first.', 20),
+      ],
+      success: ok('One page of businesses.', schemas.businesses, {
+        businesses: { businesses: [{ ...fields, used: thirtyDays, limits: null }], next: null, read_only: false },
+      }),
+      refusals: service.INVALID_PAGE,
+    }),
+  },
   '/api/v1/business/usage/{business_id}': {
     parameters: [businessId, origin],
     get: guarded(['read_usage'], {
@@ -264,6 +287,7 @@ export const openapi = ({ closed } = { closed: false }) =>
       servers: [{ url: '/', description: 'The host that serves this description.' }],
       tags: [
         { name: 'usage', description: 'Read and record the uses of a business.' },
+        { name: 'businesses', description: 'What a key may ask about.' },
         { name: 'access', description: 'Manage the domains on which a business token works.' },
         { name: 'description', description: 'This document.' },
       ],

@@ -55,7 +55,7 @@ const access = object('Access', 'A registered domain.', {
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
-export const business = object('Business', 'A business and its registered domains.', {
+const businessFields = {
   id: id('the business'),
   user_id: id('the user who owns it'),
   name: text('Name of the business.'),
@@ -67,6 +67,9 @@ export const business = object('Business', 'A business and its registered domain
   status: text('Status of the business. Its token works only while it is `active`.'),
   created_at: time('it was created'),
   updated_at: time('it or its list of domains was last changed'),
+};
+export const business = object('Business', 'A business and its registered domains.', {
+  ...businessFields,
   access_list: list('Its registered domains, ordered by id.', access),
 });
 export type Business = z.infer<typeof business>;
@@ -103,6 +106,27 @@ export const changes = object('Changes', 'Who changed what.', {
   next,
 });
 export type Changes = z.infer<typeof changes>;
+
+const limits = object('Limits', 'The most uses of a day and of a month, UTC.', {
+  daily: z.nullable(count('Of a day. Null: no limit.')),
+  monthly: z.nullable(count('Of a month. Null: no limit.')),
+  remaining: count('Uses left until one of them is reached.'),
+});
+const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
+  ...businessFields,
+  used: list('One entry for each of the last 30 days, ascending.', usageEntry),
+  limits: z.nullable(limits).check(z.describe('Null: the business has no limit.')),
+});
+export type ListedBusiness = z.infer<typeof listedBusiness>;
+export const businesses = object('Businesses', 'The businesses of an API key.', {
+  businesses: list(
+    'Those whose usage the caller may read from here, by id. It can be empty although `next` is set.',
+    listedBusiness,
+  ),
+  next,
+  read_only: z.boolean().check(z.describe('Whether the API key can only read.')),
+});
+export type Businesses = z.infer<typeof businesses>;
 
 export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
 export type Health = z.infer<typeof health>;

@@ -1,12 +1,14 @@
-// /api/v1/business: the token of a business, and who changed what.
+// /api/v1/business: the businesses of a key, the token of one, and who changed what.
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
-import { timestampOf } from '../core/time.ts';
-import { businessWithEntries } from '../db/business.ts';
+import { type Limits, remainingOf } from '../core/limits.ts';
+import type { Refusal } from '../core/policy.ts';
+import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
+import { businessesAfter, businessWithEntries } from '../db/business.ts';
 import { changesBefore } from '../db/changes.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { Business, Entry } from '../db/schema.ts';
@@ -17,7 +19,7 @@ import { wholeBody } from '../http/body.ts';
 import { methodNotAllowed } from '../http/errors.ts';
 import { pageQuery, readJson, refuseInvalidQuery } from '../http/input.ts';
 import { success } from '../http/response.ts';
-import type { Business as BusinessWithList, Changes } from '../openapi/schemas.ts';
+import type { Businesses, Business as BusinessWithList, Changes, ListedBusiness } from '../openapi/schemas.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */
 export const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
@@ -48,7 +50,47 @@ export const rotationBody = z.strictObject(
 const CHANGES_PER_PAGE = { most: 100, default: 20 };
 export const changesQuery = pageQuery('before', CHANGES_PER_PAGE.most);
 
+const BUSINESSES_PER_PAGE = { most: 50, default: 20 };
+const listQuery = pageQuery('after', BUSINESSES_PER_PAGE.most);
+
+/** A row of the list. `denied` is the refusal of its usage. */
+type Examined = Limits & { id: number; denied: Refusal | null; business: Business; counts: Record<string, number> };
+
+/** A business as it is listed, with its uses of the last 30 days and what is left of its limits. */
+function listedBusiness({ business, counts, ...limits }: Examined, verdict: Verdict, now: Date): ListedBusiness {
+  const { daily_limit: daily, monthly_limit: monthly } = limits;
+  const { first } = monthOf(now);
+  const inMonth = Object.entries(counts).filter(([day]) => day >= first);
+  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
+  const remaining = remainingOf({ ...limits, today: counts[dayOf(now)] ?? 0, month });
+  return {
+    ...business,
+    token: shownToken(business.token, verdict),
+    used: fillRange(rangeOf({}, dayOf(now)), counts),
+    limits: remaining === null ? null : { daily, monthly, remaining },
+  };
+}
+
 export const business = new Hono<Env>()
+  .get(
+    '/',
+    guard('list_businesses'),
+    zValidator('query', listQuery, refuseInvalidQuery('this list', listQuery)),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { now } = c.get('call');
+      const limit = Number(query.limit ?? BUSINESSES_PER_PAGE.default);
+      const from = [rangeOf({}, dayOf(now)).from, monthOf(now).first].sort()[0] ?? '';
+      const [row] = await c.get('ask')(businessesAfter({ limit, after: Number(query.after ?? 0), from }));
+      const examined: Examined[] = JSON.parse(row.businesses);
+      const readable = examined.filter(({ denied }) => denied === null);
+      return success<Businesses>(c, {
+        businesses: readable.map((one) => listedBusiness(one, row, now)),
+        next: examined.length === limit ? (examined.at(-1)?.id ?? null) : null,
+        read_only: row.read_only === 1,
+      });
+    },
+  )
   .post('/:business_id/token', wholeBody, guard('rotate_token'), async (c) => {
     const { keep_old } = c.get('body') === '' ? {} : await readJson(c, rotationBody);
     const { business_id, now } = c.get('call');
@@ -73,5 +115,6 @@ export const business = new Hono<Env>()
     },
   );
 
+business.all('/', methodNotAllowed('GET, HEAD'));
 business.all('/:business_id/token', methodNotAllowed('POST'));
 business.all('/:business_id/changes', methodNotAllowed('GET, HEAD'));

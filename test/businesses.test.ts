@@ -1,0 +1,145 @@
+// The list of businesses: those whose usage the caller could read from where it calls, page by page.
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { businesses, dailyUsage } from '../src/db/schema.ts';
+import { type CallOptions, call, newBusiness, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Listed = { id: number; token: string; used: { date: string; count: number }[]; limits: object | null };
+const list = async (query: string, options: CallOptions) => {
+  const { status, body, cost } = await call('GET', `/api/v1/business${query}`, options);
+  expect(status).toBe(200);
+  const { businesses, next, read_only } = body.data as {
+    businesses: Listed[];
+    next: number | null;
+    read_only: boolean;
+  };
+  return { businesses, ids: businesses.map(({ id }) => id), next, read_only, cost };
+};
+const USER = 7_000;
+const siblings = (count: number, fields = {}) =>
+  Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
+
+test('shows each business as other answers do, with its uses of 30 days', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-02-13', 3); // the 31st day back
+  await setCount(business.id, '2026-02-14', 5);
+  await setCount(business.id, TODAY, 7);
+  const shown = (await call('GET', business.access, { as: business.key })).body.data;
+  const { access_list: _, ...fields } = shown;
+  const used = (await call('GET', business.usage, { as: business.key })).body.data.used;
+  const answer = await call('GET', '/api/v1/business', { as: business.key });
+  expect(answer.body).toEqual({
+    status: true,
+    data: { businesses: [{ ...fields, used, limits: null }], next: null, read_only: false },
+  });
+  expect(used).toHaveLength(30);
+});
+
+test('shows no business of others, and an inactive one like any', async () => {
+  const other = await newBusiness();
+  const suspended = await newBusiness({ status: 'suspended' });
+  expect((await list('', { as: suspended.key })).ids).toEqual([suspended.id]);
+  expect((await list('', { as: other.key })).ids).toEqual([other.id]);
+});
+
+test('comes in pages by id, each business once', async () => {
+  const made = await siblings(7);
+  const [{ key }] = made as [Business];
+  const ids = made.map(({ id }) => id).sort((a, b) => a - b);
+  const pages: number[][] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page = await list(`?limit=3${after === 0 ? '' : `&after=${after}`}`, { as: key });
+    pages.push(page.ids);
+    after = page.next;
+  }
+  expect(pages).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+  expect((await list('', { as: key })).ids).toEqual(ids);
+});
+
+test('from a page, shows the businesses whose sites cover it, and those without sites; a page can be empty before the last', async () => {
+  const user_id = 7_001;
+  const shop = await newBusiness({ user_id, sites: ['https://shop.example'] });
+  const wild = await newBusiness({ user_id, sites: ['https://*.shop.example'] });
+  const open = await newBusiness({ user_id });
+  const from = async (origin: string) => (await list('', { as: shop.key, origin })).ids;
+  expect(await from('https://shop.example')).toEqual([shop.id, open.id]);
+  expect(await from('https://a.shop.example')).toEqual([wild.id, open.id]);
+  expect(await from('https://evil.example')).toEqual([open.id]);
+  const first = await list('?limit=1', { as: shop.key, origin: 'https://evil.example' });
+  expect(first).toMatchObject({ ids: [], next: shop.id });
+});
+
+test('tells the limits, and what is left of them', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-02-28', 50);
+  await setCount(business.id, '2026-03-01', 30);
+  await setCount(business.id, TODAY, 5);
+  for (const [daily, monthly, remaining] of [
+    [10, 100, 5],
+    [100, 37, 2],
+    [null, 100, 65],
+    [4, null, 0],
+    [0, 0, 0],
+  ] as const) {
+    const limits = { daily_limit: daily, monthly_limit: monthly };
+    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
+    const {
+      businesses: [listed],
+    } = await list('', { as: business.key });
+    expect(listed?.limits).toEqual({ daily, monthly, remaining });
+  }
+});
+
+test.each([
+  ['limit', '?limit=0', 'limit must be a whole number from 1 to 50'],
+  ['limit', '?limit=51', 'limit must be a whole number from 1 to 50'],
+  ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and given once'],
+  ['after', '?after=x', 'after must be an id, such as 17, and given once'],
+  ['page', '?page=2', 'page is not a parameter of this list: it takes limit and after'],
+])('refuses a wrong %s: %s', async (field, query, message) => {
+  const { key } = await newBusiness();
+  const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });
+  expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { [field]: [message] } } });
+});
+
+test('refuses a business token, whatever it sends', async () => {
+  const { token } = await newBusiness();
+  const { status, body } = await call('GET', '/api/v1/business?limit=x', { as: token });
+  const message = 'A business token cannot list businesses. Use an API key.';
+  expect({ status, body }).toEqual({ status: 403, body: { status: false, message } });
+});
+
+describe('costs one round trip', () => {
+  const SIZE = 20;
+  let key = '';
+  beforeAll(async () => {
+    const user_id = 7_002;
+    const sites = ['https://shop.example', 'https://*.shop.example', 'https://b.example'];
+    const made = await Promise.all(Array.from({ length: SIZE }, () => newBusiness({ user_id, sites })));
+    for (const { id, db } of made) {
+      const days = Array.from({ length: 400 }, (_, day) => ({ business_id: id, day: addDays(TODAY, -day), count: 1 }));
+      for (let from = 0; from < 400; from += 30) await db.insert(dailyUsage).values(days.slice(from, from + 30));
+      await db.update(businesses).set({ daily_limit: 1, monthly_limit: 1 }).where(eq(businesses.id, id));
+    }
+    ({ key } = made[0] as Business);
+  });
+
+  test.each([
+    ['a server', undefined, 35],
+    ['a page', 'https://shop.example', 35],
+    ['a page with wildcard candidates', 'https://a.b.c.d.shop.example', 45],
+  ])('and from %s at most that many rows for each business', async (_, origin, most) => {
+    const { ids, cost } = await list(`?limit=${SIZE}`, origin === undefined ? { as: key } : { as: key, origin });
+    expect(ids).toHaveLength(SIZE);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(cost.rows_read / SIZE).toBeLessThanOrEqual(most);
+  });
+
+  test('and few rows for those that are refused', async () => {
+    const { ids, cost } = await list(`?limit=${SIZE}`, { as: key, origin: 'https://evil.example' });
+    expect(ids).toEqual([]);
+    expect(cost.rows_read / SIZE).toBeLessThanOrEqual(6);
+  });
+});
