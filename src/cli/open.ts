@@ -26,17 +26,19 @@ export type Where = {
 type Config = {
   name?: string | undefined;
   compatibility_date?: string | undefined;
-  d1_databases: { binding: string; database_name?: string | undefined }[];
+  d1_databases: { binding: string; database_name?: string | undefined; migrations_dir?: string | undefined }[];
 };
 
-/** The databases that a configuration binds. */
+/** The databases that a configuration binds, by number. `name` is empty if it names none; `migrations` is the folder of theirs. */
 export function boundIn(config: string | undefined) {
   const file = config === undefined ? CONFIG : resolve(config);
   const { name, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
-  const bound = d1_databases.flatMap(({ binding, database_name = '' }) => {
+  const bound = d1_databases.flatMap(({ binding, database_name = '', migrations_dir = 'migrations' }) => {
     const number = numberOf(binding);
-    return number === null ? [] : [{ number, binding, name: database_name }];
+    const migrations = resolve(dirname(file), migrations_dir);
+    return number === null ? [] : [{ number, binding, name: database_name, migrations }];
   });
+  bound.sort((a, b) => a.number - b.number);
   return { file, worker: { name, compatibility_date }, bound };
 }
 
@@ -50,7 +52,9 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
     remoteBindings: remote,
     envFiles: [],
   });
-  const homes = bound.map((home) => ({ ...home, db: drizzle(proxy.env[home.binding] as D1Database) }));
+  const homes = bound.map(({ number, binding, name }) => {
+    return { number, binding, name, db: drizzle(proxy.env[binding] as D1Database) };
+  });
   const run = () => work(new Databases(homes));
   try {
     return await (remote ? run() : patiently(run));

@@ -1,36 +1,106 @@
-// npm run deploy: finds or creates the database by its name, applies new migrations, then uploads the Worker. Arguments after `--`
-// go to `wrangler deploy`. wrangler.toml does not change.
+// npm run deploy: for each database, finds or creates it by its name and applies new migrations. Then it uploads the Worker. It stops
+// at the first step that fails. Arguments after `--` go to `wrangler deploy`; --config counts for every step. wrangler.toml does not
+// change.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { unstable_readConfig } from 'wrangler';
+import { parseArgs } from 'node:util';
+import { boundIn } from '../cli/open.ts';
+import { placesIn } from './places.ts';
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
+const HOMES = 'select distinct database from homes order by database';
 const root = resolve(import.meta.dirname, '../..');
+const args = process.argv.slice(2);
+
+const { config, databases } = planned();
+const given = config === undefined ? [] : ['--config', config];
+
+for (const { number, binding, name, place } of databases) {
+  const label = `${name} (${binding})`;
+  const found = wrangler(['d1', 'info', name, '--json', ...given], 'pipe');
+  if (!found.done) {
+    if (!found.output.includes("Couldn't find a D1 DB")) fail(`${label}: ${found.output}`);
+    const where = place === undefined ? [] : [`--${place.kind}`, place.value];
+    const made = wrangler(['d1', 'create', name, ...where, ...given], 'pipe');
+    if (!made.done) fail(`${label}: ${made.output}`);
+    console.log(`Created the database ${label}${place === undefined ? '' : ` with ${place.kind} ${place.value}`}.`);
+  }
+  if (!wrangler(['d1', 'migrations', 'apply', binding, '--remote', ...given], 'inherit').done)
+    fail(`The migrations of ${label} were not applied: nothing was uploaded.`);
+  if (number === 0) requireHomes(label);
+}
+if (!wrangler(['deploy', ...args], 'inherit', 'inherit').done) fail('wrangler deploy failed.');
+
+/** Reads the configuration. What is wrong with it stops the deployment before anything is done. */
+function planned() {
+  try {
+    const { config } = parseArgs({
+      args,
+      options: { config: { type: 'string', short: 'c' } },
+      strict: false, // the other options are wrangler's
+    }).values;
+    if (config === true) throw new Error('--config needs a file.');
+    const file = config === undefined ? undefined : resolve(root, `${config}`);
+    const { bound } = boundIn(file);
+    requireComplete(bound);
+    const known = file === undefined ? bound : [...bound, ...boundIn(undefined).bound];
+    const setting = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).config?.databases;
+    const places = placesIn(
+      setting,
+      known.map(({ binding }) => binding),
+    );
+    return { config: file, databases: bound.map((home) => ({ ...home, place: places.get(home.binding) })) };
+  } catch (error) {
+    return stop((error as Error).message);
+  }
+}
+
+function requireComplete(bound: ReturnType<typeof boundIn>['bound']): void {
+  if (bound[0]?.number !== 0) throw new Error('The configuration binds no database DB.');
+  const bindings = new Map<string, string>();
+  for (const { binding, name, migrations } of bound) {
+    if (name === '') throw new Error(`The database ${binding} has no database_name.`);
+    const other = bindings.get(name);
+    if (other !== undefined) throw new Error(`${other} and ${binding} have the same database_name, ${name}.`);
+    bindings.set(name, binding);
+    const right = resolve(root, 'migrations');
+    if (migrations !== right)
+      throw new Error(`The migrations_dir of ${binding} is ${migrations}. It must be ${right}.`);
+  }
+}
+
+/** Stops where owners have their data in a database that is not bound: none may ever be taken away. */
+function requireHomes(label: string): void {
+  const asked = wrangler(['d1', 'execute', 'DB', '--remote', '--json', '--command', HOMES, ...given], 'pipe');
+  if (!asked.done) fail(`${label}: ${asked.output}`);
+  const [{ results }] = JSON.parse(asked.stdout) as [{ results: { database: number }[] }];
+  const unbound = results.flatMap(({ database }) =>
+    databases.some(({ number }) => number === database) ? [] : [`DB_${database}`],
+  );
+  if (unbound.length > 0)
+    stop(
+      `Owners have their data in ${unbound.join(', ')}, which the configuration does not bind: nothing was uploaded.`,
+    );
+}
 
 /** Runs wrangler. Only the upload gets a terminal: the earlier steps must not ask questions. */
-function wrangler(args: string[], stdio: 'pipe' | 'inherit', stdin: 'ignore' | 'inherit' = 'ignore') {
+function wrangler(words: string[], stdio: 'pipe' | 'inherit', stdin: 'ignore' | 'inherit' = 'ignore') {
   const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
   const shell = process.platform === 'win32';
-  const run = spawnSync('wrangler', args, { cwd: root, env, shell, stdio: [stdin, stdio, stdio], encoding: 'utf8' });
-  return { done: run.status === 0, output: `${run.stdout ?? ''}${run.stderr ?? ''}` };
+  const quoted = shell ? words.map((word) => `"${word}"`) : words;
+  const run = spawnSync('wrangler', quoted, { cwd: root, env, shell, stdio: [stdin, stdio, stdio], encoding: 'utf8' });
+  const stdout = run.stdout ?? '';
+  return { done: run.status === 0, stdout, output: `${stdout}${run.stderr ?? ''}` };
 }
 
 function fail(message: string): never {
   const loggedOut = /"loggedIn":\s*false/.test(wrangler(['whoami', '--json'], 'pipe').output);
-  process.stderr.write(`${loggedOut ? LOGIN : message.trim()}\n`);
-  process.exit(1);
+  return stop(loggedOut ? LOGIN : message);
 }
 
-const name = unstable_readConfig({ config: resolve(root, 'wrangler.toml') }).d1_databases[0]?.database_name;
-if (!name) fail('wrangler.toml names no database.');
-const found = wrangler(['d1', 'info', name, '--json'], 'pipe');
-if (!found.done) {
-  if (!found.output.includes("Couldn't find a D1 DB")) fail(found.output);
-  const made = wrangler(['d1', 'create', name], 'pipe');
-  if (!made.done) fail(made.output);
-  console.log(`Created the database ${name}.`);
+function stop(message: string): never {
+  process.stderr.write(`${message.trim()}\n`);
+  process.exit(1);
 }
-if (!wrangler(['d1', 'migrations', 'apply', 'DB', '--remote'], 'inherit').done)
-  fail('The migrations were not applied: nothing was uploaded.');
-if (!wrangler(['deploy', ...process.argv.slice(2)], 'inherit', 'inherit').done) fail('wrangler deploy failed.');

@@ -1,8 +1,9 @@
 // npm run deploy, with a stand-in for wrangler that logs how it is called and plays what the test says.
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PLACES, placesIn } from '../../src/tools/places.ts';
 import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 
@@ -21,16 +22,16 @@ process.stderr.write(stderr);
 process.exitCode = code;
 `;
 
-/** `npm run deploy -- …args`, by somebody who types `yes`: how it ends, and what wrangler was called with. */
-function deploy(plays: Plays, ...args: string[]) {
+/** `npm run deploy -- …args` in `project`, by somebody who types `yes`: how it ends, and what wrangler was called with. */
+function deployIn(project: string, plays: Plays, ...args: string[]) {
   const folder = newFolder();
   writeFileSync(join(folder, 'wrangler'), STAND_IN, { mode: 0o755 });
   writeFileSync(join(folder, 'wrangler.cmd'), '@node "%~dp0wrangler" %*\r\n');
-  writeFileSync(join(folder, 'plays'), JSON.stringify(plays));
+  writeFileSync(join(folder, 'plays'), JSON.stringify({ ...plays, 'd1 execute': plays['d1 execute'] ?? homesIn() }));
   const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
   type Ended = { code: number | string | null | undefined; stdout: string; stderr: string; calls: string[] };
   return new Promise<Ended>((done) => {
-    const script = join(ROOT, 'src/tools/deploy.ts');
+    const script = join(project, 'src/tools/deploy.ts');
     const child = execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) => {
       const log = join(folder, 'calls');
       const calls = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
@@ -39,11 +40,18 @@ function deploy(plays: Plays, ...args: string[]) {
     child.stdin?.end('yes');
   });
 }
+const deploy = (plays: Plays, ...args: string[]) => deployIn(ROOT, plays, ...args);
+
+/** What wrangler says of the databases in which owners are. */
+const homesIn = (...databases: number[]) => ({
+  stdout: JSON.stringify([{ results: databases.map((database) => ({ database })), success: true, meta: {} }]),
+});
 
 const NAME = 'business-usage-access';
 const INFO = `d1 info ${NAME} --json`;
 const CREATE = `d1 create ${NAME}`;
 const MIGRATE = 'd1 migrations apply DB --remote';
+const HOMES = 'd1 execute DB --remote --json --command select distinct database from homes order by database';
 const WHOAMI = 'whoami --json';
 const MISSING = "Couldn't find a D1 DB named";
 const UNKNOWN = { code: 1, stderr: `${MISSING} '${NAME}' (bound as 'DB') in the API.\n` };
@@ -61,16 +69,16 @@ describe.concurrent('npm run deploy', () => {
       code: 0,
       stdout: 'applied\nlive\n',
       stderr: '',
-      calls: [INFO, MIGRATE, 'deploy --domain usage.example.com < yes'],
+      calls: [INFO, MIGRATE, HOMES, 'deploy --domain usage.example.com < yes'],
     });
   });
 
   test('makes the database where there is none, and says so', async () => {
     expect(await deploy({ 'd1 info': UNKNOWN })).toEqual({
       code: 0,
-      stdout: `Created the database ${NAME}.\n`,
+      stdout: `Created the database ${NAME} (DB).\n`,
       stderr: '',
-      calls: [INFO, CREATE, MIGRATE, 'deploy < yes'],
+      calls: [INFO, CREATE, MIGRATE, HOMES, 'deploy < yes'],
     });
   });
 
@@ -78,22 +86,28 @@ describe.concurrent('npm run deploy', () => {
     [
       'the database cannot be looked up',
       { 'd1 info': { code: 1, stderr: 'fetch failed\n\n' } },
-      'fetch failed',
+      `${NAME} (DB): fetch failed`,
       [INFO],
     ],
     [
       'the database cannot be made',
       { 'd1 info': UNKNOWN, 'd1 create': { code: 1, stderr: 'the limit of databases is reached\n' } },
-      'the limit of databases is reached',
+      `${NAME} (DB): the limit of databases is reached`,
       [INFO, CREATE],
     ],
     [
       'a migration fails',
       { 'd1 migrations': { code: 1 } },
-      'The migrations were not applied: nothing was uploaded.',
+      `The migrations of ${NAME} (DB) were not applied: nothing was uploaded.`,
       [INFO, MIGRATE],
     ],
-    ['the upload fails', { deploy: { code: 1 } }, 'wrangler deploy failed.', [INFO, MIGRATE, 'deploy < yes']],
+    [
+      'the homes cannot be read',
+      { 'd1 execute': { code: 1, stderr: 'fetch failed\n' } },
+      `${NAME} (DB): fetch failed`,
+      [INFO, MIGRATE, HOMES],
+    ],
+    ['the upload fails', { deploy: { code: 1 } }, 'wrangler deploy failed.', [INFO, MIGRATE, HOMES, 'deploy < yes']],
   ])('ends with one line and 1 where %s, and goes no further', async (_, plays, line, calls) => {
     const whoami = { whoami: { stdout: '{ "loggedIn": true }' } };
     const ended = { code: 1, stdout: '', stderr: `${line}\n`, calls: [...calls, WHOAMI] };
@@ -107,6 +121,149 @@ describe.concurrent('npm run deploy', () => {
     };
     expect(await deploy(plays)).toEqual({ code: 1, stdout: '', stderr: LOGIN, calls: [INFO, WHOAMI] });
   });
+});
+
+const block = (binding: string, name = `usage-${binding}`, more = 'migrations_dir = "migrations"') =>
+  `[[d1_databases]]\nbinding = "${binding}"\n${name && `database_name = "${name}"\n`}${more}\n`;
+const TOML = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
+/** In no order, and with one that is not of the service. */
+const THREE = TOML + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
+
+/** A copy of the project with this configuration, in which databases have these places. */
+function projectWith(toml: string, places?: object): string {
+  const project = newFolder();
+  for (const name of ['src', 'migrations']) cpSync(join(ROOT, name), join(project, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'), 'junction');
+  const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ ...own, config: { databases: places } }));
+  writeFileSync(join(project, 'wrangler.toml'), toml);
+  return project;
+}
+
+/** What wrangler is called with for a database that is there. */
+const found = (binding: string, ...more: string[]) => [
+  ['d1 info', `usage-${binding}`, '--json', ...more].join(' '),
+  ['d1 migrations apply', binding, '--remote', ...more].join(' '),
+];
+const missing = (binding: string) => ({ code: 1, stderr: `${MISSING} 'usage-${binding}' in the API.\n` });
+
+describe.concurrent('npm run deploy with several databases', () => {
+  test('finds or makes each, in its place, and migrates each, then uploads', async () => {
+    const places = { DB: { location: 'weur' }, DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
+    const plays = { 'd1 info usage-DB_1': missing('DB_1'), 'd1 info usage-DB_2': missing('DB_2') };
+    const created = { DB_1: 'd1 create usage-DB_1 --jurisdiction eu', DB_2: 'd1 create usage-DB_2 --location apac' };
+    const [info1, migrate1] = found('DB_1');
+    const [info2, migrate2] = found('DB_2');
+    expect(await deployIn(projectWith(THREE, places), { ...plays, 'd1 execute': homesIn(0, 2) })).toEqual({
+      code: 0,
+      stdout:
+        'Created the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n',
+      stderr: '',
+      calls: [
+        ...[...found('DB'), HOMES],
+        ...[info1, created.DB_1, migrate1],
+        ...[info2, created.DB_2, migrate2],
+        'deploy < yes',
+      ],
+    });
+  });
+
+  test.each([['--config'], ['-c'], ['--config=']])('takes the configuration of %s for every step', async (option) => {
+    const project = projectWith(TOML + block('DB'), { DB: { location: 'weur' } });
+    const file = join(project, 'other.toml');
+    writeFileSync(file, THREE);
+    const given = option.endsWith('=') ? [option + file] : [option, 'other.toml'];
+    const { code, calls } = await deployIn(project, {}, '--domain', 'usage.example.com', ...given);
+    const use = ['--config', file];
+    const steps = [
+      ...found('DB', ...use),
+      [HOMES, ...use].join(' '),
+      ...found('DB_1', ...use),
+      ...found('DB_2', ...use),
+    ];
+    const upload = `deploy --domain usage.example.com ${given.join(' ')} < yes`;
+    expect({ code, calls }).toEqual({ code: 0, calls: [...steps, upload] });
+  });
+
+  test('stops at the first whose migrations fail, and names it', async () => {
+    const plays = { 'd1 migrations apply DB_1': { code: 1 }, whoami: { stdout: '{ "loggedIn": true }' } };
+    expect(await deployIn(projectWith(THREE), plays)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The migrations of usage-DB_1 (DB_1) were not applied: nothing was uploaded.\n',
+      calls: [...found('DB'), HOMES, ...found('DB_1'), WHOAMI],
+    });
+  });
+
+  test('stops after DB where an owner is in a database that is not bound', async () => {
+    expect(await deployIn(projectWith(THREE), { 'd1 execute': homesIn(0, 1, 3, 61) })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Owners have their data in DB_3, DB_61, which the configuration does not bind: nothing was uploaded.\n',
+      calls: [...found('DB'), HOMES],
+    });
+  });
+
+  const right = (project: string) => join(project, 'migrations');
+  test.each<[string, string, object | undefined, string | ((project: string) => string)]>([
+    ['DB is not bound', TOML + block('DB_1'), undefined, 'The configuration binds no database DB.'],
+    ['a name is missing', TOML + block('DB') + block('DB_1', ''), undefined, 'The database DB_1 has no database_name.'],
+    [
+      'two have one name',
+      TOML + block('DB', 'a') + block('DB_4', 'b') + block('DB_3', 'b'),
+      undefined,
+      'DB_3 and DB_4 have the same database_name, b.',
+    ],
+    [
+      'the migrations of one are elsewhere',
+      TOML + block('DB', 'a', '') + block('DB_1', 'b', 'migrations_dir = "../other"'),
+      undefined,
+      (project) => `The migrations_dir of DB_1 is ${join(project, '../other')}. It must be ${right(project)}.`,
+    ],
+    [
+      'a place is for no database',
+      THREE,
+      { DB_3: { location: 'weur' } },
+      'package.json: config.databases.DB_3 is for a database that the configuration does not bind.',
+    ],
+  ])('does nothing where %s, and says so in one line', async (_, toml, places, line) => {
+    const project = projectWith(toml, places);
+    const stderr = `${typeof line === 'string' ? line : line(project)}\n`;
+    expect(await deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+  });
+
+  test.each([
+    ['has no file', ['--config'], '--config needs a file.\n'],
+    ['names none', ['--config', 'none.toml'], `Could not read file: ${join(ROOT, 'none.toml')}\n`],
+  ])('does nothing where --config %s', async (_, args, stderr) => {
+    expect(await deploy({}, ...args)).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+  });
+});
+
+const oneKey = ' must have one key, location or jurisdiction.';
+test.each<[string, unknown, string]>([
+  ['a text', 'eu', oneKey],
+  ['nothing', null, oneKey],
+  ['without a key', {}, oneKey],
+  ['with another key', { region: 'eu' }, oneKey],
+  ['with the name of a method', { toString: 'eu' }, oneKey],
+  ['with both', { location: 'weur', jurisdiction: 'eu' }, oneKey],
+  ['in an unknown location', { location: 'eu' }, '.location must be one of weur, eeur, apac, oc, wnam, enam.'],
+  ['in an unknown jurisdiction', { jurisdiction: 'weur' }, '.jurisdiction must be one of eu, fedramp, us.'],
+])('a place %s is refused in one line', (_, place, line) => {
+  expect(() => placesIn({ DB_1: place }, ['DB', 'DB_1'])).toThrow(
+    new Error(`package.json: config.databases.DB_1${line}`),
+  );
+});
+
+test('the places are those of wrangler', () => {
+  const wrangler = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+  const help = execFileSync(process.execPath, [wrangler, 'd1', 'create', '--help'], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  const choices = [...help.matchAll(/\[choices: (.*)\]/g)].map(([, list]) => list?.replaceAll('"', ''));
+  expect(choices).toEqual(Object.values(PLACES).map((values) => values.join(', ')));
 });
 
 test('wrangler says what its stand-in says of a database that is not there', () => {
