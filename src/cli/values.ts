@@ -1,6 +1,6 @@
 // How each argument and option is read, and what it must be.
 import { isImportable } from '../core/credential.ts';
-import { bindingOf } from '../core/database.ts';
+import { BINDINGS, bindingOf } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
@@ -28,6 +28,10 @@ export const database = value('be the number of a database: 0 for DB, 1 for DB_1
 export const port = value('be a number from 1 to 65535', (text) => {
   const number = idOf(text);
   return number !== null && number <= 65_535 ? number : null;
+});
+export const databases = value('be a number from 1 to 62', (text) => {
+  const number = idOf(text);
+  return number !== null && number <= BINDINGS.length ? number : null;
 });
 export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
 export const status = value(

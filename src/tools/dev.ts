@@ -1,43 +1,48 @@
-// npm run dev: applies migrations, prepares demo businesses and a new demo key in the local database, and starts the service. Once
+// npm run dev: applies migrations, prepares demo businesses and new demo keys in the local databases, and starts the service. Once
 // the service responds, it prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../cli/errors.ts';
-import { port as portValue, readValue } from '../cli/values.ts';
+import { databases as databasesValue, port as portValue, readValue } from '../cli/values.ts';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { prepareDemo } from './demo.ts';
 import { problemOf } from './port.ts';
 
-const { port, persist } = optionsOf();
+const { port, persist, count } = optionsOf();
 // Checked before anything changes: a second start on the same port would replace the key of the first.
 const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded late: wrangler takes most of a second to load, and an error need not wait for it.
-const { withDatabases } = await import('../cli/open.ts');
+const [{ withDatabases }, { configWith }] = await Promise.all([import('../cli/open.ts'), import('./dev-config.ts')]);
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
-const elsewhere = persist === undefined ? [] : ['--persist-to', persist];
+const { bindings, config } = configWith(count);
+const where = [
+  ...(config === undefined ? [] : ['--config', config]),
+  ...(persist === undefined ? [] : ['--persist-to', persist]),
+];
 
-const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', ...elsewhere], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env,
-  shell,
-});
-if (migrated.status !== 0) {
+for (const binding of bindings) {
+  const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', binding, '--local', ...where], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+    shell,
+  });
+  if (migrated.status === 0) continue;
   process.stderr.write(migrated.stdout);
-  process.exit(1);
+  end(`The migrations of ${binding} were not applied.`, 1);
 }
-const { charts, shop, api_key } = await withDatabases({ 'persist-to': persist }, (databases) =>
+const { charts, shop, api_key, other } = await withDatabases({ 'persist-to': persist, config }, (databases) =>
   prepareDemo(databases, new Date(), port),
-);
+).catch((error) => end(reasonOf(error), 1));
 
 // The page shows the first of them, in a folder that is not the deployed one.
 const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
-const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.directory, ...elsewhere], {
+const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.directory, ...where], {
   stdio: 'inherit',
   env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
   shell,
@@ -50,6 +55,11 @@ server.on('exit', (code) => process.exit(code ?? 0));
 
 while (!(await answers())) await wait(100);
 await wait(300); // wrangler's line about that request comes first
+const others = other && {
+  exports: `export OTHER=${other.business.id} OTHER_KEY=${other.api_key} OTHER_TOKEN=${other.business.token}\n`,
+  example: 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n',
+  admin: `npm run -s admin -- ${['database', 'list', ...where].join(' ')}\n`,
+};
 console.log(`
 Ready: http://localhost:${port} shows the chart of a demo business, and a page for owners. To use the API, paste these lines into
 another terminal:
@@ -58,12 +68,12 @@ export API=http://localhost:${port}/api/v1
 export API_KEY=${api_key}
 export BUSINESS=${charts.id} TOKEN=${charts.token}
 export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
-
+${others?.exports ?? ''}
 and then, for example:
 
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
-`);
+${others ? others.example + others.admin : ''}`);
 
 /** Not with `fetch`, which refuses ports such as 6000. */
 function answers(): Promise<boolean> {
@@ -77,10 +87,18 @@ function answers(): Promise<boolean> {
 
 /** A wrong option prints one line on stderr and exits with 2. */
 function optionsOf() {
-  const options = { port: { type: 'string', default: '8787' }, 'persist-to': { type: 'string' } } as const;
+  const options = {
+    port: { type: 'string', default: '8787' },
+    databases: { type: 'string', default: '1' },
+    'persist-to': { type: 'string' },
+  } as const;
   try {
     const { values } = parseArgs({ options });
-    return { port: readValue(portValue('8788'), '--port', values.port), persist: values['persist-to'] };
+    return {
+      port: readValue(portValue('8788'), '--port', values.port),
+      count: readValue(databasesValue('3'), '--databases', values.databases),
+      persist: values['persist-to'],
+    };
   } catch (error) {
     return end(reasonOf(error), 2);
   }

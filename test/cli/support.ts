@@ -1,10 +1,12 @@
 // What the operator's tests share: the command line as one types it, and what lies in a local database.
 import { execFile } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { callOf } from '../../src/cli/call.ts';
 import { withDatabases } from '../../src/cli/open.ts';
+import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -30,6 +32,36 @@ export async function resultOf(state: string, ...args: string[]) {
   return JSON.parse(
     JSON.stringify(await withDatabases(where, (databases) => command.run(databases, given, new Date()))),
   );
+}
+
+const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
+  (binding) => `[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
+);
+
+let template: Promise<string> | undefined;
+
+/** Three databases with their tables: the configuration that binds them, their state directory, and the options that name both. */
+export async function threeDatabases() {
+  const [state, config] = [newFolder(), join(newFolder(), 'three.toml')];
+  writeFileSync(config, `compatibility_date = "2026-10-01"\n${BLOCKS.join('')}`);
+  template ??= migratedFor(config);
+  cpSync(await template, state, { recursive: true });
+  return { config, state, where: ['--config', config, '--persist-to', state] };
+}
+
+/** A state directory with the tables of each database. wrangler would take seconds for each. */
+async function migratedFor(config: string): Promise<string> {
+  const state = newDatabase();
+  const files = globSync('migrations/*.sql', { cwd: ROOT }).sort();
+  const migrations = files.map((file) => statementsOf(readFileSync(join(ROOT, file), 'utf8')));
+  await withDatabases({ config, 'persist-to': state }, async ({ all }) => {
+    for (const { db } of all.slice(1)) {
+      for (const statements of migrations) {
+        await db.$client.batch(statements.map((statement) => db.$client.prepare(statement)));
+      }
+    }
+  });
+  return state;
 }
 
 /** The SQLite file of the database in `state`, opened beside D1. */

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Databases, Home } from '../../src/cli/databases.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { hashOf } from '../../src/core/credential.ts';
+import { apiKeys, businesses } from '../../src/db/schema.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
-import { insert, rowsOf } from '../cli/support.ts';
+import { insert, rowsOf, threeDatabases } from '../cli/support.ts';
 import { newDatabase } from '../node/state.ts';
 
 const NOW = new Date('2026-03-15T12:00:00.000Z');
@@ -58,3 +60,40 @@ test('run for another port, leaves the key of the first as it is', async () => {
     ]);
   });
 });
+
+describe('with three databases', () => {
+  test('makes a business and a key of another user in another database, and keeps the business', async () => {
+    const { config, state } = await threeDatabases();
+    await withDatabases({ config, 'persist-to': state }, async (databases) => {
+      const { charts, shop, other } = await prepareDemo(databases, NOW, 8787);
+      expect([charts.id, shop.id]).toEqual([1, 2]);
+      const business = { id: 1_000_000_001, user_id: 2, name: 'Demo Abroad', status: 'active' };
+      expect(other?.business).toMatchObject({ ...business, token: expect.stringMatching(/^bua_pk_1/) });
+      expect(other?.api_key).toMatch(/^bua_sk_1/);
+      expect(await rows(databases, 1, businesses)).toEqual([other?.business]);
+      expect(await rows(databases, 2, businesses)).toEqual([]);
+
+      const second = await prepareDemo(databases, LATER, 8787);
+      expect(second.other?.business).toEqual(other?.business);
+      const keys = await rows(databases, 1, apiKeys);
+      expect(keys.map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
+        { hash: await hashOf(`${other?.api_key}`), revoked_at: '2026-03-16T12:00:00.000000Z' },
+        { hash: await hashOf(`${second.other?.api_key}`), revoked_at: null },
+      ]);
+    });
+  });
+
+  test('keeps what one database had, which is without the other user', async () => {
+    const { config, state } = await threeDatabases();
+    const prepare = (config?: string) =>
+      withDatabases({ config, 'persist-to': state }, (databases) => prepareDemo(databases, NOW, 8787));
+    const one = await prepare();
+    expect(one.other).toBeNull();
+    const three = await prepare(config);
+    expect([three.charts, three.shop]).toEqual([one.charts, one.shop]);
+    expect(three.other?.business.id).toBe(1_000_000_001);
+  });
+});
+
+const rows = <T extends typeof businesses | typeof apiKeys>(databases: Databases, number: number, table: T) =>
+  (databases.numbered(number) as Home).db.select().from(table).orderBy(table.id);

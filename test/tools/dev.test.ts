@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { boundIn } from '../../src/cli/open.ts';
 import { problemOf } from '../../src/tools/port.ts';
-import { node, nodeIn, ROOT } from '../cli/support.ts';
+import { node, nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
@@ -19,9 +20,28 @@ async function listenAt(host: string) {
 const inUse = (port: number, holder: number | string = process.pid) =>
   new RegExp(`^Port ${port} is in use( by process ${holder}.*)?\\. Choose another: npm run dev -- --port NUMBER\\n?$`);
 
+/** Variables with which `wrangler` is this script. */
+function playing(script: string) {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'wrangler'), `#!/usr/bin/env node\n${script}`, { mode: 0o755 });
+  return { PATH: `${folder}${delimiter}${process.env.PATH}` };
+}
+
+/** Serves for a moment, and says how it was called. */
+const SERVES = `
+const [command, , port] = process.argv.slice(2);
+if (command === 'dev') {
+  console.log(process.argv.slice(2).join(' '));
+  require('node:http').createServer((_, answer) => answer.end()).listen(+port, 'localhost');
+  setTimeout(() => process.exit(0), 3000);
+}
+`;
+
 describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
     ['a wrong option', ['--wrong'], "Unknown option '--wrong'"],
+    ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
+    ['no databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
     ['a wrong port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
   ])('answers %s with one line on stderr and 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
@@ -37,11 +57,49 @@ describe.concurrent('npm run dev', () => {
   });
 
   test('ends with the exit code of a server that does not start, and prints nothing to paste', async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'wrangler'), '#!/bin/sh\ntest "$1" != dev || exit 3\n', { mode: 0o755 });
-    const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
+    const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr: '' });
+  });
+
+  test('ends with the name of the database whose migrations fail', async () => {
+    const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
+    const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
+    const stderr = 'The migrations of DB_1 were not applied.\n';
+    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  test('with three databases, migrates and serves each, and prints a business of another user', async () => {
+    const { state } = await threeDatabases();
+    const port = await freePort();
+    const env = playing(SERVES);
+    const { code, stdout, stderr } = await nodeIn(
+      env,
+      DEV,
+      '--port',
+      `${port}`,
+      '--persist-to',
+      state,
+      '--databases',
+      '3',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const where = `--config wrangler.dev-3.toml --persist-to ${state}`;
+    const [called, printed = ''] = stdout.split('\nReady: ');
+    expect(called?.trimEnd().split('\n')).toEqual([`dev --port ${port} --assets dist/dev-${port} ${where}`]);
+    expect(printed).toMatch(/^export OTHER=1000000001 OTHER_KEY=bua_sk_1\w+ OTHER_TOKEN=bua_pk_1\w+$/m);
+    expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
+    expect(printed).toContain(`\nnpm run -s admin -- database list ${where}\n`);
+
+    const { file, bound } = boundIn('wrangler.dev-3.toml');
+    const { bound: deployed } = boundIn(undefined);
+    expect(bound.map(({ binding, name }) => [binding, name])).toEqual([
+      ['DB', 'business-usage-access'],
+      ['DB_1', 'business-usage-access-1'],
+      ['DB_2', 'business-usage-access-2'],
+    ]);
+    expect(bound.map(({ migrations }) => migrations)).toEqual(bound.map(() => deployed[0]?.migrations));
+    expect(dirname(file)).toBe(ROOT);
   });
 });
 
