@@ -289,7 +289,7 @@ describe('the page at /', () => {
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     expect(await page.locator('#live .bar').count()).toBe(30);
     const pasted = await page.locator('#tag').innerText();
-    expect(pasted).toMatch(/token="bua_pk_[0-9A-Za-z]{33}"><\/usage-chart>/);
+    expect(pasted).toMatch(/token="bua_pk_0[0-9A-Za-z]{33}"><\/usage-chart>/);
     stranger.body = pasted;
     await page.goto(stranger.url);
     await bars().first().waitFor({ state: 'attached' });

@@ -42,8 +42,8 @@ const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 /** Values that vary, by key. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, count: isPositive, created_at: isTime, updated_at: isTime },
-  token: expect.stringMatching(/^bua_pk_[0-9A-Za-z]{33}$/),
-  api_key: expect.stringMatching(/^bua_sk_[0-9A-Za-z]{33}$/),
+  token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
+  api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
