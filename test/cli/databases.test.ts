@@ -21,7 +21,7 @@ async function printed(...args: string[]) {
 const homesIn = (config: string, state: string) =>
   withDatabases({ config, 'persist-to': state }, (databases) => databases.every(({ db }) => db.select().from(homes)));
 
-describe.concurrent('on three databases', () => {
+describe.concurrent('on three databases', { timeout: 120_000 }, () => {
   test('two commands at once for a new user give one home', async () => {
     const { config, state, where } = await threeDatabases();
     const [key, { business }] = await Promise.all([printed(...KEY, ...where), printed(...BUSINESS, ...where)]);
