@@ -13,7 +13,7 @@ export async function compareWith(
   progress: Progress,
 ): Promise<{ rows: Outcome[]; own: OwnTime[] }> {
   const contenders = Object.entries({ old: oldCode, new: newCode }).flatMap(([name, text]): Contender[] => {
-    const service = { name, code: { text }, database: DATABASE };
+    const service = { name, code: { text }, databases: [DATABASE] };
     return [service, { ...service, name: `${name}Repeated`, around: 'repeated' }];
   });
   const stage = await open(contenders);

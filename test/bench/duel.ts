@@ -5,7 +5,7 @@ import { type Call, load, type Slice, type Span } from './load.ts';
 import type { Stage } from './stage.ts';
 import { quantile, type Spread, spreadOf } from './stats.ts';
 
-export type Side = { contender: string; call: Call; status: number; span: Span };
+export type Side = { contender: string; call: Call | Call[]; status: number; span: Span };
 export type Duel = { name: string; side: Side; against: Side };
 
 export type Timing = { perSecond: number; p50: number; p99: number };

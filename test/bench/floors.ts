@@ -31,15 +31,15 @@ export async function compare(
   how: Effort,
   progress: Progress,
 ): Promise<{ rows: Measured[]; own: OwnTime[]; usual: Outcome }> {
-  const service: Contender = { name: 'service', code: { text: code }, database: DATABASE };
+  const service: Contender = { name: 'service', code: { text: code }, databases: [DATABASE] };
   const constants = await constantsOf(service);
   const stage = await open([
     service,
     { ...service, name: 'counted', around: 'counted' },
     { ...service, name: 'repeated', around: 'repeated' },
-    { name: 'statement', code: { file: 'statement.js' }, database: DATABASE },
-    { name: 'upsert', code: { file: 'upsert.js' }, database: DATABASE },
-    { name: 'usual', code: { file: 'usual.js' }, database: DATABASE },
+    { name: 'statement', code: { file: 'statement.js' }, databases: [DATABASE] },
+    { name: 'upsert', code: { file: 'upsert.js' }, databases: [DATABASE] },
+    { name: 'usual', code: { file: 'usual.js' }, databases: [DATABASE] },
     ...constants,
   ]);
   try {

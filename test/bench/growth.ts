@@ -31,7 +31,7 @@ export async function grow({ code }: Bundle, how: Effort, progress: Progress): P
   const databases = ['small', ...Object.keys(GROWN)];
   const stage = await open(
     databases.flatMap((database): Contender[] => {
-      const service = { name: database, code: { text: code }, database };
+      const service = { name: database, code: { text: code }, databases: [database] };
       return [service, { ...service, name: `${database}-counted`, around: 'counted' }];
     }),
   );

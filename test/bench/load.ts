@@ -14,12 +14,14 @@ export type Slice = { perSecond: number; latencies: number[] };
  */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
-/** Loads `url` for a span. Every answer must have `status`. */
-export async function load(url: string, call: Call, status: number, span: Span): Promise<Slice> {
+/** Loads `url` for a span. Of several calls, each connection sends one after the other. Every answer must have `status`. */
+export async function load(url: string, calls: Call | Call[], status: number, span: Span): Promise<Slice> {
+  const [call] = [calls].flat() as [Call];
   if ('repeats' in span) return repeat(url, call, status, span.repeats);
   const latencies: number[] = [];
   const wrong = new Set<number>();
   const timed = 'seconds' in span;
+  let connection = 0;
   const start = performance.now();
   let last = start;
   const run = autocannon(
@@ -29,6 +31,7 @@ export async function load(url: string, call: Call, status: number, span: Span):
       headers: call.headers,
       idReplacement: Object.values(call.headers).includes('[<id>]'),
       connections: timed ? CONNECTIONS : 1,
+      ...(Array.isArray(calls) && { setupClient: (client) => client.setRequests(from(calls, connection++)) }),
       ...(timed ? { duration: span.seconds } : { amount: span.requests }),
       sampleInt: 10,
       timeout: 60,
@@ -44,6 +47,10 @@ export async function load(url: string, call: Call, status: number, span: Span):
   if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
   return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
 }
+
+/** The same calls, from another one on: each connection begins with one of its own. */
+const from = (calls: Call[], first: number): Call[] =>
+  calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 
 /** The clock is that of the caller: a Worker's stands still within a request. */
 async function repeat(url: string, { method, path, headers }: Call, status: number, repeats: number): Promise<Slice> {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from 'miniflare';
 import { unstable_readConfig } from 'wrangler';
+import { BINDINGS } from '../../src/core/database.ts';
 import type { Call } from './load.ts';
 
 const HERE = import.meta.dirname;
@@ -15,13 +16,13 @@ export type Contender = {
   name: string;
   /** Its code, or the file of test/bench/workers that holds it. */
   code: { text: string } | { file: string };
-  /** The name of its database: those with the same name share it. */
-  database?: string;
+  /** The names of its databases, by number: those with the same name share one. */
+  databases?: string[];
   bindings?: Record<string, unknown>;
   /** By binding: the name of another contender. */
   services?: Record<string, string>;
-  /** Whether its answers tell what they cost, or a call is repeated without its database. */
-  around?: 'counted' | 'repeated';
+  /** Whether its answers tell what they cost, a call is repeated without its database, or its databases are stand-ins. */
+  around?: 'counted' | 'repeated' | 'modelled';
 };
 
 export type Stage = {
@@ -48,8 +49,9 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   let miniflare = await start();
   return {
     async database(name) {
-      const owner = contenders.find(({ database }) => database === name);
-      return (await miniflare.getD1Database('DB', owner?.name ?? '')) as unknown as D1Database;
+      const owner = contenders.find(({ databases }) => databases?.includes(name));
+      const binding = BINDINGS[owner?.databases?.indexOf(name) ?? 0] ?? 'DB';
+      return (await miniflare.getD1Database(binding, owner?.name ?? '')) as unknown as D1Database;
     },
     url: (contender) => urls.get(contender) ?? '',
     async restart() {
@@ -63,17 +65,20 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   };
 }
 
-function worker({ name, code, database, bindings, services, around }: Contender): V4WorkerOptions {
+function worker({ name, code, databases, bindings, services, around }: Contender): V4WorkerOptions {
   const text = 'text' in code ? code.text : source(code.file);
   const entry = `${around ?? 'entry'}.js`;
-  const modules = [...[entry, 'quiet.js'].map((file) => esModule(file, source(file))), esModule('worker.js', text)];
+  const modules = [
+    ...[entry, 'quiet.js', 'replay.js'].map((file) => esModule(file, source(file))),
+    esModule('worker.js', text),
+  ];
   return {
     name,
     modules,
     compatibilityDate: compatibility_date ?? '',
     ...(bindings && { bindings }),
     ...(services && { serviceBindings: services }),
-    ...(database !== undefined && { d1Databases: { DB: database } }),
+    ...(databases && { d1Databases: Object.fromEntries(databases.map((one, number) => [BINDINGS[number], one])) }),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
 }

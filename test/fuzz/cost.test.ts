@@ -79,7 +79,7 @@ beforeAll(async () => {
   rmSync(directory, { recursive: true });
   const ANSWER = { status: 200, headers: {}, body: '{}' };
   stage = await open([
-    { name: 'service', code, database: 'stage', services: { ASSETS: 'assets' } },
+    { name: 'service', code, databases: ['stage'], services: { ASSETS: 'assets' } },
     { name: 'assets', code: { file: 'constant.js' }, bindings: { ANSWER } },
   ]);
   const size = { businesses: 1, days: 31, sites: 0, keys: 1, uses: 0, events: 0 };
