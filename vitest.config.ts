@@ -14,7 +14,9 @@ const workerOptions = {
   setupFiles: 'test/migrated.ts',
   isolate: false, // workerd takes a second to start: a file gets a database of its own, not a workerd
 };
+/** ONE has no tables: a test begins with those that it is about. */
 const onSeveralDatabases = [
+  'test/databases/*.test.ts',
   'test/{access,concurrency,cost,databases,guard,operations,operator,origin,purge,record,statements,usage}.test.ts',
 ];
 const nodeOptions = {
@@ -37,8 +39,8 @@ export default defineConfig({
         test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 60_000 },
       },
       {
-        // The same tests: refusals, costs and exactness are the same on several databases.
-        plugins: [workerWith(['DB', 'DB_1', 'DB_2'])],
+        // The same tests: refusals, costs and exactness are the same on several databases. And what needs several.
+        plugins: [workerWith(['DB', 'DB_1', 'DB_2', 'ONE'])],
         test: { ...workerOptions, name: 'databases', include: onSeveralDatabases, testTimeout: 60_000 },
       },
       { test: { ...nodeOptions, name: 'node', include: nodeTests } },

@@ -14,7 +14,8 @@ import { access, businesses, dailyUsage } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
-export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[] };
+/** ONE, a database without tables, is only there with several (vitest.config.ts). */
+export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]; ONE: D1Database };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
