@@ -1,0 +1,135 @@
+// A deployment from before several databases: it has one, whose rows the version with the first three migrations wrote. The other
+// migrations are all it needs, with one database and with more.
+import { applyD1Migrations } from 'cloudflare:test';
+import { drizzle } from 'drizzle-orm/d1';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { Databases, type Home } from '../../src/cli/databases.ts';
+import { homeOf } from '../../src/cli/homes.ts';
+import { digestOf, hashOf } from '../../src/core/credential.ts';
+import type { Bindings } from '../../src/env.ts';
+import { BASE, env, homes, NOW } from '../support.ts';
+
+const STAMP = '2026-03-01T08:00:00.000000Z';
+const BEFORE = {
+  key: `bua_sk_${'K'.repeat(32)}4`,
+  token: `bua_pk_${'T'.repeat(33)}`,
+  former: `bua_pk_${'F'.repeat(33)}`,
+  imported: '8f14e45fceea167a5a36dedd4bea2543',
+};
+const USED = { '2026-03-01': 5, '2026-03-14': 11 };
+const report = Array.from({ length: 14 }, (_, index) => `2026-03-${`${index + 1}`.padStart(2, '0')}`).map((date) => ({
+  date,
+  count: USED[date as keyof typeof USED] ?? 0,
+}));
+
+const old: Home = { number: 0, binding: 'DB', name: 'old', db: drizzle(env.ONE) };
+const bound = {
+  'one database': { bindings: { DB: env.ONE }, opened: () => new Databases([old]) },
+  'two more databases': {
+    bindings: { DB: env.ONE, DB_1: env.DB_1, DB_2: env.DB_2 },
+    opened: () => new Databases([old, ...homes.slice(1)]),
+  },
+} as const;
+/** Their owner: user 7 has businesses 41 and 42 and a key. User 8 has only a key. */
+const [OWNER, KEY_HOLDER] = [7, 8];
+
+beforeAll(async () => {
+  const [of83528e3, added] = [env.MIGRATIONS.slice(0, 3), env.MIGRATIONS.slice(3)];
+  expect(of83528e3.map(({ name }) => name)).toEqual(['0001_init.sql', '0002_ledger.sql', '0003_former_tokens.sql']);
+  expect(added.length).toBeGreaterThan(0);
+  await applyD1Migrations(env.ONE, of83528e3);
+  const business = `insert into businesses values (?, ${OWNER}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', ?,
+    'active', '${STAMP}', '${STAMP}')`;
+  const key = `insert into api_keys values (?, ?, 'server', ?, ?, '${STAMP}', null, null)`;
+  const day = 'insert into daily_usage values (41, ?, ?)';
+  const rows: [sql: string, ...values: (string | number)[]][] = [
+    [business, 41, BEFORE.token],
+    [business, 42, BEFORE.imported],
+    [key, 17, OWNER, await hashOf(BEFORE.key), BEFORE.key.slice(-4)],
+    [key, 18, KEY_HOLDER, await hashOf('a key of user 8'), 'abcd'],
+    [`insert into access values (23, 41, 'https://shop.example', '${STAMP}', '${STAMP}')`],
+    ...Object.entries(USED).map(([date, count]): [string, string, number] => [day, date, count]),
+    [`insert into ledger values (41, unhex(?), '2026-03-14', '2026-03-14')`, await digestOf('key', 'order-1')],
+    [`insert into former_tokens values (?, 41, '2026-03-20T08:00:00.000000Z')`, BEFORE.former],
+  ];
+  await env.ONE.batch(rows.map(([sql, ...values]) => env.ONE.prepare(sql).bind(...values)));
+  await applyD1Migrations(env.ONE, env.MIGRATIONS);
+});
+
+/** Nobody has claimed a home yet. */
+beforeEach(() => env.ONE.prepare('delete from homes').run());
+
+describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
+  const send = async (method: string, path: string, as: string, more: Record<string, string> = {}) => {
+    const headers = { Authorization: `Bearer ${as}`, ...more };
+    const app = createApp(() => NOW, { log: () => {}, error: console.error });
+    const response = await app.fetch(new Request(`${BASE}/api/v1/business/${path}`, { method, headers }), {
+      ...bindings,
+    } as unknown as Bindings);
+    return { status: response.status, body: await response.json<{ data: never }>() };
+  };
+  const asked = '?from=2026-03-01&to=2026-03-14';
+  const page = { Origin: 'https://shop.example' };
+  const run = (name: string, given: Record<string, unknown>) =>
+    COMMANDS[name]?.run(opened(), given, NOW) as Promise<never>;
+
+  test('keys and tokens work, and the report is the same', async () => {
+    const same = { status: 200, body: { status: true, data: { used: report } } };
+    expect(await send('GET', `usage/41${asked}`, BEFORE.key)).toEqual(same);
+    expect(await send('GET', `usage/41${asked}`, BEFORE.token, page)).toEqual(same);
+    expect(await send('GET', `usage/41${asked}`, BEFORE.former, page)).toEqual(same);
+    expect((await send('GET', `usage/42${asked}`, BEFORE.imported)).status).toBe(200);
+    expect((await send('GET', `usage/41${asked}`, BEFORE.imported)).status).toBe(422);
+    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // no page of its site
+    const { body } = await send('GET', '41/access', BEFORE.key);
+    expect(body.data).toMatchObject({ id: 41, token: BEFORE.token, access_list: [{ id: 23, site: page.Origin }] });
+  });
+
+  test('a use that was recorded before is a duplicate, and a new one counts', async () => {
+    const again = await send('POST', 'usage/41', BEFORE.key, { 'Idempotency-Key': 'order-1' });
+    expect(again).toEqual({ status: 200, body: { status: true, data: { date: '2026-03-14', count: 11 } } });
+    expect((await send('POST', 'usage/42', BEFORE.imported)).status).toBe(200);
+  });
+
+  test('an owner stays in DB: new keys and businesses are there, and ids continue', async () => {
+    for (const user_id of [OWNER, KEY_HOLDER]) expect((await homeOf(opened(), user_id)).binding).toBe('DB');
+    const last = await env.ONE.prepare('select max(id) as id from businesses').first<number>('id');
+    const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
+    const given = { ...fields, user_id: OWNER, country_id: 1, business_size: 'small' };
+    const { business } = await run('business create', given);
+    expect(business).toMatchObject({ id: (last ?? 0) + 1, token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/) });
+    const key: { id: number; api_key: string } = await run('key create', { user_id: OWNER });
+    expect(key.id).toBeGreaterThan(18);
+    expect(key.id).toBeLessThan(30);
+    expect(key.api_key).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
+    expect((await send('GET', `usage/41${asked}`, key.api_key)).body.data).toEqual({ used: report });
+  });
+
+  test('an imported token from before is nobody else’s', async () => {
+    const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
+    const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
+    await expect(run('business create', given)).rejects.toThrow('This token is already in use.');
+  });
+});
+
+test('an owner from before cannot go to another database', async () => {
+  const { opened } = bound['two more databases'];
+  for (const user_id of [OWNER, KEY_HOLDER]) {
+    const asked = COMMANDS['key create']?.run(opened(), { user_id, database: 1 }, NOW);
+    await expect(asked).rejects.toThrow(`User ${user_id} is in database 0, DB (old), and cannot be in another.`);
+  }
+});
+
+test('a token that was replaced, and a key that was revoked, stop working', async () => {
+  const { bindings, opened } = bound['two more databases'];
+  await COMMANDS['business rotate-token']?.run(opened(), { ID: 41 }, NOW);
+  await COMMANDS['key revoke']?.run(opened(), { ID: 17 }, NOW);
+  const app = createApp(() => NOW, { log: () => {}, error: console.error });
+  for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key]) {
+    const headers = { Authorization: `Bearer ${credential}`, Origin: 'https://shop.example' };
+    const request = new Request(`${BASE}/api/v1/business/usage/41`, { headers });
+    expect((await app.fetch(request, bindings as unknown as Bindings)).status).toBe(401);
+  }
+});
