@@ -63,7 +63,7 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
   }
 }
 
-/** A dev server locks a local database for moments. Work that met the lock has changed nothing, so it runs again. */
+/** A dev server locks a local database for moments. Work that met the lock has done nothing but claims, so it runs again. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
