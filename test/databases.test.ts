@@ -203,6 +203,12 @@ describe('the home of a new owner', () => {
     }
   });
 
+  test('is not one that is not bound: to ask for it claims nothing', async () => {
+    const user_id = newUser();
+    await expect(homeOf(all(), user_id, 61)).rejects.toThrow('Database 61 is not bound.');
+    expect((await homeOf(all(), user_id, homes.length - 1)).number).toBe(homes.length - 1);
+  });
+
   test('of an owner from before is where his businesses or keys are', async () => {
     for (const home of homes) {
       const [byBusiness, byKey] = [newUser(), newUser()];

@@ -13,6 +13,9 @@ import { type Databases, type Home, nameOf } from './databases.ts';
  * database does not respond: the user may be in that one.
  */
 export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<Home> {
+  // Before the claim, which stays.
+  if (wanted !== undefined && databases.numbered(wanted) === undefined)
+    throw new Error(`Database ${wanted} is not bound.`);
   const known = await databases.every(async ({ db }) => {
     const found = await db.batch([
       db.select({ id: businesses.id }).from(businesses).where(eq(businesses.user_id, user_id)).limit(1),
