@@ -45,9 +45,10 @@ export class Databases {
     const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     for (const [index, result] of results.entries()) {
       if (result.status === 'fulfilled') continue;
-      if (values.length === 0 || metLock(result.reason)) throw result.reason;
+      if (metLock(result.reason)) throw result.reason;
       this.failures.push(`${nameOf(this.all[index])} failed: ${reasonOf(result.reason)}`);
     }
+    if (values.length === 0) throw new Error(this.failures.join('; '));
     return values;
   }
 
