@@ -259,6 +259,8 @@ describe('an imported token', () => {
       await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
       await rotateToken(home, id, NOW, 3_600_000);
       await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
+      await rotateToken(home, id, NOW); // the token is nobody's: who was refused before has not claimed it
+      await claimToken(all(), token, newUser(), NOW);
     }
   });
 });

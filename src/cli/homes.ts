@@ -68,13 +68,15 @@ export async function claimToken(databases: Databases, token: string, user_id: n
     ]);
     return found.some((rows) => rows.length > 0);
   });
+  const refusal = 'This token is already in use.';
+  if (used.includes(true)) throw new Error(refusal); // and no claim, which would stay
   const { db } = databases.first;
   const hash = await hashOf(token);
   const [, [claimed]] = await db.batch([
     db.insert(importedTokens).values({ hash, user_id }).onConflictDoNothing(),
     db.select().from(importedTokens).where(eq(importedTokens.hash, hash)),
   ]);
-  if (used.includes(true) || claimed?.user_id !== user_id) throw new Error('This token is already in use.');
+  if (claimed?.user_id !== user_id) throw new Error(refusal);
 }
 
 /** SQLite's own table of the last id of each AUTOINCREMENT table. */
