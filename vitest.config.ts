@@ -4,10 +4,13 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
+/** Of the environment, workerd sees only what is bound. */
+const { FUZZ_SEED } = process.env;
+const seed = FUZZ_SEED === undefined ? {} : { FUZZ_SEED };
 const workerWith = (d1Databases: string[]) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
-    miniflare: { d1Databases, bindings: { MIGRATIONS: await readD1Migrations('migrations') } },
+    miniflare: { d1Databases, bindings: { ...seed, MIGRATIONS: await readD1Migrations('migrations') } },
   }));
 const worker = workerWith(['DB']);
 const workerOptions = {
