@@ -1,6 +1,6 @@
 // A deployment from before several databases: it has one, whose rows the version with the first three migrations wrote. The other
 // migrations are all it needs, with one database and with more.
-import { applyD1Migrations } from 'cloudflare:test';
+import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -65,9 +65,13 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   const send = async (method: string, path: string, as: string, more: Record<string, string> = {}) => {
     const headers = { Authorization: `Bearer ${as}`, ...more };
     const app = createApp(() => NOW, { log: () => {}, error: console.error });
-    const response = await app.fetch(new Request(`${BASE}/api/v1/business/${path}`, { method, headers }), {
-      ...bindings,
-    } as unknown as Bindings);
+    const response = await app.fetch(
+      new Request(`${BASE}/api/v1/business/${path}`, { method, headers }),
+      {
+        ...bindings,
+      } as unknown as Bindings,
+      createExecutionContext(),
+    );
     return { status: response.status, body: await response.json<{ data: never }>() };
   };
   const asked = '?from=2026-03-01&to=2026-03-14';
@@ -130,6 +134,6 @@ test('a token that was replaced, and a key that was revoked, stop working', asyn
   for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key]) {
     const headers = { Authorization: `Bearer ${credential}`, Origin: 'https://shop.example' };
     const request = new Request(`${BASE}/api/v1/business/usage/41`, { headers });
-    expect((await app.fetch(request, bindings as unknown as Bindings)).status).toBe(401);
+    expect((await app.fetch(request, bindings as unknown as Bindings, createExecutionContext())).status).toBe(401);
   }
 });
