@@ -232,7 +232,10 @@ describe('the home of a new owner', () => {
     if (mine.home === other.home) await expect(update).resolves.toMatchObject({ business: { user_id: other.user_id } });
     else await expect(update).rejects.toThrow(`User ${other.user_id} is in database ${other.home.number}`);
     const user_id = newUser();
-    const given = { business: expect.objectContaining({ id: mine.id, user_id }) };
+    const given = {
+      business: expect.objectContaining({ id: mine.id, user_id }),
+      limits: { daily: null, monthly: null },
+    };
     expect(await COMMANDS['business update']?.run(all(), { ID: mine.id, user_id }, NOW)).toEqual(given);
     expect((await homeOf(all(), user_id)).number).toBe(mine.home.number);
   });

@@ -54,7 +54,7 @@ describe('a history', () => {
   test('is what the report shows then', async () => {
     const business = await newBusiness();
     const days = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
-    expect(await importHistory(business.db, business.id, days, false)).toEqual({ days: 3, uses: 12 });
+    expect(await importHistory(business.db, business.id, days, false, NOW)).toEqual({ days: 3, uses: 12 });
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
@@ -63,11 +63,11 @@ describe('a history', () => {
     await setCount(business.id, '2026-01-02', 9);
     const days = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
     const before = await everything();
-    await expect(importHistory(business.db, business.id, days, false)).rejects.toThrow(
+    await expect(importHistory(business.db, business.id, days, false, NOW)).rejects.toThrow(
       'line 3: 2026-01-02 already has a count; use --replace to overwrite it',
     );
     expect(await everything()).toBe(before);
-    await importHistory(business.db, business.id, days, true);
+    await importHistory(business.db, business.id, days, true, NOW);
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
@@ -78,7 +78,7 @@ describe('a history', () => {
       new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
     );
     const days = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
-    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, days, false)).toEqual({
+    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, days, false, NOW)).toEqual({
       days: 7300,
       uses: 21_900,
     });

@@ -1,29 +1,57 @@
 // How the operator creates and changes businesses.
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { newCredential } from '../core/credential.ts';
+import type { Limits } from '../core/limits.ts';
 import { timestampOf } from '../core/time.ts';
-import { type Business, businessColumns, businesses, type Database, formerTokens } from '../db/schema.ts';
+import {
+  access,
+  type Business,
+  businessColumns,
+  businesses,
+  type Database,
+  type Entry,
+  formerTokens,
+  limitColumns,
+} from '../db/schema.ts';
+import { excessOf } from '../db/tokens.ts';
+import { changeByOperator, lastFourOf } from './changes.ts';
 import type { Home } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
+type Changeable = Fields & Pick<Business, 'status'> & Limits;
+/** What a command needs of the database that it writes to. */
+type Place = Pick<Home, 'db' | 'number'>;
 
-/** Creates an active business, with a new token unless one is given, which must be claimed before. Fails if a business has it. */
+const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as const;
+
+/**
+ * Creates an active business, with a new token unless one is given, which must be claimed before. Fails if a business has the token.
+ */
 export async function createBusiness(
-  home: Pick<Home, 'db' | 'number'>,
+  home: Place,
   fields: Fields & { token?: string | undefined },
   now: Date,
 ): Promise<Business> {
   const { db, number } = home;
   const stamp = timestampOf(now);
   const token = fields.token ?? newCredential('bua_pk_', number);
-  const row = { ...fields, token, status: 'active', created_at: stamp, updated_at: stamp };
+  const row = { ...fields, token, status: 'active' };
   const insert = db
     .insert(businesses)
-    .values(row)
+    .values({ ...row, created_at: stamp, updated_at: stamp })
     .onConflictDoNothing({ target: businesses.token })
     .returning(businessColumns);
-  const [, , [created]] = await db.batch([...raiseIds(home), insert]);
+  const id = sql`(select ${businesses.id} from ${businesses} where ${eq(businesses.token, token)})`;
+  const after = { ...row, token: lastFourOf(token) };
+  const change = changeByOperator(
+    db,
+    { subject: 'business', subject_id: id },
+    'create_business',
+    { before: null, after },
+    now,
+  );
+  const [, , [created]] = await db.batch([...raiseIds(home), insert, change]);
   if (created === undefined) throw new Error('This token is already in use.');
   return created;
 }
@@ -40,16 +68,38 @@ export const listBusinesses = (db: Database, userId?: number) =>
 export const findBusiness = (db: Database, id: number): Promise<Business | undefined> =>
   db.select(businessColumns).from(businesses).where(eq(businesses.id, id)).get();
 
-/** Changes the given fields. Returns the changed business, or undefined if there is none with that id. */
+/** The limits of a business, as the API names them. */
+export async function limitsOf(db: Database, id: number) {
+  const row = await db.select(limitColumns).from(businesses).where(eq(businesses.id, id)).get();
+  return { daily: row?.daily_limit ?? null, monthly: row?.monthly_limit ?? null };
+}
+
+/** The entries of a business, by id. */
+export const listEntries = (db: Database, id: number): Promise<Entry[]> =>
+  db.select().from(access).where(eq(access.business_id, id)).orderBy(access.id);
+
+/** Changes the given fields where they differ. Returns the business, or undefined if there is none with that id. */
 export async function updateBusiness(
   db: Database,
   id: number,
-  fields: Partial<Fields & Pick<Business, 'status'>>,
+  fields: Partial<Changeable>,
   now: Date,
 ): Promise<Business | undefined> {
-  const changed = { ...fields, updated_at: timestampOf(now) };
-  const [updated] = await db.update(businesses).set(changed).where(eq(businesses.id, id)).returning(businessColumns);
-  return updated;
+  for (;;) {
+    const current = await db.select().from(businesses).where(eq(businesses.id, id)).get();
+    if (current === undefined) return undefined;
+    const names = (Object.keys(fields) as (keyof Changeable)[]).filter((name) => fields[name] !== current[name]);
+    if (names.length === 0) return findBusiness(db, id);
+    const pick = (row: Partial<Changeable>) => Object.fromEntries(names.map((name) => [name, row[name]]));
+    // Nobody else has changed them since.
+    const same = and(eq(businesses.id, id), ...names.map((name) => sql`${businesses[name]} is ${current[name]}`));
+    const changed = { ...pick(fields), updated_at: timestampOf(now) };
+    const [[updated]] = await db.batch([
+      db.update(businesses).set(changed).where(same).returning(businessColumns),
+      changeByOperator(db, subjectOf(id), 'update_business', { before: pick(current), after: pick(fields) }, now),
+    ]);
+    if (updated !== undefined) return updated;
+  }
 }
 
 /**
@@ -57,25 +107,35 @@ export async function updateBusiness(
  * ones stop working with the next request.
  */
 export async function rotateToken(
-  { db, number }: Pick<Home, 'db' | 'number'>,
+  { db, number }: Place,
   id: number,
   now: Date,
   keepOld?: number,
 ): Promise<Business | undefined> {
-  const changed = { token: newCredential('bua_pk_', number), updated_at: timestampOf(now) };
-  const update = db.update(businesses).set(changed).where(eq(businesses.id, id)).returning(businessColumns);
-  const expires = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
-  const old = db
-    .select({ token: businesses.token, business_id: businesses.id, expires_at: sql`${expires}`.as('expires_at') })
-    .from(businesses)
-    .where(eq(businesses.id, id));
-  const former =
-    keepOld === undefined
-      ? db.delete(formerTokens).where(eq(formerTokens.business_id, id))
-      : db
-          .insert(formerTokens)
-          .select(old)
-          .onConflictDoUpdate({ target: formerTokens.token, set: { business_id: id, expires_at: expires } });
-  const [, [updated]] = await db.batch([former, update]);
-  return updated;
+  const token = newCredential('bua_pk_', number);
+  const expires_at = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
+  for (;;) {
+    const current = await findBusiness(db, id);
+    if (current === undefined) return undefined;
+    const same = and(eq(businesses.id, id), eq(businesses.token, current.token));
+    const change = { before: { token: lastFourOf(current.token) }, after: { token: lastFourOf(token) } };
+    const isDone = sql`exists (select 1 from ${businesses} where ${eq(businesses.token, token)})`;
+    const former = { token: current.token, business_id: id, expires_at };
+    const [[updated]] = await db.batch([
+      db
+        .update(businesses)
+        .set({ token, updated_at: timestampOf(now) })
+        .where(same)
+        .returning(businessColumns),
+      changeByOperator(db, subjectOf(id), 'rotate_token', change, now),
+      keepOld === undefined
+        ? db.delete(formerTokens).where(and(eq(formerTokens.business_id, id), isDone))
+        : db
+            .insert(formerTokens)
+            .select(sql`select ${former.token}, ${former.business_id}, ${former.expires_at} where ${isDone}`)
+            .onConflictDoUpdate({ target: formerTokens.token, set: { business_id: id, expires_at } }),
+      db.delete(formerTokens).where(and(excessOf(sql`${id}`), isDone)),
+    ]);
+    if (updated !== undefined) return updated;
+  }
 }

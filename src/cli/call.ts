@@ -45,11 +45,12 @@ export function callOf(argv: string[]): Call | { help: string } {
     throw new UsageError('Use either --persist-to (local databases) or --remote (the deployed ones), not both');
   }
   const names = Object.keys(command.arguments);
-  if (positionals.length !== names.length) {
+  const isLeftOut = command.isOptional && positionals.length === 0;
+  if (positionals.length !== names.length && !isLeftOut) {
     throw new UsageError(`${name} takes ${names.length === 0 ? 'no arguments, only options' : names.join(' and ')}`);
   }
   const given: Record<string, unknown> = {};
-  for (const [argument, value] of Object.entries(command.arguments)) {
+  for (const [argument, value] of isLeftOut ? [] : Object.entries(command.arguments)) {
     given[argument] = readValue(value, argument, positionals.shift() ?? '');
   }
   for (const [column, value] of Object.entries(columns)) {
@@ -81,5 +82,6 @@ function usageOf(name: string, command: Command): string {
     const option = `--${optionOf(column)} ${example}`.trimEnd();
     return column in command.required ? option : `[${option}]`;
   });
-  return [name, ...Object.keys(command.arguments), ...options].join(' ');
+  const names = Object.keys(command.arguments).map((argument) => (command.isOptional ? `[${argument}]` : argument));
+  return [name, ...names, ...options].join(' ');
 }

@@ -5,7 +5,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { hashOf } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import { timestampOf } from '../core/time.ts';
-import { apiKeys, businesses, formerTokens, homes, importedTokens } from '../db/schema.ts';
+import { apiKeys, businesses, formerTokens, homes, importedTokens, retiredTokens } from '../db/schema.ts';
 import { type Databases, type Home, nameOf } from './databases.ts';
 
 /**
@@ -57,21 +57,22 @@ async function emptiest(databases: Databases): Promise<Home> {
   return databases.all[counts.indexOf(Math.min(...counts))] as Home;
 }
 
-/** Claims an imported token for a user. Fails if a business has it, or if another user has claimed it. */
+/** Claims an imported token for a user. Fails if a business has it or had it until it was deleted, or if another user has claimed it. */
 export async function claimToken(databases: Databases, token: string, user_id: number, now: Date): Promise<void> {
+  const hash = await hashOf(token);
   const used = await databases.every(async ({ db }) => {
     const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, timestampOf(now)));
     const isOwn = eq(businesses.token, token);
     const found = await db.batch([
       db.select({ id: businesses.id }).from(businesses).where(isOwn).limit(1),
       db.select({ id: formerTokens.business_id }).from(formerTokens).where(kept).limit(1),
+      db.select().from(retiredTokens).where(eq(retiredTokens.hash, hash)).limit(1),
     ]);
     return found.some((rows) => rows.length > 0);
   });
   const refusal = 'This token is already in use.';
   if (used.includes(true)) throw new Error(refusal); // and no claim, which would stay
   const { db } = databases.first;
-  const hash = await hashOf(token);
   const [, [claimed]] = await db.batch([
     db.insert(importedTokens).values({ hash, user_id }).onConflictDoNothing(),
     db.select().from(importedTokens).where(eq(importedTokens.hash, hash)),

@@ -3,37 +3,61 @@ import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, type Database } from '../db/schema.ts';
+import { changeByOperator, lastFourOf, type Subject } from './changes.ts';
 import type { Home } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
-const { hash: _, ...shown } = getTableColumns(apiKeys);
+const { hash: _, ...columns } = getTableColumns(apiKeys);
+type Row = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
 /** A key as it is listed: everything stored about it except the hash. */
-export type Key = Omit<typeof apiKeys.$inferSelect, 'hash'>;
+export type Key = Omit<Row, 'read_only'> & { read_only: boolean };
+const shown = ({ read_only, ...row }: Row): Key => ({ ...row, read_only: read_only === 1 });
 
-/** Creates a key for a user. `expires_on` is the last day on which it works; null if it never expires. */
+/** A key for one business is listed with what happens to that business, any other with its user. */
+const subjectOf = ({ user_id, business_id }: Pick<Key, 'user_id' | 'business_id'>): Subject =>
+  business_id === null ? { subject: 'user', subject_id: user_id } : { subject: 'business', subject_id: business_id };
+
+/**
+ * Creates a key for a user. `expires_on` is the last day on which it works; null if it never expires. `business_id` makes it a key
+ * for that business only, which must be the user's.
+ */
 export async function createKey(
   home: Pick<Home, 'db' | 'number'>,
-  key: { user_id: number; name: string; expires_on: string | null },
+  key: { user_id: number; name: string; expires_on: string | null; business_id?: number | null; read_only?: boolean },
   now: Date,
 ): Promise<Key & { api_key: string }> {
   const { db, number } = home;
   const api_key = newCredential('bua_sk_', number);
-  const row = { ...key, hash: await hashOf(api_key), last_four: api_key.slice(-4), created_at: timestampOf(now) };
-  const [, , [created]] = await db.batch([...raiseIds(home), db.insert(apiKeys).values(row).returning(shown)]);
-  return { api_key, ...(created as Key) };
+  const { business_id = null, read_only = false } = key;
+  const row = { ...key, business_id, read_only: Number(read_only), last_four: api_key.slice(-4) };
+  const insert = { ...row, hash: await hashOf(api_key), created_at: timestampOf(now) };
+  const { name, expires_on } = key;
+  const after = { key: lastFourOf(api_key), name, expires_on, business_id, read_only };
+  const [, , [created]] = await db.batch([
+    ...raiseIds(home),
+    db.insert(apiKeys).values(insert).returning(columns),
+    changeByOperator(db, subjectOf({ ...key, business_id }), 'create_key', { before: null, after }, now),
+  ]);
+  return { api_key, ...shown(created as Row) };
 }
 
 /** The keys of a user, including revoked and expired ones. */
-export const listKeys = (db: Database, userId: number) =>
-  db.select(shown).from(apiKeys).where(eq(apiKeys.user_id, userId)).orderBy(apiKeys.id);
+export const listKeys = async (db: Database, userId: number): Promise<Key[]> =>
+  (await db.select(columns).from(apiKeys).where(eq(apiKeys.user_id, userId)).orderBy(apiKeys.id)).map(shown);
 
 /** Revokes a key unless it is revoked already. Returns the key, or undefined if there is none with that id. */
 export async function revokeKey(db: Database, id: number, now: Date): Promise<Key | undefined> {
-  const revoked_at = timestampOf(now);
-  await db
-    .update(apiKeys)
-    .set({ revoked_at })
-    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revoked_at)));
-  return db.select(shown).from(apiKeys).where(eq(apiKeys.id, id)).get();
+  const find = () => db.select(columns).from(apiKeys).where(eq(apiKeys.id, id)).get();
+  const key = await find();
+  if (key === undefined) return undefined;
+  const before = { id, key: lastFourOf(key.last_four), name: key.name };
+  await db.batch([
+    db
+      .update(apiKeys)
+      .set({ revoked_at: timestampOf(now) })
+      .where(and(eq(apiKeys.id, id), isNull(apiKeys.revoked_at))),
+    changeByOperator(db, subjectOf(key), 'revoke_key', { before, after: null }, now),
+  ]);
+  return shown((await find()) as Row);
 }

@@ -33,6 +33,12 @@ export const databases = value('be a number from 1 to 62', (text) => {
   const number = idOf(text);
   return number !== null && number <= BINDINGS.length ? number : null;
 });
+/** A number, or `none`. */
+export const limit = value('be a number of uses, or none', (text) => {
+  if (text === 'none') return text;
+  const number = text === '0' ? 0 : idOf(text);
+  return number !== null && number <= 1e12 ? number : null;
+});
 export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
 export const status = value(
   'be active, suspended or closed',
@@ -58,7 +64,8 @@ export const duration = value(DURATION_RULE.replace(/^must /, ''), durationOf);
 export const flag: Value<true> = { read: () => true, must: '', example: '', isFlag: true };
 
 /** The option that fills a column: `--user` is `user_id`, `--main-domain` is `main_domain`. */
-export const optionOf = (column: string): string => column.replace(/^business_|_(?:id|on)$/g, '').replaceAll('_', '-');
+export const optionOf = (column: string): string =>
+  column.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-');
 
 /** Reads the text given for `name`. Throws UsageError if it is invalid. */
 export function readValue<T>({ read, must, example }: Value<T>, name: string, text: string): T {

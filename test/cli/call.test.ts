@@ -16,10 +16,14 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'creates a business with a new token, or with one from another system; --database chooses where a new user goes',
   ],
   'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
-  'business show': ['business show ID', 'shows a business'],
+  'business show': ['business show ID', 'shows a business and its limits'],
   'business update': [
-    'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small]',
-    'changes the fields given',
+    'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small] [--daily-limit 1000] [--monthly-limit none]',
+    'changes the fields given; a limit is the most uses of a day or a month (UTC), or none',
+  ],
+  'business delete': [
+    'business delete ID --confirm Acme',
+    'deletes a business and all that is its own, for good; --confirm repeats its name',
   ],
   'business status': [
     'business status ID STATUS',
@@ -29,17 +33,22 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'business rotate-token ID [--keep-old 24h]',
     'creates a new token; old tokens stop working at once, or with --keep-old the last one works that much longer',
   ],
+  'access list': ['access list ID', 'shows a business with its registered domains'],
   'access check': [
     'access check ID ORIGIN',
     'says whether a page of this origin may use the token, and which entry allows it',
+  ],
+  'changes list': [
+    'changes list [ID] [--user 7]',
+    'lists who changed what of a business, newest first, or of the keys that a user has for all businesses',
   ],
   'usage import': [
     'usage import ID FILE [--replace]',
     'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
   ],
   'key create': [
-    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--database 1]',
-    'creates an API key and prints it, this one time only; --database chooses where a new user goes',
+    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--business 1] [--read-only] [--database 1]',
+    'creates an API key and prints it, this one time only; --business is for a key of one business, --database chooses where a new user goes',
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],

@@ -7,7 +7,7 @@ import type { Databases } from '../../src/cli/databases.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { newDatabase } from '../node/state.ts';
-import { admin, insert, open, resultOf, rowsOf } from './support.ts';
+import { admin, businessesIn, insert, open, resultOf, rowsOf } from './support.ts';
 
 const TOKEN = /^bua_pk_0[0-9A-Za-z]{33}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
@@ -26,14 +26,21 @@ const ACME = {
   updated_at: STAMP,
 };
 const OTHER = { ...ACME, id: 2, user_id: 8, token: 'x'.repeat(24) };
+/** Keys as they are shown, and their hashes. */
+const keysIn = (state: string) =>
+  rowsOf(state, 'api_keys').map(({ read_only, ...row }) => ({ ...row, read_only: read_only === 1 }));
+const NARROW = { business_id: null, read_only: false, last_used_on: null };
+/** A key as it lies in the table. */
+const stored = ({ read_only: _, ...key }: typeof KEY, hash: string) => ({ ...key, hash });
 const KEY = {
+  ...NARROW,
   id: 1,
   user_id: 7,
   name: 'Billing',
   last_four: 'aaaa',
   created_at: STAMP,
   expires_on: null,
-  revoked_at: null,
+  revoked_at: null as string | null,
 };
 const MAKE_ACME = [
   ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
@@ -58,7 +65,7 @@ describe.concurrent('business', () => {
     expect(created_at).toMatch(INSTANT);
     expect(answer).toEqual({ business: { ...ACME, token, created_at, updated_at: created_at } });
     expect(Object.keys(answer.business)).toEqual(Object.keys(ACME));
-    expect(rowsOf(state, 'businesses')).toEqual([answer.business]);
+    expect(businessesIn(state)).toEqual([answer.business]);
   });
 
   test('create stores values as they are, an imported token and SQL among them', async () => {
@@ -76,7 +83,7 @@ describe.concurrent('business', () => {
       ...[`--main-domain=${hostile.main_domain}`, `--size=${hostile.business_size}`, `--token=${hostile.token}`],
     );
     expect(business).toMatchObject(hostile);
-    expect(rowsOf(state, 'businesses')).toEqual([business]);
+    expect(businessesIn(state)).toEqual([business]);
   });
 
   test('create refuses the token of another business', async () => {
@@ -86,7 +93,7 @@ describe.concurrent('business', () => {
       stdout: '',
       stderr: 'This token is already in use.\n',
     });
-    expect(rowsOf(state, 'businesses')).toEqual([ACME]);
+    expect(businessesIn(state)).toEqual([ACME]);
   });
 
   test('list prints those of one user', async () => {
@@ -96,7 +103,10 @@ describe.concurrent('business', () => {
 
   test('show prints one', async () => {
     const state = withRows('businesses', ACME, OTHER);
-    expect(await resultOf(state, 'business', 'show', '2')).toEqual({ business: OTHER });
+    expect(await resultOf(state, 'business', 'show', '2')).toEqual({
+      business: OTHER,
+      limits: { daily: null, monthly: null },
+    });
   });
 
   test('update changes the fields given and nothing else', async () => {
@@ -104,7 +114,7 @@ describe.concurrent('business', () => {
     const { business } = await resultOf(state, 'business', 'update', '1', '--name=-x', '--country', '2');
     expect(business).toEqual({ ...ACME, name: '-x', country_id: 2, updated_at: expect.stringMatching(INSTANT) });
     expect(business.updated_at).not.toBe(STAMP);
-    expect(rowsOf(state, 'businesses')).toEqual([business, OTHER]);
+    expect(businessesIn(state)).toEqual([business, OTHER]);
   });
 
   test('update refuses to change nothing', async () => {
@@ -116,13 +126,13 @@ describe.concurrent('business', () => {
     const state = withRows('businesses', { ...ACME, status: status === 'active' ? 'closed' : 'active' }, OTHER);
     const { business } = await resultOf(state, 'business', 'status', '1', status);
     expect(business).toEqual({ ...ACME, status, updated_at: expect.stringMatching(INSTANT) });
-    expect(rowsOf(state, 'businesses')).toEqual([business, OTHER]);
+    expect(businessesIn(state)).toEqual([business, OTHER]);
   });
 });
 
 describe.concurrent('key', () => {
   test('create shows the key; only its SHA-256 is stored, and list shows neither', async () => {
-    const state = withRows('api_keys', { ...KEY, user_id: 8, hash: 'a'.repeat(64) });
+    const state = withRows('api_keys', stored({ ...KEY, user_id: 8 }, 'a'.repeat(64)));
     const name = "Billing'; --";
     const created = await resultOf(state, 'key', 'create', '--user', '7', '--name', name, '--expires', '2096-02-29');
     const { api_key, ...key } = created;
@@ -132,7 +142,7 @@ describe.concurrent('key', () => {
     expect(key).toEqual({ ...KEY, id: 2, name, last_four, created_at, expires_on: '2096-02-29' });
 
     const hash = createHash('sha256').update(api_key).digest('hex');
-    expect(rowsOf(state, 'api_keys')[1]).toEqual({ ...key, hash });
+    expect(keysIn(state)[1]).toEqual({ ...key, hash });
     for (const file of readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
       expect(readFileSync(join(file.parentPath, file.name), 'latin1')).not.toContain(api_key);
     }
@@ -140,11 +150,14 @@ describe.concurrent('key', () => {
   });
 
   test('revoke revokes the key and no other', async () => {
-    const other = { ...KEY, id: 2, hash: 'b'.repeat(64) };
-    const state = withRows('api_keys', { ...KEY, hash: 'a'.repeat(64) }, other);
+    const other = { ...KEY, id: 2 };
+    const state = withRows('api_keys', stored(KEY, 'a'.repeat(64)), stored(other, 'b'.repeat(64)));
     const { key } = await resultOf(state, 'key', 'revoke', '1');
     expect(key).toEqual({ ...KEY, revoked_at: expect.stringMatching(INSTANT) });
-    expect(rowsOf(state, 'api_keys')).toEqual([{ ...key, hash: 'a'.repeat(64) }, other]);
+    expect(keysIn(state)).toEqual([
+      { ...key, hash: 'a'.repeat(64) },
+      { ...other, hash: 'b'.repeat(64) },
+    ]);
   });
 
   const NOW = new Date('2026-03-16T12:00:00.000Z');
@@ -159,17 +172,17 @@ describe.concurrent('key', () => {
 
   test('revoke keeps the moment at which the key was revoked first', async () => {
     const revoked = { ...KEY, revoked_at: STAMP };
-    const state = withRows('api_keys', { ...revoked, hash: 'a'.repeat(64) });
+    const state = withRows('api_keys', stored(revoked, 'a'.repeat(64)));
     await withDatabases({ 'persist-to': state }, async (databases) => {
       expect(await COMMANDS['key revoke']?.run(databases, { ID: 1 }, NOW)).toEqual({ key: revoked });
     });
-    expect(rowsOf(state, 'api_keys')).toEqual([{ ...revoked, hash: 'a'.repeat(64) }]);
+    expect(keysIn(state)).toEqual([{ ...revoked, hash: 'a'.repeat(64) }]);
   });
 });
 
 test('a command that takes an ID refuses one that is unknown', async () => {
-  const names = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.arguments.ID);
-  expect(names).toHaveLength(7);
+  const names = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.arguments.ID && name !== 'changes list');
+  expect(names).toHaveLength(9);
   await withDatabases({ 'persist-to': newDatabase() }, async (databases) => {
     for (const name of names) {
       const unknown = new Error(`There is no ${name === 'key revoke' ? 'key' : 'business'} with that id.`);
@@ -233,7 +246,7 @@ describe.concurrent('while a dev server holds the database locked', () => {
     });
     expect(attempts).toBe(3);
     expect(answered).toEqual(answer);
-    expect(rowsOf(state, 'businesses')).toEqual(businesses);
-    expect(rowsOf(state, 'api_keys')).toHaveLength(name === 'key create' ? 1 : 0);
+    expect(businessesIn(state)).toEqual(businesses);
+    expect(keysIn(state)).toHaveLength(name === 'key create' ? 1 : 0);
   });
 });

@@ -50,7 +50,7 @@ describe.concurrent('on three databases', { timeout: 120_000 }, () => {
       printed('database', 'list', ...where),
       admin(...show, '--persist-to', state), // wrangler.toml binds one database
     ]);
-    expect(shown).toEqual({ business });
+    expect(shown).toEqual({ business, limits: { daily: null, monthly: null } });
     expect(elsewhere).toEqual(missing);
     const list = ['DB', 'DB_1', 'DB_2'].map((binding, number) => {
       const counts = { bytes: expect.any(Number), businesses: number === home ? 1 : 0, uses: 0 };

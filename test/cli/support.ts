@@ -78,6 +78,10 @@ export function rowsOf(state: string, table: string): Record<string, unknown>[] 
     .map((row) => ({ ...row }));
 }
 
+/** The businesses in `state` as they are shown: without their limits. */
+export const businessesIn = (state: string) =>
+  rowsOf(state, 'businesses').map(({ daily_limit: _, monthly_limit: __, ...row }) => row);
+
 export function insert(state: string, table: string, row: Record<string, SQLInputValue>): void {
   using database = open(state);
   const columns = Object.keys(row);

@@ -251,7 +251,9 @@ class Run {
         const days = [{ line: 1, day: '2026-03-02', count: 3 }];
         const { one, three } = await inBoth((side) => {
           const { db } = opened(side).holding(business.id[side]) as Home;
-          return importHistory(db, business.id[side], days, step.replace).catch((error: Error) => error.message);
+          return importHistory(db, business.id[side], days, step.replace, this.now).catch(
+            (error: Error) => error.message,
+          );
         });
         return expect(three).toEqual(one);
       }

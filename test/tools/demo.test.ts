@@ -4,7 +4,7 @@ import { withDatabases } from '../../src/cli/open.ts';
 import { hashOf } from '../../src/core/credential.ts';
 import { apiKeys, businesses } from '../../src/db/schema.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
-import { insert, rowsOf, threeDatabases } from '../cli/support.ts';
+import { businessesIn, insert, rowsOf, threeDatabases } from '../cli/support.ts';
 import { newDatabase } from '../node/state.ts';
 
 const NOW = new Date('2026-03-15T12:00:00.000Z');
@@ -15,7 +15,7 @@ test('makes a business with three months of use and one to try domains on, open 
   const { charts, shop, api_key } = await withDatabases({ 'persist-to': state }, (databases) =>
     prepareDemo(databases, NOW, 8787),
   );
-  expect(rowsOf(state, 'businesses')).toEqual([charts, shop]);
+  expect(businessesIn(state)).toEqual([charts, shop]);
   expect(charts).toMatchObject({ user_id: 1, name: 'Demo Charts', status: 'active' });
   expect(shop).toMatchObject({ user_id: 1, name: 'Demo Shop', status: 'active' });
   expect(rowsOf(state, 'access')).toEqual([]);
@@ -39,7 +39,7 @@ test('run again, keeps businesses and uses, and makes a new key in place of the 
     const uses = rowsOf(state, 'daily_usage');
     const second = await prepareDemo(databases, LATER, 8787);
     expect([second.charts, second.shop]).toEqual([one.charts, one.shop]);
-    expect(rowsOf(state, 'businesses')).toEqual([one.charts, one.shop]);
+    expect(businessesIn(state)).toEqual([one.charts, one.shop]);
     expect(rowsOf(state, 'daily_usage')).toEqual(uses);
     expect(rowsOf(state, 'api_keys').map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
       { hash: own.hash, revoked_at: null },
@@ -70,7 +70,7 @@ describe('with three databases', () => {
       const business = { id: 1_000_000_001, user_id: 2, name: 'Demo Abroad', status: 'active' };
       expect(other?.business).toMatchObject({ ...business, token: expect.stringMatching(/^bua_pk_1/) });
       expect(other?.api_key).toMatch(/^bua_sk_1/);
-      expect(await rows(databases, 1, businesses)).toEqual([other?.business]);
+      expect(await rows(databases, 1, businesses)).toMatchObject([other?.business]);
       expect(await rows(databases, 2, businesses)).toEqual([]);
 
       const second = await prepareDemo(databases, LATER, 8787);

@@ -1,0 +1,42 @@
+// Who changed what, as the operator writes it down and reads it.
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { timestampOf } from '../core/time.ts';
+import { type Action, nextId } from '../db/changes.ts';
+import { changes, type Database } from '../db/schema.ts';
+
+/** What a change is about. Keys for all businesses of a user are about the user. */
+export type Subject = { subject: 'business' | 'user'; subject_id: number | SQL };
+
+/** JSON of what changed, without a secret; null if there was nothing before, or is nothing after. */
+export type Changed = { before: object | null; after: object | null };
+
+/** Writes down a change by the operator if `condition` holds: by default, if the statement directly before changed anything. */
+export function changeByOperator(
+  db: Database,
+  { subject, subject_id }: Subject,
+  action: Action,
+  { before, after }: Changed,
+  now: Date,
+  condition: SQL = sql`changes() > 0`,
+) {
+  const json = (value: object | null) => (value === null ? sql`null` : sql`${JSON.stringify(value)}`);
+  // The columns of the table, in their order.
+  return db.insert(changes).select(
+    sql`select ${subject}, ${subject_id}, ${nextId(sql`${subject}`, sql`${subject_id}`)}, ${timestampOf(now)}, 'operator', ${action},
+      ${json(before)}, ${json(after)} where ${condition}`,
+  );
+}
+
+/** The changes of a business or a user, newest first. */
+export async function listChanges(db: Database, { subject, subject_id }: Subject) {
+  const isOf = and(eq(changes.subject, subject), eq(changes.subject_id, subject_id));
+  const rows = await db.select().from(changes).where(isOf).orderBy(desc(changes.id));
+  return rows.map(({ id, at, actor, action, before, after }) => ({
+    ...{ id, at, actor, action },
+    before: before && JSON.parse(before),
+    after: after && JSON.parse(after),
+  }));
+}
+
+/** How a change shows a token or a key. */
+export const lastFourOf = (credential: string): string => `…${credential.slice(-4)}`;

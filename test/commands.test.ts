@@ -1,0 +1,224 @@
+// The operator's commands on the database: who changed what, limits, narrow keys, and the end of a business.
+import { eq, sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { Databases } from '../src/cli/databases.ts';
+import { importHistory, readHistory } from '../src/cli/history.ts';
+import { createKey } from '../src/cli/keys.ts';
+import { hashOf } from '../src/core/credential.ts';
+import { businesses, changes, ledger } from '../src/db/schema.ts';
+import { call, everything, homes, NOW, newBusiness, setCount, TODAY } from './support.ts';
+
+const all = new Databases(homes);
+const run = async <T = Record<string, never>>(name: string, given: Record<string, unknown>): Promise<T> =>
+  (await COMMANDS[name]?.run(all, given, NOW)) as T;
+type Change = { id: number; at: string; actor: string; action: string; before: object | null; after: object | null };
+const changesOf = async (given: { ID: number } | { user_id: number }) =>
+  (await run<{ changes: Change[] }>('changes list', given)).changes;
+const lastFour = (text: string) => `…${text.slice(-4)}`;
+const FIELDS = {
+  ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
+  ...{ country_id: 1, business_size: 'small' },
+};
+let user = 90_000;
+
+/** Runs a command, and then again: the change that it leaves, if any, and that it leaves it once. */
+async function changeBy(name: string, given: { ID: number } & Record<string, unknown>): Promise<Change | null> {
+  const before = await changesOf({ ID: given.ID });
+  await run(name, given);
+  const after = await changesOf({ ID: given.ID });
+  expect(after.slice(after.length - before.length)).toEqual(before);
+  expect(after.length - before.length).toBeLessThanOrEqual(1);
+  return after.length > before.length ? (after[0] as Change) : null;
+}
+
+describe('a change by the operator', () => {
+  test('is written down once: who, when, what, and only what changed', async () => {
+    const user_id = ++user;
+    const { business } = await run<{ business: { id: number; token: string } }>('business create', {
+      user_id,
+      ...FIELDS,
+    });
+    const ID = business.id;
+    const created = { ...FIELDS, user_id, token: lastFour(business.token), status: 'active' };
+    const row = { at: '2026-03-15T12:00:00.000000Z', actor: 'operator' };
+    expect(await changesOf({ ID })).toEqual([
+      { id: 1, ...row, action: 'create_business', before: null, after: created },
+    ]);
+
+    const update = { ...row, action: 'update_business' };
+    expect(await changeBy('business update', { ID, name: 'Acme 2', country_id: 1 })).toEqual({
+      ...update,
+      ...{ id: 2, before: { name: 'Acme' }, after: { name: 'Acme 2' } },
+    });
+    expect(await changeBy('business update', { ID, name: 'Acme 2' })).toBeNull();
+    expect(await changeBy('business status', { ID, STATUS: 'suspended' })).toEqual({
+      ...update,
+      ...{ id: 3, before: { status: 'active' }, after: { status: 'suspended' } },
+    });
+    expect(await changeBy('business status', { ID, STATUS: 'suspended' })).toBeNull();
+    expect(await changeBy('business update', { ID, daily_limit: 5, monthly_limit: 'none' })).toEqual({
+      ...update,
+      ...{ id: 4, before: { daily_limit: null }, after: { daily_limit: 5 } },
+    });
+    expect(await changeBy('business update', { ID, daily_limit: 'none' })).toMatchObject({
+      after: { daily_limit: null },
+    });
+
+    const rotated = await changeBy('business rotate-token', { ID, keep_old: 3_600_000 });
+    const { business: shown } = await run<{ business: { token: string } }>('business show', { ID });
+    expect(rotated).toEqual({
+      ...{ ...row, id: 6, action: 'rotate_token' },
+      ...{ before: { token: lastFour(business.token) }, after: { token: lastFour(shown.token) } },
+    });
+
+    const key = await run<{ id: number; api_key: string }>('key create', { user_id, name: 'Narrow', business_id: ID });
+    const made = { key: lastFour(key.api_key), name: 'Narrow', expires_on: null, business_id: ID, read_only: false };
+    expect((await changesOf({ ID }))[0]).toEqual({ ...row, id: 7, action: 'create_key', before: null, after: made });
+    for (let time = 0; time < 2; time++) await run('key revoke', { ID: key.id });
+    expect((await changesOf({ ID }))[0]).toMatchObject({ id: 8, action: 'revoke_key', after: null });
+    expect(await changesOf({ user_id })).toEqual([]);
+  });
+
+  test('of a key for all businesses is one of its user', async () => {
+    const user_id = ++user;
+    const key = await run<{ id: number; api_key: string }>('key create', { user_id, read_only: true });
+    for (let time = 0; time < 2; time++) await run('key revoke', { ID: key.id });
+    expect(await changesOf({ user_id })).toMatchObject([
+      { id: 2, action: 'revoke_key', before: { id: key.id, key: lastFour(key.api_key), name: 'API key' }, after: null },
+      { id: 1, action: 'create_key', before: null, after: { key: lastFour(key.api_key), read_only: true } },
+    ]);
+  });
+
+  test('of the history is written down where a count changes', async () => {
+    const { id, db } = await newBusiness();
+    const days = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
+    const imports = async () => (await changesOf({ ID: id })).filter(({ action }) => action === 'import_usage');
+    await importHistory(db, id, days, false, NOW);
+    expect(await imports()).toMatchObject([{ actor: 'operator', before: null, after: { days: 3, uses: 12 } }]);
+    await expect(importHistory(db, id, days, false, NOW)).rejects.toThrow('already has a count');
+    await importHistory(db, id, days, true, NOW);
+    expect(await imports()).toHaveLength(1);
+    await importHistory(db, id, readHistory('2026-01-01,0', TODAY), true, NOW);
+    expect(await imports()).toHaveLength(2);
+  });
+
+  test('holds no secret', async () => {
+    const user_id = ++user;
+    const token = 'Imported-token-of-somebody-else';
+    const { business } = await run<{ business: { id: number; token: string } }>('business create', {
+      user_id,
+      ...FIELDS,
+      token,
+    });
+    const { api_key } = await run<{ api_key: string }>('key create', { user_id, business_id: business.id });
+    const { business: rotated } = await run<{ business: { token: string } }>('business rotate-token', {
+      ID: business.id,
+    });
+    expect(await everything()).not.toContain(api_key);
+    const rows = JSON.stringify(await Promise.all(homes.map(({ db }) => db.select().from(changes))));
+    for (const secret of [api_key, token, rotated.token, await hashOf(api_key)]) expect(rows).not.toContain(secret);
+  });
+
+  test('needs an ID or a user, not both', async () => {
+    const rule = 'changes list needs either ID or --user 7';
+    await expect(run('changes list', {})).rejects.toThrow(rule);
+    await expect(run('changes list', { ID: 1, user_id: 7 })).rejects.toThrow(rule);
+  });
+});
+
+test('limits are set, shown and lifted', async () => {
+  const { id: ID, usage, key } = await newBusiness();
+  const limits = async () => (await run<{ limits: object }>('business show', { ID })).limits;
+  await run('business update', { ID, daily_limit: 0, monthly_limit: 7 });
+  expect(await limits()).toEqual({ daily: 0, monthly: 7 });
+  expect((await call('POST', usage, { as: key })).status).toBe(429);
+  await run('business update', { ID, daily_limit: 'none' });
+  expect(await limits()).toEqual({ daily: null, monthly: 7 });
+  expect((await call('POST', usage, { as: key })).body.data.remaining).toBe(6);
+});
+
+describe('a narrow key', () => {
+  test('is for a business of its user, and no other', async () => {
+    const [mine, other] = [await newBusiness(), await newBusiness()];
+    const given = { user_id: mine.user_id, business_id: mine.id, read_only: true };
+    const { api_key, ...key } = await run<{ api_key: string; id: number }>('key create', given);
+    expect(key).toMatchObject({ business_id: mine.id, read_only: true, last_used_on: null });
+    expect((await call('GET', mine.usage, { as: api_key })).status).toBe(200);
+    const { keys } = await run<{ keys: object[] }>('key list', { user_id: mine.user_id });
+    expect(keys).toContainEqual({ ...key, last_used_on: TODAY });
+    const refusal = `User ${mine.user_id} has no business ${other.id}.`;
+    await expect(run('key create', { ...given, business_id: other.id })).rejects.toThrow(refusal);
+  });
+});
+
+test('access list shows what the API shows', async () => {
+  const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
+  const { body } = await call('GET', business.access, { as: business.key });
+  expect(await run('access list', { ID: business.id })).toEqual({ business: body.data });
+});
+
+test('the mistakes of a file are told all at once, the first 20 by line', async () => {
+  const csv = Array.from({ length: 25 }, (_, index) => (index % 2 ? 'x' : `2026-01-${index + 1},5`)).join('\n');
+  const wrong = (line: number) => `line ${line} must be a day and a count, such as 2026-01-31,120`;
+  const lines = Array.from({ length: 25 }, (_, index) => index + 1).filter((line) => line % 2 === 0 || line < 10);
+  expect(() => readHistory(csv, TODAY)).toThrow(new Error(lines.slice(0, 17).map(wrong).join('\n')));
+  const many = Array.from({ length: 30 }, () => 'x').join('\n');
+  const told = Array.from({ length: 20 }, (_, index) => wrong(index + 1));
+  expect(() => readHistory(many, TODAY)).toThrow(new Error([...told, 'and 10 more'].join('\n')));
+});
+
+describe('deleting a business', () => {
+  test('asks for its name', async () => {
+    const { id: ID, name } = await newBusiness();
+    const before = await everything();
+    await expect(run('business delete', { ID, confirm: 'Acme' })).rejects.toThrow(
+      `--confirm must be the name of the business: ${name}`,
+    );
+    expect(await everything()).toBe(before);
+  });
+
+  test('leaves one change and digests of its tokens, and touches nothing else', async () => {
+    const token = 'Imported-token-of-the-deleted-one';
+    const business = await newBusiness({ token, sites: ['https://shop.example'] });
+    const { id: ID, user_id, name, home, db } = business;
+    const sibling = await newBusiness({ user_id });
+    await newBusiness();
+    for (const of of [business, sibling]) {
+      await setCount(of.id, '2026-03-01', 5);
+      await call('POST', of.usage, { as: of.key, headers: { 'Idempotency-Key': 'order-1' } });
+    }
+    await call('GET', business.usage, { as: token, origin: 'https://evil.example' });
+    const narrow = await createKey(home, { user_id, name: 'n', expires_on: null, business_id: ID }, NOW);
+    await run('business rotate-token', { ID, keep_old: 3_600_000 });
+    const { business: rotated } = await run<{ business: { token: string } }>('business show', { ID });
+    const rowsOfOthers = async () => {
+      const dump: Record<string, unknown>[][] = JSON.parse(await everything()).flat();
+      const isOf = (row: Record<string, unknown>) =>
+        row.business_id === ID || row.subject_id === ID || row.hash !== undefined;
+      return dump.map((rows) => rows.filter((row) => !isOf(row) && !(row.id === ID && row.user_id === user_id)));
+    };
+    const before = await rowsOfOthers();
+    expect(await run('business delete', { ID, confirm: name })).toEqual({ deleted: { id: ID, name } });
+    expect(await rowsOfOthers()).toEqual(before);
+
+    const change = {
+      action: 'delete_business',
+      actor: 'operator',
+      before: { user_id, name, main_domain: 'acme.example' },
+    };
+    expect(await changesOf({ ID })).toEqual([expect.objectContaining({ ...change, after: null })]);
+    for (const as of [token, rotated.token, narrow.api_key]) {
+      expect((await call('GET', business.usage, { as })).status).toBe(401);
+    }
+    expect((await call('GET', business.usage, { as: business.key })).status).toBe(422);
+    expect(await db.$count(ledger, eq(ledger.business_id, ID))).toBe(0);
+    await expect(run('business delete', { ID, confirm: name })).rejects.toThrow('There is no business with that id.');
+    // Neither its tokens nor its id come back, not even to its owner.
+    await expect(newBusiness({ token, user_id })).rejects.toThrow('This token is already in use.');
+    const next = await newBusiness({ user_id });
+    expect(next.id).toBeGreaterThan(ID);
+    const tables = sql`select count(*) as n from ${businesses} where ${eq(businesses.id, ID)}`;
+    expect((await db.run(tables)).results).toEqual([{ n: 0 }]);
+  });
+});
