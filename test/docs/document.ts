@@ -6,9 +6,9 @@ const inDocs = readdirSync('docs').filter((name) => name.endsWith('.md'));
 export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
 export const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Every `sh` block that calls the local service or its tools, with the `json` block below it. */
+/** Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. */
 export const examplesIn = (path: string) =>
-  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```json\n(.*?)^```\n)?/gms)].flatMap(
+  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: command = '', 2: printed = '"no json block follows"' }) => {
       const line = read(path).slice(0, index).split('\n').length;
       const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(command);
@@ -37,22 +37,42 @@ const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   used.some(({ count }) => count > 0) &&
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
+/** A CSV file, as an array of rows. What is JSON stays as it is. */
+export const valueIn = (text: string): unknown =>
+  text.startsWith('date,')
+    ? text
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => line.split(','))
+    : JSON.parse(text);
+
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 /** Values that vary, by key. */
 const VARIES: Record<string, unknown> = {
-  ...{ id: isPositive, business_id: isPositive, count: isPositive, created_at: isTime, updated_at: isTime },
+  ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
+  ...{ created_at: isTime, updated_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
+  actor: expect.stringMatching(/^key \d+ \(…[0-9A-Za-z]{4}\)$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
   api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   last_four: expect.stringMatching(/^[0-9A-Za-z]{4}$/),
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
 
+/** Values that vary, by what is printed: the end of a secret; and, in a CSV file, a day and its count. */
+const VARIANTS: [RegExp, unknown][] = [
+  [/^….{4}$/, expect.stringMatching(/^…[0-9A-Za-z]{4}$/)],
+  [/^\d{4}-\d\d-\d\d$/, VARIES.date],
+  [/^\d+$/, expect.stringMatching(/^\d+$/)],
+];
+
 /** What a response must equal. `…` stands for any text. */
 export function like(printed: unknown, command = '', key = ''): unknown {
   const days = printed as Day[];
   if (key === 'used') return expect.toSatisfy(isReport(days, command.includes('from=') ? days.length : 30), 'a report');
-  if (key in VARIES) return VARIES[key];
+  const variant = VARIANTS.find(([pattern]) => typeof printed === 'string' && pattern.test(printed));
+  if (variant !== undefined) return variant[1];
+  if (key in VARIES && printed !== null) return VARIES[key];
   if (printed === '…') return expect.any(String);
   if (Array.isArray(printed)) return printed.map((entry) => like(entry, command));
   if (typeof printed !== 'object' || printed === null) return printed;

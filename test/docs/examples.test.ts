@@ -1,6 +1,6 @@
 // What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
 import { afterAll, expect, test } from 'vitest';
-import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, tableIn } from './document.ts';
+import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, tableIn, valueIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
 
 const API = 'docs/api.md';
@@ -14,6 +14,7 @@ const as = (credential: string) => ({ Authorization: `Bearer ${credential}` });
 const [key, token, shopToken] = [as($.API_KEY), as($.TOKEN), as($.SHOP_TOKEN)];
 const usage = (id = $.BUSINESS) => `/business/usage/${id}`;
 const access = `/business/${$.SHOP}/access`;
+const rotation = `/business/${$.SHOP}/token`;
 const statusOf = async (...request: Parameters<typeof call>) => (await call(...request)).status;
 const register = (sites: string[]) => call('POST', access, key, { sites });
 async function registerOnly(...sites: string[]) {
@@ -27,7 +28,7 @@ test('npm run dev exports the variables of the README', () => {
 });
 
 test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) => {
-  expect(JSON.parse(await shell(command))).toEqual(like(JSON.parse(printed), command));
+  expect(valueIn(await shell(command))).toEqual(like(valueIn(printed), command));
 });
 
 test('docs/operating.md has the fields of a log line', () => {
@@ -74,6 +75,9 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'days that a use may lie in the past': (n) => recordAt(1 - n * 24 * 60),
   'minutes that a use may lie in the future, for clocks that are fast': (n) => recordAt(n - 0.5),
   'characters of an idempotency key, or of the id of a use': (n) => record([{ id: 'x'.repeat(n) }]),
+  'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
+  'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
+  'days for which a replaced token may keep working': (n) => call('POST', rotation, key, { keep_old: `${n}d` }),
   'bytes of a body': (n) => call('POST', usage(), key, JSON.stringify(USES).padEnd(n)),
   'levels of nesting in a body': (n) => withExtra(JSON.parse('['.repeat(n - 1) + ']'.repeat(n - 1))),
   'objects, arrays and members in a body': (n) => withExtra(Array(n - 7).fill([])), // 7 are around these
@@ -83,8 +87,8 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
     return register(many(n % 100 || 1, n - (n % 100 || 1)));
   },
 };
-const limits = tableIn(API, 'Limit', 'Value').filter(([, value]) => !value?.includes('seconds'));
-test.each(limits)('limits: %s, %s', async (name = '', value = '') => {
+const maximums = tableIn(API, 'Maximum', 'Value').filter(([, value]) => !value?.includes('seconds'));
+test.each(maximums)('maximum values: %s, %s', async (name = '', value = '') => {
   const reach = REACH[name] as (typeof REACH)[string];
   const max = Number.parseInt(value, 10);
   expect(await reach(max)).toMatchObject({ status: 200 });
@@ -98,6 +102,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
   const { business: idle } = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
   await shell(`npm run -s admin -- business status ${idle.id} suspended`);
+  const { api_key } = JSON.parse(await shell('npm run -s admin -- key create --user 1 --read-only'));
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -110,11 +115,18 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', access, shopToken),
     call('DELETE', access, shopToken),
     call('POST', usage($.SHOP), shopToken, USES),
+    call('GET', '/business', token),
+    call('GET', `${access}/refused`, shopToken),
+    call('DELETE', `${access}/refused`, shopToken),
+    call('POST', rotation, shopToken),
+    call('GET', `/business/${$.SHOP}/changes`, shopToken),
+    call('POST', usage(), as(api_key)),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),
     call('GET', usage($.SHOP), { ...key, Origin: EVIL }),
     register(['shop.example']),
+    call('GET', `${usage()}?form=2026-03-01`, key),
     call('POST', access, key, '{'),
     call('POST', usage(), key, { use: 1 }),
     call('POST', usage(), { ...key, 'Idempotency-Key': 'order-1' }, USES),
@@ -125,7 +137,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     return { status: Number(status), body: JSON.parse(codesIn(body)[0] ?? '') };
   });
   for (const response of responses) expect(rows.map((row) => like(row))).toContainEqual(response);
-  // What no one request brings about is in test/http.test.ts (400) and test/operations.test.ts.
+  // What no one request brings about is in test/http.test.ts (400) and test/operations.test.ts. Limits are an example above.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status))) {
     expect(responses).toContainEqual(like(row));
   }
