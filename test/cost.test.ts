@@ -1,8 +1,25 @@
 // What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
+
+import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { dailyUsage } from '../src/db/schema.ts';
+import { noCost } from '../src/db/batch.ts';
+import { markKeyUsed } from '../src/db/last-use.ts';
+import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, databases, everything, homes, newApp, newBusiness } from './support.ts';
+import {
+  addSite,
+  BASE,
+  type CallOptions,
+  call,
+  counted,
+  databases,
+  everything,
+  homes,
+  NOW,
+  newApp,
+  newBusiness,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -289,4 +306,163 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
       .bind(fresh.user_id),
   ]);
   expect(await costsOf('order-2')).toEqual(before);
+});
+
+describe('docs/performance.md, "What each operation costs":', () => {
+  const SITES = 500;
+  let owner: Business;
+  beforeAll(async () => {
+    owner = await newBusiness();
+    for (let start = 0; start < SITES; start += 100) {
+      const sites = Array.from({ length: 100 }, (_, index) => `https://s${start + index}.example`);
+      await call('POST', owner.access, { as: owner.key, body: { sites } });
+    }
+    await fill([owner], 400);
+  });
+
+  /** The cost of a call that succeeds, in one round trip. */
+  async function costOf(method: string, path: string, body?: unknown, options: CallOptions = {}) {
+    const { status, cost } = await call(method, path, { as: owner.key, body, ...options });
+    expect(status).toBe(200);
+    expect(cost.round_trips).toBe(1);
+    return cost;
+  }
+  const of = (path: string) => `/api/v1/business/${owner.id}/${path}`;
+
+  test('a limit of a day reads 3 rows more, and one of a month 2 for each day of it so far', async () => {
+    const headers = { 'Idempotency-Key': 'first' };
+    await call('POST', owner.usage, { as: owner.key, headers });
+    const limitedTo = (daily_limit: number | null, monthly_limit: number | null) =>
+      owner.db.update(businesses).set({ daily_limit, monthly_limit }).where(eq(businesses.id, owner.id));
+    for (const [id, written] of [[undefined, 1] as const, ['visit', 3] as const]) {
+      const recorded = async (attempt: string) =>
+        costOf(
+          'POST',
+          owner.usage,
+          undefined,
+          id === undefined ? {} : { headers: { 'Idempotency-Key': id + attempt } },
+        );
+      await limitedTo(null, null);
+      const without = await recorded('1');
+      await limitedTo(1_000_000, null);
+      const daily = await recorded('2');
+      await limitedTo(1_000_000, 1_000_000);
+      const both = await recorded('3');
+      expect([without, daily, both].map(({ rows_written }) => rows_written)).toEqual([written, written, written]);
+      expect(daily.rows_read - without.rows_read).toBeLessThanOrEqual(3);
+      expect(both.rows_read - without.rows_read).toBeLessThanOrEqual(2 * 15 + 4); // today is the 15th
+    }
+    await limitedTo(0, 0);
+    const { status, cost } = await call('POST', owner.usage, { as: owner.key });
+    expect(status).toBe(429);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(7 + 2 * 15 + 4);
+    await limitedTo(null, null);
+  });
+
+  test('a list of businesses reads at most 35 rows for each, or 45 with wildcards to look for', async () => {
+    const user_id = 1_000_001;
+    const made = await Promise.all(Array.from({ length: 50 }, () => newBusiness({ user_id, sites: [origin] })));
+    for (const one of made) await addSite(one.id, 'https://*.shop.example');
+    await fill(made, 400);
+    const as = made[0]?.key ?? '';
+    for (const limit of [1, 20, 50]) {
+      const list = (options: CallOptions) =>
+        costOf('GET', `/api/v1/business?limit=${limit}`, undefined, { as, ...options });
+      for (const options of [{}, { origin }]) {
+        expect((await list(options)).rows_read).toBeLessThanOrEqual(35 * limit);
+      }
+      expect((await list({ origin: 'https://a.b.c.d.shop.example' })).rows_read).toBeLessThanOrEqual(45 * limit);
+    }
+  });
+
+  test('a page of n changes reads n + 4 rows', async () => {
+    const change = `with recursive n(i) as (select 1000 union all select i + 1 from n where i < 1500)
+      insert into changes select 'business', ?, i, '2026-03-15T00:00:00.000000Z', 'operator', 'update_business', null, '{}' from n`;
+    await owner.home.d1.prepare(change).bind(owner.id).run();
+    for (const limit of [1, 20, 100]) {
+      const { rows_read, rows_written } = await costOf('GET', of(`changes?limit=${limit}`));
+      expect(rows_read).toBeLessThanOrEqual(limit + 4);
+      expect(rows_written).toBe(0);
+    }
+  });
+
+  test('a new token reads the sites and 50 rows more, and writes at most 10', async () => {
+    for (const keep_old of ['1d', '2d', '3d', '4d', '5d', '6d', '7d']) {
+      const { rows_read, rows_written } = await costOf('POST', of('token'), { keep_old });
+      expect(rows_read).toBeLessThanOrEqual(SITES + 50);
+      expect(rows_written).toBeLessThanOrEqual(10);
+    }
+    const { rows_read, rows_written } = await costOf('POST', of('token'));
+    expect(rows_read).toBeLessThanOrEqual(SITES + 50);
+    expect(rows_written).toBeLessThanOrEqual(10);
+  });
+
+  test('refused origins: each takes two rows after the response; a list reads them and the sites', async () => {
+    for (let index = 0; index < 55; index++) {
+      const cost = noCost();
+      await rememberRefusal(counted(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
+      expect(cost.rows_written).toBeLessThanOrEqual(2);
+      expect(cost.rows_read).toBeLessThanOrEqual(160);
+    }
+    const list = await costOf('GET', of('access/refused'));
+    expect(list.rows_read).toBeLessThanOrEqual(SITES + 50 + 4);
+    expect(list.rows_written).toBe(0);
+    const forgotten = await costOf('DELETE', of('access/refused'));
+    expect(forgotten.rows_read).toBeLessThanOrEqual(2 * 50 + 5);
+    expect(forgotten.rows_written).toBe(50);
+  });
+
+  test('the day of the first use of a key takes one row after the response', async () => {
+    const cost = noCost();
+    const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
+    await markKeyUsed(counted(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
+  });
+
+  test('sites: what a change reads and writes depends on the sites that are given and stored', async () => {
+    const list = await costOf('GET', owner.access);
+    expect(list.rows_read).toBeLessThanOrEqual(SITES + 4);
+    const [{ id }] = (await call('GET', owner.access, { as: owner.key })).body.data.access_list;
+    const removed = await costOf('DELETE', `${owner.access}/${id}`);
+    expect(removed.rows_read).toBeLessThanOrEqual(SITES + 20);
+    expect(removed.rows_written).toBeLessThanOrEqual(4);
+    const added = await costOf('POST', owner.access, { sites: [origin] });
+    expect(added.rows_read).toBeLessThanOrEqual(2 * SITES + 8 + 25);
+    expect(added.rows_written).toBeLessThanOrEqual(2 + 4);
+    const all = await costOf('DELETE', owner.access);
+    expect(all.rows_read).toBeLessThanOrEqual(4 * SITES + 20);
+    expect(all.rows_written).toBeLessThanOrEqual(SITES + 3);
+    for (let stored = 0; stored < SITES; stored += 100) {
+      const sites = Array.from({ length: 100 }, (_, index) => `https://t${stored + index}.example`);
+      const hundred = await costOf('POST', owner.access, { sites });
+      expect(hundred.rows_read).toBeLessThanOrEqual(2 * stored + 8 * 100 + 25);
+      expect(hundred.rows_written).toBeLessThanOrEqual(2 * 100 + 4);
+    }
+  });
+
+  test('a list of m uses reads 5 × m + 8 rows, and writes two for each use and one for each day', async () => {
+    for (const length of [1, 100, 1000]) {
+      const uses = Array.from({ length }, (_, index) => ({ id: `${length}-${index}` }));
+      const { rows_read, rows_written } = await costOf('POST', owner.usage, { uses });
+      expect(rows_read).toBeLessThanOrEqual(5 * length + 8);
+      expect(rows_written).toBeLessThanOrEqual(2 * length + 1);
+    }
+  });
+
+  test('a page on a subdomain reads at most 10 rows more, for the wildcards that could cover it', async () => {
+    const fresh = await newBusiness({ sites: ['https://*.shop.example'] });
+    const page = { as: fresh.token, origin: 'https://a.b.c.d.e.shop.example' };
+    for (const [method, rows] of [['GET', 30 + 4] as const, ['POST', 8] as const]) {
+      const { rows_read } = await costOf(method, fresh.usage, undefined, page);
+      expect(rows_read).toBeLessThanOrEqual(rows + 10);
+    }
+  });
+
+  test('the health check reads one row of each database', async () => {
+    const { app, lines } = newApp();
+    await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
+    const cost = { round_trips: homes.length, rows_read: homes.length, rows_written: 0 };
+    expect(lines).toMatchObject([{ status: 200, d1: cost }]);
+  });
 });
