@@ -1,4 +1,4 @@
-// What a request costs: round trips, rows, and how each statement finds them (contract, section 5).
+// What a request costs (docs/performance.md, "What each operation costs"): round trips, rows, and how each statement finds them.
 
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';

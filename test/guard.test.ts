@@ -1,4 +1,4 @@
-// Who gets in: every refusal, for every route, in the order of contract section 2.
+// Who gets in: every refusal, for every route, in the order of docs/api.md, "Order of refusals".
 import { describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';

@@ -1,4 +1,4 @@
-// Which origins a list of sites admits: the service against an oracle that reads the contract another way, and the cost.
+// Which origins a list of sites admits: the service against an oracle that reads docs/api.md, "Sites", another way, and the cost.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';

@@ -1,4 +1,4 @@
-// What a site may be and how it is stored (contract, "Access domains").
+// What a site may be and how it is stored (docs/api.md, "Sites").
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';

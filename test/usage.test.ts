@@ -1,4 +1,4 @@
-// The usage report (contract, "Usage report").
+// The usage report (docs/api.md, "Usage report").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { call, newBusiness, setCount, TODAY } from './support.ts';
