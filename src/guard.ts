@@ -56,7 +56,8 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
     };
     const named = c.req.param('business_id') === undefined ? null : business_id;
     entry.call = { operation: call.operation, business_id: named, origin };
-    const isRepeatable = POLICY[call.operation].repeatable || c.req.header('Idempotency-Key') !== undefined;
+    const isIdentified = call.operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
+    const isRepeatable = POLICY[call.operation].repeatable || isIdentified;
     c.set('call', call);
     const ask: Ask = async (read, ...changes) => {
       const batch = runBatch(database, call, read, changes, entry.d1);

@@ -4,7 +4,7 @@ import { DAY_MS } from './time.ts';
 const HOUR_MS = 3_600_000;
 const MAX_DAYS = 30;
 
-export const DURATION_RULE = `must be a number of hours or days, at most ${MAX_DAYS} days`;
+export const DURATION_RULE = `must be a number of hours or days from 1h to ${MAX_DAYS}d`;
 
 /** The milliseconds of a text such as 24h or 7d, or null. */
 export function durationOf(text: string): number | null {

@@ -92,7 +92,7 @@ export const business = new Hono<Env>()
     },
   )
   .post('/:business_id/token', wholeBody, guard('rotate_token'), async (c) => {
-    const { keep_old } = c.get('body') === '' ? {} : await readJson(c, rotationBody);
+    const { keep_old } = c.get('body').trim() === '' ? {} : await readJson(c, rotationBody);
     const { business_id, now } = c.get('call');
     const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));
