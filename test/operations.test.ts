@@ -77,6 +77,8 @@ describe.each(ROUTES)('when the database fails, to $name', (route) => {
   test.each(GONE)(`is ${once ? '500' : '503'} where it may have run: %s`, async (message) => {
     for (const when of ['before', 'after'] as const) {
       expect(await ask(message, when)).toEqual(once ? broken : unavailable);
+      if (route.name !== 'rotate the token') continue;
+      expect(await ask(message, when, { 'Idempotency-Key': 'order-1' })).toEqual(broken); // it takes none
     }
   });
 
