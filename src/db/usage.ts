@@ -60,8 +60,13 @@ function limitsOf(permission: Permission) {
 }
 
 /** Reads the verdict and what the limits need. */
-export const usesBefore = statement([], (permission) =>
-  builder.select({ ...verdictOf(permission), ...limitsOf(permission) }).from(permission),
+export const usesBefore = statement(
+  [],
+  (permission) =>
+    builder
+      .select({ ...verdictOf(permission), ...limitsOf(permission) })
+      .from(permission)
+      .where(sql`true`), // as in `usageInRange`
 )({});
 
 /** Counts one use today, unless a limit is reached. */
