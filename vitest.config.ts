@@ -20,7 +20,8 @@ const workerOptions = {
 /** ONE has no tables: a test begins with those that it is about. */
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
-  'test/{access,businesses,commands,concurrency,cost,databases,guard,operations,operator,origin,purge,record,statements,usage}.test.ts',
+  'test/{access,businesses,commands,concurrency,cost,databases,guard,keys,limits,operations}.test.ts',
+  'test/{operator,origin,purge,record,refused-origins,statements,usage}.test.ts',
 ];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',

@@ -1,0 +1,356 @@
+// The limits of a business: the most uses of a day and of a month, exact however many come at once.
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { businesses, dailyUsage, ledger } from '../src/db/schema.ts';
+import { type CallOptions, call, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Limits = { daily_limit?: number | null; monthly_limit?: number | null };
+
+const setLimits = ({ db, id }: Business, limits: Limits) =>
+  db.update(businesses).set(limits).where(eq(businesses.id, id));
+
+async function limited(limits: Limits, fields: Parameters<typeof newBusiness>[0] = {}) {
+  const business = await newBusiness(fields);
+  if (Object.keys(limits).length > 0) await setLimits(business, limits);
+  return business;
+}
+
+const use = (business: Business, options: CallOptions = {}) =>
+  call('POST', business.usage, { as: business.key, ...options });
+const keyed = (business: Business, id: string, options: CallOptions = {}) =>
+  use(business, { ...options, headers: { 'Idempotency-Key': id } });
+const report = (business: Business, ids: string[], at?: string) =>
+  use(business, { body: { uses: ids.map((id) => (at === undefined ? { id } : { id, at })) } });
+
+async function stored({ db, id }: Business): Promise<Record<string, number>> {
+  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
+  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
+}
+const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
+
+const refusal = (limit: number, period: 'today' | 'this month') => ({
+  status: 429,
+  body: { status: false, message: `This business has used its ${limit} uses of ${period}.` },
+});
+const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
+
+describe('of 1,000 uses at once, a limit of 700 lets exactly 700 count', () => {
+  /** Every second one has an id; with `days`, every second pair is sent on the second of them. */
+  async function thousand(business: Business, days: [Date, Date]) {
+    await call('GET', business.usage, { as: business.key, at: days[1] }); // otherwise each would mark the key as used
+    const sent = Array.from({ length: 1000 }, (_, index) => {
+      const at = days[index % 4 < 2 ? 0 : 1];
+      return index % 2 === 0 ? { at } : { at, id: `order-${index}` };
+    });
+    const one = ({ at, id }: { at: Date; id?: string }) =>
+      id === undefined ? use(business, { at }) : keyed(business, id, { at });
+    const answers = await Promise.all(sent.map(async (what) => ({ ...what, ...(await one(what)) })));
+    const granted = answers.filter(({ status }) => status === 200);
+    return { granted, refused: answers.filter(({ status }) => status !== 200) };
+  }
+
+  test.each([
+    ['a day', { daily_limit: 700 }, [NOW, NOW], 'today'],
+    [
+      'a month, across the end of a day',
+      { monthly_limit: 700 },
+      [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')],
+      'this month',
+    ],
+  ] as [string, Limits, [Date, Date], 'today' | 'this month'][])('of %s', async (_, limits, days, period) => {
+    const business = await limited(limits);
+    const { granted, refused } = await thousand(business, days);
+    expect([granted.length, refused.length]).toEqual([700, 300]);
+    for (const answer of refused) expect(answerOf(answer)).toEqual(refusal(700, period));
+    const counts = await stored(business);
+    expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
+    const expected = granted.map(({ at }) => at.toISOString().slice(0, 10));
+    for (const [day, count] of Object.entries(counts)) expect(expected.filter((one) => one === day).length).toBe(count);
+    // `remaining` counts down without a gap: no two uses took the same place.
+    const left = granted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
+    expect(left).toEqual(Array.from({ length: 700 }, (_, index) => index));
+
+    const known = granted.flatMap(({ id }) => id ?? []);
+    const unknown = refused.flatMap(({ id }) => id ?? []);
+    expect([known.length > 0, unknown.length > 0]).toEqual([true, true]);
+    expect(await remembered(business)).toBe(known.length);
+    for (const id of known.slice(0, 20)) {
+      const repeat = await keyed(business, id, { at: days[1] });
+      const date = granted.find((answer) => answer.id === id)?.body.data.date;
+      expect(answerOf(repeat)).toEqual(recorded({ date, count: counts[date], remaining: 0 }));
+    }
+    expect(await stored(business)).toEqual(counts);
+
+    // A refused id is not remembered: once there is room, it counts, and once.
+    await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
+    const [first = '', second = '', third = ''] = unknown;
+    const today = days[1].toISOString().slice(0, 10);
+    const count = counts[today] ?? 0;
+    const send = async (id: string) => answerOf(await keyed(business, id, { at: days[1] }));
+    expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
+    expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
+    expect(await send(second)).toEqual(recorded({ date: today, count: count + 2, remaining: 0 }));
+    expect(await send(third)).toEqual(refusal(702, period));
+  });
+
+  test('and one id sent a hundred times takes the last free use once', async () => {
+    const business = await limited({ daily_limit: 1 });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
+    for (const answer of answers) expect(answerOf(answer)).toEqual(recorded({ date: TODAY, count: 1, remaining: 0 }));
+    expect(await stored(business)).toEqual({ [TODAY]: 1 });
+  });
+});
+
+describe('a use beyond a limit', () => {
+  test.each([
+    ['of a day', { daily_limit: 700 }, 'today', '43200'],
+    ['of a month', { monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+    ['of a day, and the month’s not reached', { daily_limit: 700, monthly_limit: 701 }, 'today', '43200'],
+    ['of both', { daily_limit: 700, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+    ['of both, of which the day’s is lower', { daily_limit: 3, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
+  ] as [string, Limits, 'today' | 'this month', string][])(
+    '%s is 429 with the limit and when to try again, and writes nothing',
+    async (_, limits, period, after) => {
+      const business = await limited(limits);
+      await setCount(business.id, TODAY, 700);
+      const before = await everything();
+      const limit = period === 'today' ? limits.daily_limit : limits.monthly_limit;
+      for (const as of [business.key, business.token]) {
+        for (const answer of [await use(business, { as }), await keyed(business, 'order-1', { as })]) {
+          expect([answer.status, answer.text]).toEqual([
+            429,
+            `{"status":false,"message":"This business has used its ${limit} uses of ${period}."}`,
+          ]);
+          expect(answer.headers.get('Retry-After')).toBe(after);
+          expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+          expect(answer.lines).toMatchObject([
+            { operation: 'record_use', status: 429, refusal: 'limit_reached', business_id: business.id },
+          ]);
+        }
+      }
+      expect(await everything()).toBe(before);
+    },
+  );
+
+  test.each([
+    ['2026-03-15T00:00:00.000Z', 86_400, 17 * 86_400],
+    ['2026-03-15T23:59:59.999Z', 1, 16 * 86_400 + 1],
+    ['2026-02-28T12:00:00.001Z', 43_200, 43_200],
+    ['2028-02-28T12:00:00.000Z', 43_200, 129_600],
+    ['2026-12-31T23:59:00.000Z', 60, 60],
+    ['2026-12-01T00:00:00.000Z', 86_400, 31 * 86_400],
+  ])('at %s may be sent again after %i seconds (day) or %i (month)', async (at, day, month) => {
+    const business = await limited({ daily_limit: 0 });
+    const seconds = async () => (await use(business, { at: new Date(at) })).headers.get('Retry-After');
+    expect(await seconds()).toBe(`${day}`);
+    await setLimits(business, { daily_limit: null, monthly_limit: 0 });
+    expect(await seconds()).toBe(`${month}`);
+  });
+
+  test.each([
+    ['daily_limit' as const, 'today' as const],
+    ['monthly_limit' as const, 'this month' as const],
+  ])('is every use, if the %s is 0', async (name, period) => {
+    const business = await limited({ [name]: 0 });
+    expect(answerOf(await use(business))).toEqual(refusal(0, period));
+    expect(answerOf(await keyed(business, 'order-1'))).toEqual(refusal(0, period));
+    expect(await stored(business)).toEqual({});
+  });
+
+  test('is counted again on the next day, and after the limit of a month in the next month', async () => {
+    const business = await limited({ daily_limit: 1 });
+    const at = (time: string) => ({ at: new Date(time) });
+    await use(business, at('2026-12-31T23:59:59.999Z'));
+    expect((await use(business, at('2026-12-31T23:59:59.999Z'))).status).toBe(429);
+    const next = await use(business, at('2027-01-01T00:00:00.000Z'));
+    expect(answerOf(next)).toEqual(recorded({ date: '2027-01-01', count: 1, remaining: 0 }));
+    await setLimits(business, { daily_limit: null, monthly_limit: 1 });
+    expect((await use(business, at('2027-01-31T23:59:59.999Z'))).status).toBe(429);
+    const later = await use(business, at('2027-02-01T00:00:00.000Z'));
+    expect(answerOf(later)).toEqual(recorded({ date: '2027-02-01', count: 1, remaining: 0 }));
+  });
+
+  test('does not stop reading the report, or changing domains', async () => {
+    const business = await limited({ daily_limit: 0, monthly_limit: 0 });
+    expect((await call('GET', business.usage, { as: business.token })).status).toBe(200);
+    const added = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
+    expect(added.status).toBe(200);
+  });
+});
+
+describe('the limit is the last of all refusals', () => {
+  const FULL = { daily_limit: 0, monthly_limit: 0 };
+  const sites = ['https://shop.example'];
+
+  test('behind 422 for an Idempotency-Key that is not valid', async () => {
+    const business = await limited(FULL);
+    const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+    expect(answerOf(await keyed(business, 'two words'))).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
+    });
+  });
+
+  test('behind 401 and the unknown business', async () => {
+    const business = await limited(FULL);
+    expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
+    const other = await newBusiness();
+    expect(answerOf(await use(business, { as: other.key }))).toEqual({
+      status: 422,
+      body: { status: false, message: 'business id is not valid' },
+    });
+  });
+
+  test.each<[string, Parameters<typeof newBusiness>[0], (business: Business) => CallOptions, string]>([
+    [
+      'the origin',
+      { sites },
+      ({ token }) => ({ as: token, origin: 'https://evil.example' }),
+      'Origin https://evil.example is not authorized for this business.',
+    ],
+    [
+      'the missing origin',
+      { sites },
+      ({ token }) => ({ as: token }),
+      'This business token works only from pages of its registered sites. From a server, use an API key.',
+    ],
+    ['the inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
+  ])('behind 403 for %s', async (_, fields, options, message) => {
+    const business = await limited(FULL, fields);
+    const answers = [
+      await use(business, options(business)),
+      await use(business, { ...options(business), headers: { 'Idempotency-Key': 'order-1' } }),
+    ];
+    for (const answer of answers) expect(answerOf(answer)).toEqual({ status: 403, body: { status: false, message } });
+  });
+});
+
+describe('a list of uses', () => {
+  test('counts past the limits, because they have happened, and says nothing of what is left', async () => {
+    const business = await limited({ daily_limit: 2, monthly_limit: 2 });
+    expect(answerOf(await report(business, ['a', 'b', 'c', 'd', 'a']))).toEqual(
+      recorded({ recorded: 4, duplicates: 1 }),
+    );
+    expect(answerOf(await report(business, ['e', 'a']))).toEqual(recorded({ recorded: 1, duplicates: 1 }));
+    expect(await stored(business)).toEqual({ [TODAY]: 5 });
+    expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
+    // Far over the limit, what is left is 0, and what was listed is known.
+    expect(answerOf(await keyed(business, 'a'))).toEqual(recorded({ date: TODAY, count: 5, remaining: 0 }));
+  });
+
+  test('of past days counts towards the month in which they lie', async () => {
+    const business = await limited({ monthly_limit: 3 });
+    await report(business, ['a', 'b'], '2026-02-28T12:00:00Z');
+    await report(business, ['c', 'd'], '2026-03-01T00:00:00Z');
+    expect(answerOf(await use(business))).toEqual(recorded({ date: TODAY, count: 1, remaining: 0 }));
+    expect(answerOf(await use(business))).toEqual(refusal(3, 'this month'));
+  });
+});
+
+describe('`remaining`', () => {
+  test.each<[string, Limits, number | undefined]>([
+    ['is missing without a limit', {}, undefined],
+    ['is what is left of the day', { daily_limit: 10 }, 6],
+    ['is what is left of the month', { monthly_limit: 10 }, 3],
+    ['is the smaller of both: the month', { daily_limit: 10, monthly_limit: 10 }, 3],
+    ['is the smaller of both: the day', { daily_limit: 5, monthly_limit: 10 }, 1],
+    ['is 0 at the last use', { daily_limit: 4 }, 0],
+  ])('%s', async (_, limits, remaining) => {
+    const business = await limited(limits);
+    await setCount(business.id, '2026-02-28', 100);
+    await setCount(business.id, '2026-03-01', 3);
+    await setCount(business.id, TODAY, 3);
+    const data = { date: TODAY, count: 4, ...(remaining === undefined ? {} : { remaining }) };
+    const first = await keyed(business, 'order-1');
+    expect(first.text).toBe(JSON.stringify({ status: true, data }));
+    expect((await keyed(business, 'order-1')).text).toBe(first.text);
+    const [token, key] = [business.token, business.key];
+    const next =
+      remaining === undefined || remaining === 0 ? undefined : { date: TODAY, count: 5, remaining: remaining - 1 };
+    if (next !== undefined) expect(answerOf(await use(business, { as: token }))).toEqual(recorded(next));
+    if (remaining === undefined)
+      expect(answerOf(await use(business, { as: key }))).toEqual(recorded({ date: TODAY, count: 5 }));
+  });
+
+  test('is of now in a repeat of a use that was counted on another day', async () => {
+    const business = await limited({ daily_limit: 2 });
+    await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
+    await use(business);
+    const repeat = await keyed(business, 'order-1');
+    expect(answerOf(repeat)).toEqual(recorded({ date: '2026-03-14', count: 1, remaining: 1 }));
+  });
+});
+
+test('no business object shows the limits; the list of businesses has them beside it', async () => {
+  const business = await limited({ daily_limit: 10, monthly_limit: 5 });
+  await use(business);
+  const { key, usage: _, access, ...shown } = business;
+  const listed = await call('GET', access, { as: key });
+  expect(listed.body).toEqual({ status: true, data: { ...shown, access_list: [] } });
+  const added = await call('POST', access, { as: key, body: { sites: ['https://a.example'] } });
+  expect(Object.keys(added.body.data)).toEqual([...Object.keys(shown), 'access_list']);
+  const limits = async () => (await call('GET', '/api/v1/business', { as: key })).body.data.businesses[0].limits;
+  expect(await limits()).toEqual({ daily: 10, monthly: 5, remaining: 4 });
+  await setLimits(business, { daily_limit: 0, monthly_limit: null });
+  expect(await limits()).toEqual({ daily: 0, monthly: null, remaining: 0 });
+  await setLimits(business, { daily_limit: null });
+  expect(await limits()).toBeNull();
+});
+
+describe('a use costs one round trip', () => {
+  const origin = 'https://shop.example';
+  /** Rows read and written: a use of a page and of a server, then the same with an id, and a repeat. */
+  async function costsOf(limits: Limits) {
+    const business = await limited(limits, { sites: [origin] });
+    for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
+    for (let day = 1; day <= 28; day++) await setCount(business.id, `2026-02-${String(day).padStart(2, '0')}`, 1);
+    const page = { as: business.token, origin };
+    const once = { headers: { 'Idempotency-Key': 'order-1' } };
+    const answers = [];
+    for (const options of [page, {}, { ...page, ...once }, once, once]) answers.push(await use(business, options));
+    return answers.map(({ cost }) => {
+      expect(cost.round_trips).toBe(1);
+      return [cost.rows_read, cost.rows_written];
+    });
+  }
+  const ROWS = [6, 6, 9, 9, 9];
+  const WRITTEN = [1, 1, 3, 3, 0];
+  /** A repeat is known after one look at what the limits need. */
+  const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
+
+  test('and without a limit, the rows that it always did', async () => {
+    expect(await costsOf({})).toEqual(more(0));
+  });
+
+  test('with the limit of a day, two rows read more', async () => {
+    expect(await costsOf({ daily_limit: 100 })).toEqual(more(2));
+  });
+
+  test('with the limit of a month, twice the days of the month so far', async () => {
+    expect(await costsOf({ monthly_limit: 100 })).toEqual(more(2 * 15));
+    expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(2 * 16));
+  });
+
+  test('where it is refused, no row written', async () => {
+    expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([8, 0]));
+    expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([36, 0]));
+  });
+
+  test('and a call that is refused for another reason reads no day', async () => {
+    const without = await newBusiness({ sites: [origin] });
+    const full = await limited({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
+    for (let day = 1; day <= 15; day++) await setCount(full.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
+    for (const headers of [{}, { 'Idempotency-Key': 'order-1' }]) {
+      const evil = { origin: 'https://evil.example', headers };
+      const costs = [without, full].map(async (business) => {
+        const { status, cost } = await use(business, { as: business.token, ...evil });
+        return { status, rows_read: cost.rows_read, rows_written: cost.rows_written };
+      });
+      const [expected, actual] = await Promise.all(costs);
+      expect(actual).toEqual(expected);
+      expect(actual).toMatchObject({ status: 403, rows_written: 0 });
+    }
+  });
+});
