@@ -1,5 +1,6 @@
 // What an error of D1 means for the batch that met it. D1 has no error codes, so this reads the message.
 // https://developers.cloudflare.com/d1/observability/debug-d1/#error-list
+import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
  * Nothing was stored. The database was busy or not found (local reads that meet a lock mention a commit token), or a limit is
@@ -15,4 +16,10 @@ export function outageOf(error: unknown): 'not_run' | 'unknown' | null {
   const message = error instanceof Error ? error.message : '';
   if (NOT_RUN.test(message)) return 'not_run';
   return UNKNOWN.test(message) ? 'unknown' : null;
+}
+
+/** The stack of an error, for the log. Drizzle wraps D1's error in one that quotes the bound values, so this takes D1's own. */
+export function stackOf(error: unknown): string {
+  const own = error instanceof DrizzleQueryError ? error.cause : error;
+  return `${own instanceof Error ? own.stack : own}`;
 }

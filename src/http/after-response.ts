@@ -1,5 +1,6 @@
 // Work that no caller waits for.
 import type { Context } from 'hono';
+import { stackOf } from '../db/outage.ts';
 import type { Env } from '../env.ts';
 
 /** Starts `work` once the response is on its way. If it fails, that is one line in the log and nothing else. */
@@ -9,12 +10,7 @@ export function afterResponse(c: Context<Env>, name: string, work: () => Promise
     .wait(0)
     .then(work)
     .catch((error: unknown) => {
-      c.get('log').error({
-        operation: name,
-        database,
-        request_id,
-        error: `${error instanceof Error ? error.stack : error}`,
-      });
+      c.get('log').error({ operation: name, database, request_id, error: stackOf(error) });
     });
   c.executionCtx.waitUntil(done);
 }

@@ -58,7 +58,7 @@ function refusedResponse(c: Context<Env>, row: { sites: string; refused: string 
   // Without a site, every origin passes.
   const isRefused = (origin: string) => sites.size > 0 && !sitesCovering(origin).some((site) => sites.has(site));
   const byLastSeen = refused.filter(({ origin }) => isRefused(origin));
-  byLastSeen.sort((a, b) => (a.last_seen < b.last_seen ? 1 : -1));
+  byLastSeen.sort((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
   return success<RefusedOrigins>(c, { refused: byLastSeen });
 }
 
