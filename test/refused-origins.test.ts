@@ -1,0 +1,552 @@
+// What is written after the response: origins that were refused, for the owner to see, and the day on which a key was used last.
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { and, eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { type Cost, noCost } from '../src/db/batch.ts';
+import { markKeyUsed } from '../src/db/last-use.ts';
+import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { access, apiKeys, businesses, refusedOrigins } from '../src/db/schema.ts';
+import type { Bindings } from '../src/env.ts';
+import {
+  addSite,
+  BASE,
+  type CallOptions,
+  call,
+  counted,
+  databases,
+  env,
+  everything,
+  NOW,
+  newApp,
+  newBusiness,
+  TODAY,
+} from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+const SHOP = 'https://shop.example';
+const EVIL = 'https://evil.example';
+const restricted = () => newBusiness({ sites: [SHOP] });
+const inMinutes = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+const visit = (business: Business, origin: string, options: CallOptions = {}) =>
+  call('GET', business.usage, { as: business.token, origin, ...options });
+
+/** The list as the owner reads it. */
+async function listed(business: Business, at = NOW) {
+  const { status, body } = await call('GET', `${business.access}/refused`, { as: business.key, at });
+  expect({ status, ok: body.status }).toEqual({ status: 200, ok: true });
+  return body.data.refused as { origin: string; count: number; first_seen: string; last_seen: string }[];
+}
+const originsOf = async (business: Business, at?: Date) => (await listed(business, at)).map(({ origin }) => origin);
+const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
+
+describe('an origin that is refused', () => {
+  test('is shown with how often and when it was seen, newest first', async () => {
+    const business = await restricted();
+    await visit(business, EVIL);
+    await visit(business, 'http://localhost:3000', { at: inMinutes(1) });
+    await visit(business, 'https://www.shop.example', { as: business.key, at: inMinutes(2) });
+    await visit(business, EVIL, { at: inMinutes(3) });
+    await call('POST', business.usage, { as: business.key, origin: EVIL, at: inMinutes(4) });
+    const answer = await call('GET', `${business.access}/refused`, { as: business.key, at: inMinutes(5) });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        status: true,
+        data: {
+          refused: [
+            [EVIL, 3, '00', '04'],
+            ['https://www.shop.example', 1, '02', '02'],
+            ['http://localhost:3000', 1, '01', '01'],
+          ].map(([origin, count, first, last]) => ({
+            origin,
+            count,
+            first_seen: `2026-03-15T12:${first}:00.000000Z`,
+            last_seen: `2026-03-15T12:${last}:00.000000Z`,
+          })),
+        },
+      },
+    ]);
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+  });
+
+  const ODD = [
+    ...['null', 'NULL', '', 'undefined', 'shop', 'https://', 'https://a, https://b', 'file://', 'about:blank'],
+    ...['https://EVIL.example', 'https://evil.example:443', 'https://evil.example/', 'https://evil.example.'],
+    ...['https://evil.example:0', 'https://evil.example:65536', 'https://user@evil.example', 'https://127.1'],
+    ...['https://*.evil.example', 'http://localhost:*', 'https://-evil.example', 'https://bücher.example'],
+    ...['chrome-extension://abcdefgh', 'ws://evil.example', 'https://evil%2eexample', 'https://evil example'],
+    ...[`https://${'a'.repeat(64)}.example`, `https://${'a.'.repeat(127)}example`, `${EVIL}#${'x'.repeat(9000)}`],
+  ];
+  test.each(ODD.map((origin) => [origin.slice(0, 40), origin]))(
+    'and is none that could be registered, such as "%s", is not remembered',
+    async (_, origin) => {
+      const business = await restricted();
+      expect((await visit(business, origin)).status).toBe(403);
+      expect(await stored(business)).toEqual([]);
+    },
+  );
+
+  test('for another reason is not remembered', async () => {
+    const business = await restricted();
+    const suspended = await newBusiness({ sites: [SHOP], status: 'suspended' });
+    const other = await restricted();
+    const statuses = [
+      await visit(business, EVIL, { as: 'q'.repeat(24) }),
+      await visit(business, EVIL, { as: `bua_pk_0${'q'.repeat(33)}` }),
+      await visit(business, EVIL, { as: `bua_sk_0${'q'.repeat(33)}` }),
+      await visit(business, EVIL, { as: 'bua_sk_' }),
+      await call('GET', business.usage, { origin: EVIL }),
+      await visit(business, EVIL, { as: other.token }),
+      await visit(business, EVIL, { as: other.key }),
+      await call('GET', business.access, { as: business.token, origin: EVIL }),
+      await call('POST', business.usage, { as: business.token, origin: EVIL, body: { uses: [{ id: 'a' }] } }),
+      await visit(suspended, EVIL),
+      await call('POST', suspended.usage, { as: suspended.key, origin: EVIL }),
+      await call('GET', business.usage, { as: business.token }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 422, 422, 403, 403, 401, 403, 403]);
+    for (const { id, db } of [business, suspended, other])
+      expect(await db.$count(refusedOrigins, eq(refusedOrigins.business_id, id))).toBe(0);
+  });
+
+  test('is not remembered where it passes', async () => {
+    const [open, business] = [await newBusiness(), await restricted()];
+    expect((await visit(open, EVIL)).status).toBe(200);
+    expect((await visit(business, SHOP)).status).toBe(200);
+    expect((await visit(business, BASE, { as: business.key })).status).toBe(200);
+    expect([await stored(open), await stored(business)]).toEqual([[], []]);
+  });
+
+  test('changes nothing else that is stored, and is counted as no use', async () => {
+    const business = await restricted();
+    const before = await everything();
+    for (let index = 0; index < 3; index++) await call('POST', business.usage, { as: business.token, origin: EVIL });
+    expect(await everything()).toBe(before);
+    expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 3 }]);
+  });
+});
+
+describe('the list', () => {
+  test('has nothing that would pass by now', async () => {
+    const business = await restricted();
+    for (const origin of [EVIL, 'https://a.b.example.com', 'http://localhost:5173', 'https://other.example'])
+      await visit(business, origin);
+    expect(await originsOf(business)).toHaveLength(4);
+    await addSite(business.id, EVIL);
+    await addSite(business.id, 'https://*.example.com');
+    await addSite(business.id, 'http://localhost:*');
+    expect(await originsOf(business)).toEqual(['https://other.example']);
+    await call('DELETE', business.access, { as: business.key });
+    expect(await originsOf(business)).toEqual([]);
+    // Only what passes is hidden: once sites are registered again, the rest is shown.
+    await addSite(business.id, SHOP);
+    expect(await originsOf(business)).toHaveLength(4);
+  });
+
+  test('is forgotten on request', async () => {
+    const [business, other] = [await restricted(), await restricted()];
+    for (const one of [business, other]) await visit(one, EVIL);
+    const path = `${business.access}/refused`;
+    const forgotten = await call('DELETE', path, { as: business.key });
+    expect([forgotten.status, forgotten.body]).toEqual([200, { status: true, data: { refused: [] } }]);
+    expect(forgotten.cost.round_trips).toBe(1);
+    expect(await stored(business)).toEqual([]);
+    expect((await call('DELETE', path, { as: business.key })).status).toBe(200);
+    expect(await originsOf(other)).toEqual([EVIL]);
+  });
+
+  test('has what was seen in the last 90 days', async () => {
+    const business = await restricted();
+    await visit(business, EVIL);
+    const days = (count: number) => new Date(NOW.getTime() + count * 86_400_000);
+    expect(await originsOf(business, days(90))).toEqual([EVIL]);
+    expect(await originsOf(business, days(91))).toEqual([]);
+    await visit(business, EVIL, { at: days(92) });
+    expect(await listed(business, days(92))).toMatchObject([{ origin: EVIL, count: 2 }]);
+  });
+
+  test('is gone with the business, also for what is still to be written', async () => {
+    const business = await restricted();
+    await business.db.batch([
+      business.db.delete(access).where(eq(access.business_id, business.id)),
+      business.db.delete(businesses).where(eq(businesses.id, business.id)),
+    ]);
+    await rememberRefusal(business.home.d1, business.id, EVIL, NOW);
+    expect(await stored(business)).toEqual([]);
+  });
+});
+
+/** Most of them to find the one that makes room: two looks at 50. */
+const ROWS_READ = 160;
+
+describe('at most 50 origins', () => {
+  const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
+    rememberRefusal(d1, id, origin, at);
+
+  /** 50 origins, each seen as often as given, and one second after the other. */
+  async function full(countOf: (index: number) => number) {
+    const business = await restricted();
+    const seen = (index: number) => `2026-03-15T12:00:${String(index).padStart(2, '0')}.000000Z`;
+    const rows = Array.from({ length: 50 }, (_, index) => ({
+      business_id: business.id,
+      origin: `https://o${index}.example`,
+      count: countOf(index),
+      first_seen: seen(index),
+      last_seen: seen(index),
+    }));
+    for (let start = 0; start < 50; start += 10)
+      await business.db.insert(refusedOrigins).values(rows.slice(start, start + 10));
+    return { business, rows };
+  }
+  const gone = async (business: Business, rows: { origin: string }[]) => {
+    const left = new Set((await stored(business)).map(({ origin }) => origin));
+    expect(left.size).toBe(50);
+    return rows.map(({ origin }) => origin).filter((origin) => !left.has(origin));
+  };
+
+  test('are remembered: the one seen least often makes room', async () => {
+    const { business, rows } = await full((index) => (index === 17 ? 2 : 3));
+    await remember(business, EVIL, inMinutes(1));
+    expect(await gone(business, rows)).toEqual(['https://o17.example']);
+    expect(await originsOf(business)).toHaveLength(50);
+  });
+
+  test('are remembered: of several seen as often, the one seen longest ago makes room', async () => {
+    const { business, rows } = await full((index) => (index % 2 === 0 ? 9 : 1));
+    await remember(business, EVIL, inMinutes(1));
+    expect(await gone(business, rows)).toEqual(['https://o1.example']);
+  });
+
+  test('are remembered, and a known one makes none go', async () => {
+    const { business, rows } = await full(() => 1);
+    await remember(business, 'https://o3.example', inMinutes(1));
+    expect(await gone(business, rows)).toEqual([]);
+    expect((await stored(business)).find(({ origin }) => origin === 'https://o3.example')).toEqual({
+      ...rows[3],
+      count: 2,
+      last_seen: '2026-03-15T12:01:00.000000Z',
+    });
+  });
+
+  test('of each business', async () => {
+    const { business, rows } = await full(() => 1);
+    const other = await newBusiness({ sites: [SHOP], user_id: business.user_id });
+    await remember(other, EVIL);
+    expect(await gone(business, rows)).toEqual([]);
+    expect(await stored(other)).toMatchObject([{ origin: EVIL, count: 1 }]);
+  });
+
+  /** Remembers many, one after the other, in a few round trips; the most rows that one of them read and wrote. */
+  async function rememberAll(business: Business, origins: string[]) {
+    const { d1 } = business.home;
+    const most = { rows_read: 0, rows_written: 0 };
+    for (let start = 0; start < origins.length; start += 250) {
+      const batches: D1PreparedStatement[][] = [];
+      const collecting = {
+        prepare: (sql: string) => d1.prepare(sql),
+        batch: async (statements: D1PreparedStatement[]) => {
+          batches.push(statements);
+          return [];
+        },
+      };
+      for (const [index, origin] of origins.slice(start, start + 250).entries())
+        await remember(business, origin, inMinutes((start + index) / 60), collecting as unknown as D1Database);
+      const results = await d1.batch(batches.flat());
+      for (const { length } of batches) {
+        const metas = results.splice(0, length).map(({ meta }) => meta);
+        for (const name of ['rows_read', 'rows_written'] as const)
+          most[name] = Math.max(
+            most[name],
+            metas.reduce((sum, meta) => sum + meta[name], 0),
+          );
+      }
+    }
+    return most;
+  }
+
+  test('stay if they keep coming, while 10,000 invented ones pass; each writes two rows at most', async () => {
+    const business = await restricted();
+    // One that was seen twice may then come rarely. One that is new must come back before 50 others are new.
+    const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
+    const origins = [rare, rare];
+    for (let index = 0; index < 10_000; index++) {
+      origins.push(`https://x${index}.invented.example`);
+      if (index % 100 === 99) origins.push(rare);
+      if (index % 40 === 39) origins.push(often);
+    }
+    const most = await rememberAll(business, origins);
+    expect(most.rows_written).toBe(2);
+    expect(most.rows_read).toBeLessThanOrEqual(ROWS_READ);
+    const now = inMinutes(24 * 60);
+    for (let index = 0; index < 60; index++) await visit(business, `https://y${index}.invented.example`, { at: now });
+    const list = await listed(business, now);
+    expect(list).toHaveLength(50);
+    const counts = Object.fromEntries(list.map(({ origin, count }) => [origin, count]));
+    expect([counts[rare], counts[often]]).toEqual([102, 250]);
+  });
+});
+
+describe('the rate limits of remembering', () => {
+  /** A window in which each key passes so many times. */
+  function limiter(limit: number) {
+    const counts = new Map<string, number>();
+    const binding = {
+      async limit({ key }: { key: string }) {
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+        return { success: (counts.get(key) ?? 0) <= limit };
+      },
+    };
+    return { binding, counts };
+  }
+
+  /** Visits from many origins; how often each database was written to. */
+  async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
+    const writes = noCost();
+    const { app, lines, errors } = newApp();
+    const bound = { ...databases((d1) => counted(d1, writes)), ...bindings };
+    const one = async (origin: string) => {
+      const context = createExecutionContext();
+      const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
+      expect((await app.fetch(new Request(BASE + business.usage, { headers }), bound, context)).status).toBe(403);
+      await waitOnExecutionContext(context);
+    };
+    await Promise.all(origins.map(one));
+    expect([lines.length, errors]).toEqual([origins.length, []]);
+    return { batches: writes.round_trips - origins.length, rows_written: writes.rows_written };
+  }
+  const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
+
+  test('let 2,000 different origins of one window write ten times', async () => {
+    const business = await restricted();
+    const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
+    const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
+    expect(await visits(business, invented(2000), bindings)).toEqual({ batches: 10, rows_written: 10 });
+    expect(await stored(business)).toHaveLength(10);
+    // Another business has a window of its own.
+    const other = await restricted();
+    expect(await visits(other, invented(20), bindings)).toEqual({ batches: 10, rows_written: 10 });
+  });
+
+  test('let one origin write once, and not use up what its business has', async () => {
+    const business = await restricted();
+    const [origin, ofBusiness] = [limiter(1), limiter(10)];
+    const bindings = { REFUSED_ORIGIN_LIMIT: origin.binding, REFUSED_BUSINESS_LIMIT: ofBusiness.binding };
+    expect(await visits(business, Array(100).fill(EVIL), bindings)).toEqual({ batches: 1, rows_written: 1 });
+    expect([[...origin.counts.values()], [...ofBusiness.counts.values()]]).toEqual([[100], [1]]);
+    expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 1 }]);
+  });
+
+  test('are not asked for an origin that is not remembered', async () => {
+    const business = await restricted();
+    const { binding, counts } = limiter(1);
+    const bindings = { REFUSED_ORIGIN_LIMIT: binding, REFUSED_BUSINESS_LIMIT: binding };
+    expect(await visits(business, ['null', 'https://EVIL.example'], bindings)).toEqual({ batches: 0, rows_written: 0 });
+    expect(counts.size).toBe(0);
+  });
+
+  test('as deployed, hold in each window', async () => {
+    const { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT } = env;
+    if (REFUSED_ORIGIN_LIMIT === undefined || REFUSED_BUSINESS_LIMIT === undefined)
+      throw new Error('wrangler.toml has no such limits');
+    const business = await restricted();
+    const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
+    const windowNow = () => Math.floor(Date.now() / 60_000);
+    const began = windowNow();
+    const { batches } = await visits(business, invented(60), bindings);
+    const windows = windowNow() - began + 1;
+    expect(batches).toBeGreaterThanOrEqual(10);
+    expect(batches).toBeLessThanOrEqual(10 * windows);
+    const again = await restricted();
+    const start = windowNow();
+    const repeated = await visits(again, Array(20).fill(EVIL), bindings);
+    expect(repeated.batches).toBeLessThanOrEqual(windowNow() - start + 1);
+  });
+});
+
+/** What comes after the response is held until `release`, or fails. Only the request's own batch has the permission. */
+function later(work: 'held' | 'failing') {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const isOwn = new WeakSet<object>();
+  async function wait() {
+    begun.resolve();
+    if (work === 'failing') throw new Error('D1_ERROR: disk I/O error');
+    await released.promise;
+  }
+  const held = databases((d1) => {
+    const bound = (statement: D1PreparedStatement, after: boolean): D1PreparedStatement => {
+      const run = async () => {
+        await wait();
+        return statement.run();
+      };
+      const guarded = after ? ({ run, all: run } as unknown as D1PreparedStatement) : statement;
+      if (!after) isOwn.add(statement);
+      else originals.set(guarded, statement);
+      return guarded;
+    };
+    const originals = new Map<object, D1PreparedStatement>();
+    const holding = {
+      prepare: (sql: string) => ({
+        bind: (...values: unknown[]) => bound(d1.prepare(sql).bind(...values), !sql.includes('permission')),
+      }),
+      async batch(statements: D1PreparedStatement[]) {
+        if (!statements.every((statement) => isOwn.has(statement))) await wait();
+        return d1.batch(statements.map((statement) => originals.get(statement) ?? statement));
+      },
+    };
+    return holding as unknown as D1Database;
+  });
+  return { databases: held, begun: begun.promise, release: released.resolve };
+}
+
+const keyOf = async ({ db, user_id }: Business) => {
+  const [key] = await db.select().from(apiKeys).where(eq(apiKeys.user_id, user_id));
+  return key;
+};
+
+describe.each([
+  {
+    name: 'remembering a refused origin',
+    operation: 'remember_refusal',
+    headers: ({ token }: Business) => ({ Authorization: `Bearer ${token}`, Origin: EVIL }),
+    expected: { status: 403, body: { status: false, message: `Origin ${EVIL} is not authorized for this business.` } },
+    isWritten: async (business: Business) => (await stored(business)).length === 1,
+  },
+  {
+    name: 'marking a key as used',
+    operation: 'mark_key_used',
+    headers: ({ key }: Business): Record<string, string> => ({ Authorization: `Bearer ${key}` }),
+    expected: { status: 200, body: { status: true, data: { date: TODAY, count: 1 } } },
+    isWritten: async (business: Business) => (await keyOf(business))?.last_used_on === TODAY,
+  },
+])('$name', ({ operation, headers, expected, isWritten }) => {
+  async function ask(business: Business, bindings: Partial<Bindings>) {
+    const { app, lines, errors } = newApp();
+    const context = createExecutionContext();
+    const request = new Request(BASE + business.usage, {
+      method: 'POST',
+      headers: { ...headers(business), 'X-Request-Id': 'request-1' },
+    });
+    const response = await app.fetch(request, bindings, context);
+    const answer = { status: response.status, body: await response.json() };
+    return { answer, lines, errors, context };
+  }
+
+  test('does not hold up the response: it is there while the write is stalled', async () => {
+    const business = await restricted();
+    const { databases, begun, release } = later('held');
+    const { answer, lines, errors, context } = await ask(business, databases);
+    expect(answer).toEqual(expected);
+    await begun; // the write was asked for, and waits
+    expect(await isWritten(business)).toBe(false);
+    expect([lines.length, errors]).toEqual([1, []]);
+    release();
+    await waitOnExecutionContext(context);
+    expect(await isWritten(business)).toBe(true);
+  });
+
+  test('that fails changes no response, and is one line in the log', async () => {
+    const business = await restricted();
+    const { answer, lines, errors, context } = await ask(business, later('failing').databases);
+    await waitOnExecutionContext(context);
+    expect(answer).toEqual(expected);
+    expect(lines).toMatchObject([{ status: expected.status, request_id: 'request-1', d1: { round_trips: 1 } }]);
+    expect(errors).toEqual([
+      {
+        operation,
+        database: business.home.binding,
+        request_id: 'request-1',
+        error: expect.stringContaining('disk I/O error'),
+      },
+    ]);
+    expect(JSON.stringify(errors)).not.toMatch(/evil|params/); // no bound value
+    expect(await isWritten(business)).toBe(false);
+  });
+
+  test('is not in the request’s own batch, nor in its cost', async () => {
+    const business = await restricted();
+    const first = await ask(business, databases());
+    await waitOnExecutionContext(first.context);
+    const second = await ask(business, databases());
+    await waitOnExecutionContext(second.context);
+    const costOf = ({ lines }: { lines: object[] }) => (lines as { d1: Cost }[]).map(({ d1 }) => ({ ...d1, ms: 0 }))[0];
+    const rows_written = expected.status === 200 ? 1 : 0;
+    expect(costOf(first)).toEqual({ ...costOf(second), rows_read: costOf(first)?.rows_read });
+    expect(costOf(second)).toMatchObject({ round_trips: 1, rows_written });
+    expect(costOf(second)?.rows_read).toBeLessThanOrEqual(8);
+  });
+});
+
+test('a limiter that fails changes no response, and is one line in the log', async () => {
+  const business = await restricted();
+  const { app, errors } = newApp();
+  const context = createExecutionContext();
+  const headers = { Authorization: `Bearer ${business.token}`, Origin: EVIL };
+  const REFUSED_ORIGIN_LIMIT = { limit: () => Promise.reject(new Error('no limiter')) };
+  const request = new Request(BASE + business.usage, { headers });
+  expect((await app.fetch(request, { ...databases(), REFUSED_ORIGIN_LIMIT }, context)).status).toBe(403);
+  await waitOnExecutionContext(context);
+  expect(errors).toMatchObject([{ operation: 'remember_refusal', error: expect.stringContaining('no limiter') }]);
+  expect(await stored(business)).toEqual([]);
+});
+
+describe('the day on which a key was used last', () => {
+  const at = (day: string) => ({ at: new Date(`${day}T12:00:00Z`) });
+
+  test('is that of its last permitted call', async () => {
+    const business = await restricted();
+    const use = (day: string, options: CallOptions = {}) =>
+      call('GET', business.usage, { as: business.key, ...at(day), ...options });
+    expect((await keyOf(business))?.last_used_on).toBeNull();
+    await use('2026-03-15');
+    expect((await keyOf(business))?.last_used_on).toBe('2026-03-15');
+    await call('POST', business.access, { as: business.key, body: { sites: [SHOP] }, ...at('2026-03-17') });
+    expect((await keyOf(business))?.last_used_on).toBe('2026-03-17');
+    await call('GET', '/api/v1/business', { as: business.key, ...at('2026-03-18') });
+    expect((await keyOf(business))?.last_used_on).toBe('2026-03-18');
+  });
+
+  test('is not that of a refused call', async () => {
+    const [business, other] = [await restricted(), await restricted()];
+    const statuses = [
+      await call('GET', business.usage, { as: business.key, origin: EVIL }),
+      await call('GET', other.usage, { as: business.key }),
+      await call('GET', `/api/v1/business/999999999/access`, { as: business.key }),
+      await call('GET', business.usage, { as: business.token, origin: SHOP }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([403, 422, 401, 200]);
+    expect((await keyOf(business))?.last_used_on).toBeNull();
+  });
+
+  test('is written once a day, however many calls there are', async () => {
+    const business = await restricted();
+    const writes: number[] = [];
+    for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
+      const cost = noCost();
+      const context = createExecutionContext();
+      const headers = { Authorization: `Bearer ${business.key}` };
+      const bindings = databases((d1) => counted(d1, cost));
+      await newApp(new Date(`${day}T12:00:00Z`)).app.fetch(
+        new Request(BASE + business.usage, { headers }),
+        bindings,
+        context,
+      );
+      await waitOnExecutionContext(context);
+      writes.push(cost.rows_written);
+    }
+    expect(writes).toEqual([1, 0, 1, 0]);
+  });
+
+  test('is written once by many calls at once, and never goes back', async () => {
+    const business = await restricted();
+    const { id = 0 } = (await keyOf(business)) ?? {};
+    const cost = noCost();
+    const mark = (day: string) => markKeyUsed(counted(business.home.d1, cost), id, day);
+    await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
+    await mark('2026-03-15'); // a call from before midnight that was answered after it
+    expect(cost.rows_written).toBe(1);
+    const isKey = and(eq(apiKeys.id, id), eq(apiKeys.last_used_on, '2026-03-16'));
+    expect(await business.db.$count(apiKeys, isKey)).toBe(1);
+  });
+});
