@@ -2,22 +2,27 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
 import { rotateToken } from '../src/cli/businesses.ts';
-import { formerTokens, ledger } from '../src/db/schema.ts';
+import { noCost } from '../src/db/batch.ts';
+import { purgeAll } from '../src/db/purge.ts';
+import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { changes, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
-import { call, env, homes, NOW, newBusiness } from './support.ts';
+import { call, counted, env, homes, NOW, newBusiness, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 
-// A run takes what is due of every business: no other test's ids may be among them.
+// A run takes what is due of every business: nothing of another test may be among it.
 beforeEach(async () => {
-  for (const { db } of homes) await db.batch([db.delete(ledger), db.delete(formerTokens)]);
+  for (const { db } of homes) {
+    await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
+  }
 });
 
-/** One run of the schedule, `days` days after NOW. */
-async function run(days: number) {
+/** One run of the schedule, at midnight, `days` days after the day of NOW; `minute` is that of the day. */
+async function run(days: number, minute = 0, bindings: object = env) {
   const context = createExecutionContext();
-  const controller = createScheduledController({ scheduledTime: NOW.getTime() + days * DAY_MS, cron: '* * * * *' });
-  await worker.scheduled(controller, env);
+  const scheduledTime = Date.parse(TODAY) + days * DAY_MS + minute * 60_000;
+  await worker.scheduled(createScheduledController({ scheduledTime, cron: '* * * * *' }), bindings as typeof env);
   await waitOnExecutionContext(context);
 }
 
@@ -66,19 +71,142 @@ test('a former token is forgotten once it has expired', async () => {
   const business = await newBusiness();
   await rotateToken(business.home, business.id, NOW, DAY_MS);
   const former = () => business.db.$count(formerTokens);
-  await run(0.99);
+  await run(1, 12 * 60 - 2);
   expect(await former()).toBe(1);
-  await run(1);
+  await run(1, 12 * 60);
   expect(await former()).toBe(0);
 });
 
-test('finds what is due by index', async () => {
-  const plan = await env.DB.prepare(
-    'explain query plan select business_id, digest from ledger where forget_on < ? limit 4000',
-  )
-    .bind('2026-03-15')
-    .all<{ detail: string }>();
-  expect(plan.results.map(({ detail }) => detail)).toEqual([
+test('of the refused origins, those not seen for 90 days are forgotten within a day, whatever the ids of the businesses', async () => {
+  const business = await newBusiness();
+  const { d1, binding } = business.home;
+  // Ids next to each other, with gaps, and far away.
+  const near = Array.from({ length: 30 }, (_, index) => business.id + 100 + index ** 3);
+  const ids = [business.id, ...near, business.id + 900_000_000];
+  const copy = d1.prepare(
+    `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+    select ?, user_id, name, main_domain, site, country_id, business_size, printf('token-%030d', ?1), status, created_at, updated_at
+    from businesses where id = ?`,
+  );
+  await d1.batch(ids.slice(1).map((id) => copy.bind(id, business.id)));
+  for (const id of ids) {
+    await rememberRefusal(d1, id, 'https://old.example', NOW);
+    await rememberRefusal(d1, id, 'https://new.example', new Date(NOW.getTime() + DAY_MS));
+  }
+  // A day of runs, whose statements are sent in a few round trips.
+  const statements: D1PreparedStatement[] = [];
+  const collecting = {
+    prepare: (sql: string) => ({
+      bind: (...values: unknown[]) => ({
+        async run() {
+          statements.push(d1.prepare(sql).bind(...values));
+          return { meta: { changes: 0 } };
+        },
+      }),
+    }),
+  };
+  const slices: number[] = [];
+  for (let minute = 0; minute < 1440; minute++) {
+    await run(91, minute, { [binding]: collecting });
+    if (minute % 90 !== 89) continue;
+    const results = await d1.batch(statements.splice(0));
+    slices.push(results.reduce((sum, { meta }) => sum + meta.changes, 0));
+  }
+  const rows = await business.db.select().from(refusedOrigins);
+  expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
+    ids.map((id) => [id, 'https://new.example']),
+  );
+  // In the order of their ids: all that are near the lowest id in the first 90 minutes, the highest in the last.
+  expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
+});
+
+test('changes are forgotten after 400 days, at most 4,000 in two minutes', async () => {
+  const business = await newBusiness();
+  const { d1 } = business.home;
+  const rows = (count: number, first: number, at: string) =>
+    d1
+      .prepare(
+        `insert into changes (subject, subject_id, id, at, actor, action) with recursive n(i) as (select 0 union all select i + 1
+        from n where i < ?1 - 1) select 'business', ?2, ?3 + i, ?4, 'operator', 'add_sites' from n`,
+      )
+      .bind(count, business.id, first, at);
+  await d1.batch([rows(9000, 1, '2026-03-15T23:59:59.999000Z'), rows(10, 9001, '2026-03-16T00:00:00.000000Z')]);
+  const left: number[] = [];
+  for (const minute of [1439, 1440, 1441, 1442, 1443, 1444, 1445]) {
+    await run(400, minute);
+    left.push(await business.db.$count(changes));
+  }
+  expect(left).toEqual([9010, 9010, 5010, 5010, 1010, 1010, 10]);
+});
+
+/** Everything that a run asks of a database, in odd and even minutes, while there is more to forget than it can take. */
+async function asked() {
+  const business = await newBusiness();
+  const { d1, binding } = business.home;
+  const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
+    where i < 30000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+  await d1.prepare(ids).bind(business.id).run();
+  const statements: { sql: string; values: unknown[] }[] = [];
+  const recording = {
+    prepare: (sql: string) => ({
+      bind(...values: unknown[]) {
+        statements.push({ sql, values });
+        return d1.prepare(sql).bind(...values);
+      },
+    }),
+  };
+  const counts: number[] = [];
+  for (const minute of [0, 1]) {
+    const before = statements.length;
+    await run(400, minute, { [binding]: recording as unknown as D1Database });
+    counts.push(statements.length - before);
+  }
+  return { d1, statements, counts };
+}
+
+test('a run takes at most five statements for a database, and finds what is due by index', async () => {
+  const { d1, statements, counts } = await asked();
+  expect(counts).toEqual([5, 5]);
+  const plans = statements.map(async ({ sql, values }) => {
+    const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
+    return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
+  });
+  const details = (await Promise.all(plans)).flat();
+  expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual([]);
+  for (const index of [
     'SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)',
+    'SEARCH former_tokens USING INDEX former_tokens_expires_at (expires_at<?)',
+    'SEARCH changes USING COVERING INDEX changes_at (at<?)',
+    'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
+  ])
+    expect(details).toContain(index);
+});
+
+test('a run reads the refused origins of its slice only', async () => {
+  const [first, second] = [await newBusiness(), await newBusiness({ user_id: 3_000_000 + homes.length })];
+  const businesses = [first, second].filter(({ home }) => home.binding === first.home.binding);
+  for (const { id, home } of businesses) {
+    const rows = `insert into refused_origins with recursive n(i) as (select 1 union all select i + 1 from n where i < 50)
+      select ?, 'https://x' || i || '.example', 1, ?2, ?2 from n`;
+    await home.d1.prepare(rows).bind(id, '2026-03-15T12:00:00.000000Z').run();
+  }
+  const rowsIn = async (minute: number) => {
+    const cost = noCost();
+    await run(0, minute, { [first.home.binding]: counted(first.home.d1, cost) });
+    return cost.rows_read;
+  };
+  expect(await rowsIn(700)).toBeLessThanOrEqual(16);
+  expect(await rowsIn(0)).toBeGreaterThanOrEqual(50);
+});
+
+test('a run that fails logs one line for the database, with its error and no bound value', async () => {
+  const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
+  const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
+  const lines: object[] = [];
+  const failed = purgeAll({ DB }, NOW, { error: (line) => lines.push(line) });
+  await expect(failed).rejects.toThrow('the purge of DB failed');
+  expect(lines).toEqual([
+    { operation: 'purge', database: 'DB', error: expect.stringMatching(/^Error: D1_ERROR: disk I\/O error\n/) },
   ]);
+  expect(JSON.stringify(lines)).not.toContain(TODAY);
 });

@@ -1,8 +1,14 @@
 // Who changed what. The row is written by the statement directly behind the one that decides, in the same batch.
 import { and, desc, eq, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { addDays, dayOf } from '../core/time.ts';
 import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
 import { changes } from './schema.ts';
 import { builder } from './statement.ts';
+
+const KEEP_DAYS = 400;
+
+/** Changes from before this are forgotten. */
+export const keptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
 
 export type Action =
   | 'add_sites'

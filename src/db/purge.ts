@@ -1,14 +1,20 @@
-// Deletes ledger rows and former tokens that are no longer needed. It runs on a schedule, never during a request.
-import { lt, lte, sql } from 'drizzle-orm';
+// Deletes what is no longer needed: ids in the ledger, former tokens, refused origins and changes. It runs on a schedule, never during
+// a request.
+import { and, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { dayOf, timestampOf } from '../core/time.ts';
-import { type Database, formerTokens, ledger } from './schema.ts';
+import { keptFrom } from './changes.ts';
+import { stackOf } from './outage.ts';
+import { forgottenBefore } from './refused-origins.ts';
+import { changes, type Database, formerTokens, ledger, refusedOrigins } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
 /** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
 export const ID_STATEMENTS = 3;
+const CHANGES_PER_STATEMENT = 4000;
+const MINUTES_PER_DAY = 1440;
 
 /**
  * Purges each of the databases. One that fails does not stop the others: it gets a line in the log, and the run fails at the end.
@@ -26,16 +32,21 @@ export async function purgeAll(
       await purge(drizzle(d1), now);
     } catch (error) {
       failed.push(database);
-      log.error({ operation: 'purge', database, error: `${error instanceof Error ? error.stack : error}` });
+      log.error({ operation: 'purge', database, error: stackOf(error) });
     }
   });
   await Promise.all(purges);
   if (failed.length > 0) throw new Error(`the purge of ${failed.join(' and ')} failed`);
 }
 
-/** Deletes expired former tokens, and up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today. */
+/**
+ * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today, the refused origins of some businesses, and
+ * in turn former tokens or changes. At most five statements: of the free plan's 50, ten databases use no more.
+ */
 export async function purge(db: Database, now: Date): Promise<void> {
-  await db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
+  const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
+  await (minute % 2 === 0 ? purgeFormerTokens(db, now) : purgeChanges(db, now));
+  await purgeRefusedOrigins(db, now, minute);
   const due = db
     .select({ business_id: ledger.business_id, digest: ledger.digest })
     .from(ledger)
@@ -45,4 +56,26 @@ export async function purge(db: Database, now: Date): Promise<void> {
     const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in ${due}`);
     if (meta.changes < IDS_PER_STATEMENT) return;
   }
+}
+
+const purgeFormerTokens = (db: Database, now: Date) =>
+  db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
+
+async function purgeChanges(db: Database, now: Date): Promise<void> {
+  const due = db
+    .select({ subject: changes.subject, subject_id: changes.subject_id, id: changes.id })
+    .from(changes)
+    .where(lt(changes.at, keptFrom(now)))
+    .limit(CHANGES_PER_STATEMENT);
+  await db.delete(changes).where(sql`(subject, subject_id, id) in ${due}`);
+}
+
+/** Looks at one slice of the businesses in each minute of the day, so a day passes over all. `last_seen` has no index. */
+async function purgeRefusedOrigins(db: Database, now: Date, minute: number): Promise<void> {
+  const { business_id, last_seen } = refusedOrigins;
+  const first = sql`(select min(${business_id}) from ${refusedOrigins})`;
+  const businesses = sql`((select max(${business_id}) from ${refusedOrigins}) - ${first} + 1)`;
+  const startOf = (slice: number) => sql`${first} + ${businesses} * ${slice} / ${MINUTES_PER_DAY}`;
+  const isInSlice = sql`${business_id} >= ${startOf(minute)} and ${business_id} < ${startOf(minute + 1)}`;
+  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, forgottenBefore(now))));
 }
