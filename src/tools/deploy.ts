@@ -5,11 +5,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { unstable_readConfig } from 'wrangler';
 import { boundIn } from '../cli/open.ts';
 import { placesIn } from './places.ts';
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
+const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
 const HOMES = 'select distinct database from homes order by database';
 const root = resolve(import.meta.dirname, '../..');
 const args = process.argv.slice(2);
@@ -43,8 +45,9 @@ function planned() {
     }).values;
     if (config === true) throw new Error('--config needs a file.');
     const file = config === undefined ? undefined : resolve(root, `${config}`);
-    const { bound } = boundIn(file);
+    const { bound, file: read } = boundIn(file);
     requireComplete(bound);
+    warnOfLimits(read);
     const known = file === undefined ? bound : [...bound, ...boundIn(undefined).bound];
     const setting = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).config?.databases;
     const places = placesIn(
@@ -69,6 +72,17 @@ function requireComplete(bound: ReturnType<typeof boundIn>['bound']): void {
     if (migrations !== right)
       throw new Error(`The migrations_dir of ${binding} is ${migrations}. It must be ${right}.`);
   }
+}
+
+/** Without these limits the deployment goes on, but whoever sends refused origins makes the service write. */
+function warnOfLimits(file: string): void {
+  // Its type here, because the Worker's tests do not see wrangler's.
+  const { ratelimits }: { ratelimits: { name: string }[] } = unstable_readConfig({ config: file });
+  const missing = REFUSED_LIMITS.filter((limit) => !ratelimits.some(({ name }) => name === limit));
+  if (missing.length > 0)
+    process.stderr.write(
+      `Warning: without a [[ratelimits]] block ${missing.join(' and ')}, each refused origin is written to the database.\n`,
+    );
 }
 
 /** Stops where owners have their data in a database that is not bound: none may ever be taken away. */

@@ -125,7 +125,10 @@ describe.concurrent('npm run deploy', () => {
 
 const block = (binding: string, name = `usage-${binding}`, more = 'migrations_dir = "migrations"') =>
   `[[d1_databases]]\nbinding = "${binding}"\n${name && `database_name = "${name}"\n`}${more}\n`;
-const TOML = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
+const limit = (name: string) =>
+  `[[ratelimits]]\nname = "${name}"\nnamespace_id = "1"\nsimple = { limit = 1, period = 60 }\n`;
+const BARE = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
+const TOML = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMIT');
 /** In no order, and with one that is not of the service. */
 const THREE = TOML + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
 
@@ -237,6 +240,21 @@ describe.concurrent('npm run deploy with several databases', () => {
     ['names none', ['--config', 'none.toml'], `Could not read file: ${join(ROOT, 'none.toml')}\n`],
   ])('does nothing where --config %s', async (_, args, stderr) => {
     expect(await deploy({}, ...args)).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+  });
+});
+
+describe.concurrent('npm run deploy without limits for refused origins', () => {
+  test.each([
+    ['REFUSED_ORIGIN_LIMIT', limit('REFUSED_BUSINESS_LIMIT')],
+    ['REFUSED_BUSINESS_LIMIT', limit('REFUSED_ORIGIN_LIMIT')],
+    ['REFUSED_ORIGIN_LIMIT and REFUSED_BUSINESS_LIMIT', limit('ADDRESS_LIMIT')],
+  ])('warns in one line that %s is missing, and goes on', async (missing, limits) => {
+    expect(await deployIn(projectWith(BARE + limits + block('DB')), {})).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `Warning: without a [[ratelimits]] block ${missing}, each refused origin is written to the database.\n`,
+      calls: [...found('DB'), HOMES, 'deploy < yes'],
+    });
   });
 });
 
