@@ -8,9 +8,11 @@ import { createBusiness } from '../src/cli/businesses.ts';
 import { Databases } from '../src/cli/databases.ts';
 import { claimToken } from '../src/cli/homes.ts';
 import { createKey } from '../src/cli/keys.ts';
+import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
+import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
-import { access, businesses, dailyUsage } from '../src/db/schema.ts';
+import { access, apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
@@ -90,7 +92,10 @@ export function counted(d1: D1Database, cost: Cost): D1Database {
     all: async () => added([await bound.all()])[0],
   });
   const counting = {
-    prepare: (sql: string) => ({ bind: (...values: unknown[]) => bind(d1.prepare(sql).bind(...values)) }),
+    prepare: (sql: string) => ({
+      ...bind(d1.prepare(sql)),
+      bind: (...values: unknown[]) => bind(d1.prepare(sql).bind(...values)),
+    }),
     batch: async (statements: Bound[]) => added(await d1.batch(statements.map(({ bound }) => bound))),
   };
   return counting as unknown as D1Database;
@@ -160,6 +165,19 @@ export async function newBusiness(
     home: Home;
     db: Home['db'];
   };
+}
+
+/** What a key may do less than its owner: for one business, to read only, or both. */
+export type Scope = { business_id?: number; read_only?: 0 | 1 };
+
+/** A key of the owner of a business, its id and how changes name it. */
+export async function newKey({ user_id, home }: { user_id: number; home: Home }, scope: Scope = {}) {
+  const key = newCredential('bua_sk_', home.number);
+  const last_four = key.slice(-4);
+  const row = { user_id, name: 'narrow', hash: await hashOf(key), last_four, created_at: timestampOf(NOW), ...scope };
+  const [made] = await home.db.insert(apiKeys).values(row).returning({ id: apiKeys.id });
+  const id = made?.id ?? 0;
+  return { key, id, actor: `key ${id} (…${last_four})` };
 }
 
 /** Stores a site as it is given; the id of its entry. */

@@ -19,5 +19,8 @@ export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, 
       return new Error(`${binding} failed`, { cause });
     }
   });
-  return (await Promise.all(probes)).filter((fault) => fault !== null);
+  const began = Date.now();
+  const faults = await Promise.all(probes);
+  cost.ms += Date.now() - began;
+  return faults.filter((fault) => fault !== null);
 }

@@ -1,0 +1,192 @@
+// GET /api/v1/health: whether the service and each of its databases respond.
+import { createExecutionContext } from 'cloudflare:test';
+import { describe, expect, test } from 'vitest';
+import { createApp } from '../src/app.ts';
+import type { Bindings } from '../src/env.ts';
+import { expectDescribed } from './contract.ts';
+import { BASE, call, counted, databases, env, homes, NOW, newApp } from './support.ts';
+
+const PATH = '/api/v1/health';
+const OK = { status: 200, text: '{"status":true}' };
+const DOWN = { status: 503, text: '{"message":"Service Unavailable"}' };
+
+/** A database that does with each statement what `all` does. */
+const instead = (all: () => Promise<unknown>) => ({ prepare: () => ({ all }) }) as unknown as D1Database;
+const failing = (message: string) => instead(() => Promise.reject(new Error(message)));
+
+/** An isolate of the service: its clock can be moved, and each database counts what it is asked. */
+function isolate(bindings: Partial<Bindings> = databases()) {
+  const clock = { now: NOW.getTime() };
+  const asked: Record<string, number> = {};
+  const errors: { status?: number; error?: string }[] = [];
+  const { fetch } = createApp(() => new Date(clock.now), {
+    log() {},
+    error: (line) => errors.push(line),
+  });
+  const counting = Object.fromEntries(
+    Object.entries(bindings).map(([name, d1]) => {
+      asked[name] = 0;
+      const prepare = (sql: string) => {
+        asked[name] = (asked[name] ?? 0) + 1;
+        return (d1 as D1Database).prepare(sql);
+      };
+      return [name, { prepare }];
+    }),
+  ) as unknown as Bindings;
+  async function ask(method = 'GET') {
+    const answer = await fetch(new Request(BASE + PATH, { method }), counting, createExecutionContext());
+    const { status, headers } = answer;
+    const text = await answer.text();
+    expectDescribed({ method, path: PATH, answer: { status, headers, text } });
+    return { status, text, headers };
+  }
+  const each = (times: number) => Object.fromEntries(homes.map(({ binding }) => [binding, times]));
+  return { clock, asked, errors, ask, each };
+}
+const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
+
+test('is {"status":true} while every database responds, for everybody, and is never stored', async () => {
+  for (const headers of [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }] as object[]) {
+    const answer = await call('GET', PATH, { headers: headers as Record<string, string> });
+    expect(bodyOf(answer)).toEqual(OK);
+    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    expect(answer.headers.get('Content-Type')).toBe('application/json');
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(answer.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(homes.length);
+    expect(answer.lines).toMatchObject([
+      { status: 200, refusal: null, credential: null, d1: { ...answer.cost, ms: expect.any(Number) } },
+    ]);
+  }
+});
+
+test('answers HEAD as GET, and another method with 405', async () => {
+  const head = await call('HEAD', PATH);
+  expect(bodyOf(head)).toEqual({ status: 200, text: '' });
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    const answer = await call(method, PATH);
+    expect(bodyOf(answer)).toEqual({ status: 405, text: '{"message":"Method Not Allowed"}' });
+    expect(answer.headers.get('Allow')).toBe('GET, HEAD');
+    expect(answer.cost.round_trips).toBe(0);
+  }
+});
+
+describe('is 503 where a database', () => {
+  const withoutTables = async ({ d1, binding }: (typeof homes)[number]) => {
+    await d1.prepare('alter table businesses rename to elsewhere').run();
+    return { [binding]: d1 };
+  };
+  test.each(homes.map((home) => [home.binding, home] as const))('fails or has no tables: %s', async (name, home) => {
+    const broken: [string, () => Promise<Partial<Bindings>>][] = [
+      ['D1_ERROR: Network connection lost.', async () => ({ [name]: failing('D1_ERROR: Network connection lost.') })],
+      ['D1_ERROR: D1 DB is overloaded.', async () => ({ [name]: failing('D1_ERROR: D1 DB is overloaded.') })],
+      ['no such table: businesses', () => withoutTables(home)],
+    ];
+    for (const [cause, bindings] of broken) {
+      const { ask, errors } = isolate({ ...databases(), ...(await bindings()) });
+      const answer = await ask();
+      expect(bodyOf(answer)).toEqual(DOWN);
+      expect(answer.headers.get('Retry-After')).toBe('10');
+      expect(answer.headers.get('Cache-Control')).toBe('no-store');
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(errors).toEqual([expect.objectContaining({ status: 503, error: expect.stringContaining(cause) })]);
+      expect(errors[0]?.error).toContain(`${name} failed`);
+    }
+    await home.d1.prepare('alter table elsewhere rename to businesses').run();
+    expect(bodyOf(await isolate().ask())).toEqual(OK);
+  });
+});
+
+describe('asks each database once', () => {
+  test('for 1,000 requests one after the other within 5 seconds, and again at the fifth', async () => {
+    const { clock, asked, ask, each } = isolate();
+    for (let index = 0; index < 1000; index++) {
+      clock.now = NOW.getTime() + index * 4.999;
+      expect(bodyOf(await ask())).toEqual(OK);
+    }
+    expect(asked).toEqual(each(1));
+    clock.now = NOW.getTime() + 5000;
+    await ask();
+    expect(asked).toEqual(each(2));
+  });
+
+  test('for 1,000 requests at once, the first of an isolate or later ones', async () => {
+    const { clock, asked, ask, each } = isolate();
+    for (const times of [1, 2]) {
+      const answers = await Promise.all(Array.from({ length: 1000 }, () => ask()));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(asked).toEqual(each(times));
+      clock.now += 5000;
+    }
+  });
+
+  test('while it is down, too; and notices that it is up again after 5 seconds', async () => {
+    let isDown = true;
+    const [home] = homes;
+    const all = () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ meta: { rows_read: 1 } }));
+    const { clock, asked, ask, errors } = isolate({ ...databases(), DB: instead(all) });
+    for (let index = 0; index < 10; index++) expect(bodyOf(await ask())).toEqual(DOWN);
+    isDown = false;
+    clock.now += 4999;
+    expect(bodyOf(await ask())).toEqual(DOWN);
+    expect(asked[home?.binding ?? '']).toBe(1);
+    expect(errors).toHaveLength(11);
+    clock.now += 1;
+    expect(bodyOf(await ask())).toEqual(OK);
+    isDown = true;
+    clock.now += 4999;
+    expect(bodyOf(await ask())).toEqual(OK);
+    clock.now += 1;
+    expect(bodyOf(await ask())).toEqual(DOWN);
+  });
+
+  test('and lets nobody wait for a request that hangs, once there is an outcome', async () => {
+    const stalled = Promise.withResolvers<unknown>();
+    let stalls = false;
+    const all = () => (stalls ? stalled.promise : Promise.resolve({ meta: { rows_read: 1 } }));
+    const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
+    await ask();
+    stalls = true;
+    clock.now += 5000;
+    const waiting = ask();
+    expect(bodyOf(await ask())).toEqual(OK);
+    expect(asked.DB).toBe(2);
+    stalled.reject(new Error('down'));
+    expect(bodyOf(await waiting)).toEqual(DOWN);
+    expect(bodyOf(await ask())).toEqual(DOWN);
+  });
+
+  test('and asks anew 5 seconds after the first request of an isolate if that has no outcome', async () => {
+    const all = () => (asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ meta: { rows_read: 1 } }));
+    const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
+    void ask();
+    const waiting = ask();
+    await Promise.resolve();
+    expect(asked.DB).toBe(1);
+    clock.now += 5000;
+    expect(bodyOf(await waiting)).toEqual(OK);
+    expect(asked.DB).toBe(2);
+  });
+});
+
+test('counts against the limit of the address, and then asks no database', async () => {
+  const counts = new Map<string, number>();
+  const ADDRESS_LIMIT = {
+    async limit({ key }: { key: string }) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      return { success: (counts.get(key) ?? 0) <= 2 };
+    },
+  };
+  const cost = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
+  const bindings = { ASSETS: env.ASSETS, ...databases((d1) => counted(d1, cost)), ADDRESS_LIMIT };
+  const ask = async (address: string) => {
+    const request = new Request(BASE + PATH, { headers: { 'CF-Connecting-IP': address } });
+    const answer = await newApp().app.fetch(request, bindings);
+    return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
+  };
+  expect((await ask('192.0.2.1')).status).toBe(200);
+  expect((await ask('192.0.2.1')).status).toBe(200);
+  expect(await ask('192.0.2.1')).toEqual({ status: 429, text: '{"message":"Too Many Attempts."}', retry: '10' });
+  expect(cost.round_trips).toBe(2 * homes.length);
+  expect((await ask('192.0.2.2')).status).toBe(200);
+});
