@@ -1,0 +1,265 @@
+// Rotating the token of a business: what is answered, which tokens work until when, what it costs, and two rotations at once.
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { formerTokens } from '../src/db/schema.ts';
+import { type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+const HOUR = 3_600_000;
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+const rotate = ({ id, key }: Business, options: CallOptions = {}) =>
+  call('POST', `/api/v1/business/${id}/token`, { as: key, ...options });
+/** The new token. */
+async function rotated(business: Business, options: CallOptions = {}): Promise<string> {
+  const { status, body } = await rotate(business, options);
+  expect(status).toBe(200);
+  return body.data.token;
+}
+const statusOf = async ({ usage }: Business, as: string, at = NOW) => (await call('GET', usage, { as, at })).status;
+const formerOf = ({ id, db }: Business) =>
+  db.select().from(formerTokens).where(eq(formerTokens.business_id, id)).orderBy(formerTokens.expires_at);
+const tokenOf = async ({ access, key }: Business): Promise<string> =>
+  (await call('GET', access, { as: key })).body.data.token;
+
+describe('is answered with the business, its new token and its sites', () => {
+  test.each<[string, CallOptions]>([
+    ['no body', {}],
+    ['an empty body of any type', { body: '', headers: { 'Content-Type': 'text/plain' } }],
+    ['an empty object', { body: {} }],
+    ['keep_old', { body: { keep_old: '24h' } }],
+  ])('with %s', async (_, options) => {
+    for (const _ of homes) {
+      const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
+      const before = (await call('GET', business.access, { as: business.key })).body.data;
+      const at = later(HOUR);
+      const { status, body, headers } = await rotate(business, { ...options, at });
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { status: true, data: { ...before, token: body.data.token, updated_at: '2026-03-15T13:00:00.000000Z' } },
+      });
+      expect(body.data.access_list.map(({ site }: { site: string }) => site)).toEqual([
+        'https://b.example',
+        'https://a.example',
+      ]);
+      expect(body.data.token).toMatch(/^bua_pk_[0-9A-Za-z]{34}$/);
+      expect(body.data.token[7]).toBe(`${business.home.number}`);
+      expect(body.data.token).not.toBe(business.token);
+      expect(headers.get('Cache-Control')).toBe('no-store');
+      expect((await call('GET', business.access, { as: business.key })).body).toEqual(body);
+    }
+  });
+});
+
+test('at once: the old token and all earlier ones are 401 with the next request', async () => {
+  const business = await newBusiness();
+  const second = await rotated(business, { body: { keep_old: '24h' } });
+  expect(await Promise.all([business.token, second].map((as) => statusOf(business, as)))).toEqual([200, 200]);
+  const third = await rotated(business);
+  const refused = await call('GET', business.usage, { as: business.token });
+  expect({ status: refused.status, body: refused.body }).toEqual({
+    status: 401,
+    body: { message: 'Unauthenticated.' },
+  });
+  expect(await Promise.all([second, third].map((as) => statusOf(business, as)))).toEqual([401, 200]);
+  expect(await formerOf(business)).toEqual([]);
+});
+
+test.each([
+  ['1h', HOUR],
+  ['24h', 24 * HOUR],
+  ['720h', 720 * HOUR],
+  ['1d', 24 * HOUR],
+  ['30d', 720 * HOUR],
+])('with keep_old %s the old token works until then, and not at that instant', async (keep_old, ms) => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const token = await rotated(business, { body: { keep_old } });
+  const visit = async (as: string, at: Date) =>
+    (await call('POST', business.usage, { as, at, origin: 'https://a.example' })).status;
+  expect(await visit(business.token, NOW)).toBe(200);
+  expect(await visit(business.token, later(ms - 1))).toBe(200);
+  expect(await visit(business.token, later(ms))).toBe(401);
+  expect(await visit(token, later(ms))).toBe(200);
+});
+
+describe('refuses with 422, and keeps the token,', () => {
+  const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
+  const KEEP = 'keep_old must be a number of hours or days, at most 30 days, such as 24h';
+  const JSON_ONLY = 'body must be JSON, sent with the header Content-Type: application/json';
+  const wrong = [
+    '',
+    '0h',
+    '00h',
+    '01h',
+    '1',
+    'h',
+    '1m',
+    '1H',
+    '1.5h',
+    '-1h',
+    ' 1h',
+    '1h ',
+    '+1h',
+    '721h',
+    '31d',
+    '999d',
+  ];
+  type Wrong = [field: string, body: unknown, message: string];
+  const refused: Wrong[] = [
+    ...wrong.map((keep_old): Wrong => ['keep_old', { keep_old }, KEEP]),
+    ...[24, null, true, ['24h'], { h: 24 }].map((keep_old): Wrong => ['keep_old', { keep_old }, KEEP]),
+    ['body', { keepold: '24h' }, BODY],
+    ['body', { keep_Old: '24h' }, BODY],
+    ['body', { keep_old: '24h', keepold: '24h' }, BODY],
+    ['body', { keep_old: '24h', token: 'bua_pk_mine' }, BODY],
+    ['body', '{"__proto__":"24h"}', BODY],
+    ['body', [], BODY],
+    ['body', [{ keep_old: '24h' }], BODY],
+    ...['null', 'true', '24', '"24h"', '"keep_old"'].map((body): Wrong => ['body', body, BODY]),
+    ...['24h', 'keep_old=24h', '{', '{"keep_old":"24h"', ' ', '\n', '{}{}', "{'keep_old':'24h'}"].map(
+      (body): Wrong => ['body', body, JSON_ONLY],
+    ),
+  ];
+  test.each(refused)('a wrong %s: %j', async (field, body, message) => {
+    const business = await newBusiness();
+    const before = await everything();
+    const answer = await rotate(business, { body });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { [field]: [message] } },
+    });
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  });
+
+  test('and JSON that is not sent as JSON', async () => {
+    const business = await newBusiness();
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      const { status, body } = await rotate(business, { body: { keep_old: '24h' }, headers: { 'Content-Type': type } });
+      expect({ status, body }).toEqual({
+        status: 422,
+        body: { status: false, message: JSON_ONLY, errors: { body: [JSON_ONLY] } },
+      });
+    }
+    expect(await statusOf(business, business.token)).toBe(200);
+  });
+});
+
+describe('former tokens', () => {
+  test('are at most five: those that work longest', async () => {
+    const business = await newBusiness();
+    const tokens = [business.token];
+    for (const keep_old of ['9h', '3h', '7h', '1h', '5h', '8h', '2h']) {
+      tokens.push(await rotated(business, { body: { keep_old } }));
+    }
+    const [nine, three, seven, one, five, eight, two] = tokens;
+    const works = await Promise.all(tokens.map(async (token) => [token, await statusOf(business, token)]));
+    expect(works).toEqual(tokens.map((token) => [token, token === one || token === two ? 401 : 200]));
+    expect((await formerOf(business)).map(({ token }) => token)).toEqual([three, five, seven, eight, nine]);
+  });
+
+  test('that have expired make room for any that work', async () => {
+    const business = await newBusiness();
+    for (let index = 0; index < 5; index++) await rotated(business, { body: { keep_old: '2h' } });
+    const token = await tokenOf(business);
+    const at = later(2 * HOUR);
+    await rotated(business, { body: { keep_old: '1h' }, at });
+    expect(await statusOf(business, token, at)).toBe(200);
+    expect(await formerOf(business)).toHaveLength(5);
+  });
+
+  test('are of one business: those of another stay', async () => {
+    const business = await newBusiness();
+    const sibling = await newBusiness({ user_id: business.user_id });
+    await rotated(sibling, { body: { keep_old: '1h' } });
+    for (let index = 0; index < 7; index++) await rotated(business, { body: { keep_old: '24h' } });
+    await rotated(business);
+    expect(await statusOf(sibling, sibling.token)).toBe(200);
+    expect(await statusOf(business, sibling.token)).toBe(422);
+  });
+});
+
+test('an imported token is rotated like any: kept, or gone at once', async () => {
+  const business = await newBusiness({ token: 'Imported.Token_from~else+where/1=' });
+  const token = await rotated(business, { body: { keep_old: '1h' } });
+  expect(token).toMatch(new RegExp(`^bua_pk_${business.home.number}[0-9A-Za-z]{33}$`));
+  expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([200, 200]);
+  expect(await statusOf(business, business.token, later(HOUR))).toBe(401);
+  await rotated(business);
+  expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
+});
+
+test('the token of a suspended business can be rotated, and works when it is active again', async () => {
+  const business = await newBusiness({ status: 'suspended' });
+  const token = await rotated(business);
+  expect(await statusOf(business, token)).toBe(401);
+  await business.home.d1.prepare(`update businesses set status = 'active' where id = ?`).bind(business.id).run();
+  expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 200]);
+});
+
+describe('two rotations at once', () => {
+  const twice = (business: Business, body?: object) =>
+    Promise.all(Array.from({ length: 2 }, () => rotated(business, body === undefined ? {} : { body })));
+
+  test('with overlap leave one current token, and every other works', async () => {
+    const business = await newBusiness();
+    const made = await twice(business, { keep_old: '1h' });
+    const current = await tokenOf(business);
+    expect(made).toContain(current);
+    const tokens = [business.token, ...made];
+    expect(await Promise.all(tokens.map((as) => statusOf(business, as)))).toEqual([200, 200, 200]);
+    const former = (await formerOf(business)).map(({ token }) => token);
+    expect(former.sort()).toEqual(tokens.filter((token) => token !== current).sort());
+  });
+
+  test('at once leave one token that works', async () => {
+    const business = await newBusiness();
+    const made = await twice(business);
+    const current = await tokenOf(business);
+    expect(made).toContain(current);
+    const works = await Promise.all([business.token, ...made].map((as) => statusOf(business, as)));
+    expect(works).toEqual([business.token, ...made].map((token) => (token === current ? 200 : 401)));
+  });
+});
+
+describe('costs one round trip', () => {
+  const costs = async (business: Business, options: CallOptions) => {
+    const { cost } = await rotate(business, options);
+    expect(cost.round_trips).toBe(1);
+    return cost;
+  };
+  const keep = { body: { keep_old: '1h' } };
+
+  test('and writes the business and its token with its index, the change, and the former token with its indexes', async () => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    for (let former = 0; former < 5; former++) expect((await costs(business, keep)).rows_written).toBe(8);
+    // From then on, each rotation deletes the former token that would be the sixth.
+    const full = [await costs(business, keep), await costs(business, keep)];
+    for (const { rows_written } of full) expect(rows_written).toBe(9);
+    expect((await costs(business, {})).rows_written).toBe(5 + 5);
+    expect((await costs(business, {})).rows_written).toBe(5);
+  });
+
+  test('and at most 50 rows read, however many former tokens, changes and businesses there are', async () => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const others = async (count: number) => {
+      for (let other = 0; other < count; other++) await rotate(await newBusiness({ user_id: business.user_id }), keep);
+    };
+    await others(2);
+    for (let former = 0; former < 6; former++) await rotate(business, keep);
+    const before = await costs(business, keep);
+    expect(before.rows_read).toBeLessThanOrEqual(50);
+    await others(20);
+    for (let change = 0; change < 20; change++) await rotate(business, keep);
+    expect(await costs(business, keep)).toEqual({ ...before, ms: expect.any(Number) });
+  });
+});
+
+test('a narrow key for the business rotates it, and stays as narrow', async () => {
+  const business = await newBusiness();
+  const { key, actor } = await newKey(business, { business_id: business.id });
+  const token = await rotated(business, { as: key });
+  expect(await statusOf(business, token)).toBe(200);
+  const [change] = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: key })).body.data.changes;
+  expect(change).toMatchObject({ actor, action: 'rotate_token' });
+});
