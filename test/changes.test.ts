@@ -1,0 +1,314 @@
+// Who changed what: one row for each change that an API key makes, none for what changes nothing, and nothing secret in it.
+import { and, eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { changes } from '../src/db/schema.ts';
+import { ROUTES } from './routes.ts';
+import { addSite, type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Change = { id: number; action: string };
+
+const AT = '2026-03-15T12:00:00.000000Z';
+const A = 'https://a.example';
+const B = 'https://b.example';
+const pathOf = ({ id }: { id: number }) => `/api/v1/business/${id}/changes`;
+const list = async (business: Business, query = '', as = business.key) => {
+  const { status, body, cost } = await call('GET', pathOf(business) + query, { as });
+  expect(status).toBe(200);
+  const { changes, next } = body.data as { changes: Change[]; next: number | null };
+  return { changes, ids: changes.map(({ id }) => id), next, cost };
+};
+/** A business with two keys: that of its owner, and one whose changes are looked at. */
+async function owned(fields: Parameters<typeof newBusiness>[0] = {}) {
+  const business = await newBusiness(fields);
+  return { business, ...(await newKey(business)) };
+}
+const add = (business: Business, sites: string[], options: CallOptions = {}) =>
+  call('POST', business.access, { as: business.key, body: { sites }, ...options });
+
+describe('one row', () => {
+  test('for sites that are added: those that are new, in the order of the call', async () => {
+    const { business, key, actor } = await owned({ sites: [A] });
+    await add(business, [B, 'https://C.example/path', A, 'https://c.example'], { as: key });
+    expect((await list(business)).changes).toEqual([
+      { id: 1, at: AT, actor, action: 'add_sites', before: null, after: { sites: [B, 'https://c.example'] } },
+    ]);
+  });
+
+  test('for a site that is removed', async () => {
+    const { business, key, actor } = await owned({ sites: [A] });
+    const entry = await addSite(business.id, B);
+    expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
+    expect((await list(business)).changes).toEqual([
+      { id: 1, at: AT, actor, action: 'remove_sites', before: { sites: [B] }, after: null },
+    ]);
+  });
+
+  test('for all sites that are removed', async () => {
+    const { business, key, actor } = await owned({ sites: [A, B] });
+    expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
+    expect((await list(business)).changes).toEqual([
+      { id: 1, at: AT, actor, action: 'remove_sites', before: { sites: [A, B] }, after: null },
+    ]);
+  });
+
+  test.each([[undefined], [{ keep_old: '24h' }]])('for a rotation with %j', async (body) => {
+    const { business, key, actor } = await owned();
+    const options = body === undefined ? { as: key } : { as: key, body };
+    const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
+    expect((await list(business)).changes).toEqual([
+      {
+        ...{ id: 1, at: AT, actor, action: 'rotate_token' },
+        ...{ before: { token: `…${business.token.slice(-4)}` }, after: { token: `…${token.slice(-4)}` } },
+      },
+    ]);
+  });
+
+  test('costs two rows written', async () => {
+    for (const send of [
+      (business: Business) => add(business, [B]),
+      (business: Business) => call('DELETE', business.access, { as: business.key }),
+      (business: Business) => call('POST', `/api/v1/business/${business.id}/token`, { as: business.key }),
+    ]) {
+      const business = await newBusiness({ sites: [A] });
+      const { d1 } = business.home;
+      const { rows_written } = (await send(business)).cost;
+      expect((await list(business)).changes).toHaveLength(1);
+      // The same insert, by itself.
+      const row = `insert into changes select subject, subject_id, id + 1, at, actor, action, before, after from changes
+        where subject = 'business' and subject_id = ?`;
+      const { meta } = await d1.prepare(row).bind(business.id).run();
+      expect(meta.rows_written).toBe(2);
+      expect(rows_written).toBeGreaterThan(2);
+    }
+  });
+});
+
+describe('no row', () => {
+  const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
+
+  test('for what changes nothing or is refused', async () => {
+    const { business, key } = await owned({ sites: [A] });
+    const other = await newBusiness();
+    const readOnly = (await newKey(business, { read_only: 1 })).key;
+    const token = `/api/v1/business/${business.id}/token`;
+    const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
+    const attempts: [number, string, string, CallOptions][] = [
+      [200, 'POST', business.access, { body: { sites: [A] } }],
+      [200, 'POST', business.access, { body: { sites: [A, 'https://A.example/', A] } }],
+      [422, 'POST', business.access, { body: { sites: [B, 'no URL'] } }],
+      [422, 'POST', business.access, { body: { sites: [B, 'https://*.co.uk'] } }],
+      [422, 'POST', business.access, { body: '{' }],
+      [404, 'DELETE', `${business.access}/999999999`, {}],
+      [404, 'DELETE', `${business.access}/abc`, {}],
+      [422, 'DELETE', `${business.access}/${entry.id}`, {}], // the last one
+      [422, 'POST', token, { body: { keepold: '24h' } }],
+      [403, 'POST', business.access, { origin: B, body: { sites: [B] } }],
+      [403, 'POST', business.access, { as: business.token, origin: A, body: { sites: [B] } }],
+      [403, 'POST', business.access, { as: readOnly, body: { sites: [B] } }],
+      [403, 'DELETE', business.access, { as: readOnly }],
+      [403, 'POST', token, { as: readOnly }],
+      [403, 'POST', token, { as: business.token, origin: A }],
+      [401, 'POST', business.access, { as: other.key, body: { sites: [B] } }],
+      [401, 'DELETE', business.access, { as: other.key }],
+      [401, 'POST', token, { as: other.key }],
+      [401, 'POST', token, { as: `bua_sk_${'x'.repeat(33)}` }],
+      [405, 'PUT', token, {}],
+      [200, 'POST', business.usage, {}],
+      [200, 'POST', business.usage, { body: { uses: [{ id: 'order-1' }] } }],
+      [200, 'DELETE', `${business.access}/refused`, {}],
+    ];
+    for (const [status, method, path, options] of attempts) {
+      const answer = await call(method, path, { as: key, ...options });
+      expect({ method, path, options, status: answer.status }).toEqual({ method, path, options, status });
+      expect(await stored(business)).toBe(0);
+      expect(await stored(other)).toBe(0);
+    }
+    for (const { method, path } of ROUTES.filter(({ method }) => method === 'GET')) {
+      await call(method, path(business), { as: key });
+    }
+    expect(await stored(business)).toBe(0);
+  });
+
+  test('for more sites than a business can have, and for removing all of none', async () => {
+    const business = await newBusiness();
+    expect((await call('DELETE', business.access, { as: business.key })).status).toBe(200);
+    const sites = (round: number) => Array.from({ length: 100 }, (_, index) => `https://s${round}-${index}.example`);
+    for (let round = 0; round < 5; round++) await add(business, sites(round));
+    expect((await add(business, [A])).status).toBe(422);
+    expect(await stored(business)).toBe(5);
+  });
+
+  test('for a change whose batch failed', async () => {
+    const business = await newBusiness({ sites: [A] });
+    const before = await everything();
+    const { d1 } = business.home;
+    // The last statement of the batch fails: nothing of it stays.
+    await d1.prepare(`create trigger broken before insert on access begin select raise(abort, 'no'); end`).run();
+    expect((await add(business, [B])).status).toBe(500);
+    await d1.prepare('drop trigger broken').run();
+    expect(await everything()).toBe(before);
+  });
+});
+
+describe('the list', () => {
+  test('has the newest first, in pages', async () => {
+    const business = await newBusiness();
+    for (let index = 0; index < 7; index++) await add(business, [`https://s${index}.example`]);
+    const pages = [await list(business, '?limit=3')];
+    for (let page = pages[0]; page?.next; ) {
+      page = await list(business, `?limit=3&before=${page.next}`);
+      pages.push(page);
+    }
+    expect(pages.map(({ ids, next }) => ({ ids, next }))).toEqual([
+      { ids: [7, 6, 5], next: 5 },
+      { ids: [4, 3, 2], next: 2 },
+      { ids: [1], next: null },
+    ]);
+    expect(await list(business, '?limit=7')).toMatchObject({ ids: [7, 6, 5, 4, 3, 2, 1], next: null });
+    expect(await list(business, '?before=1')).toMatchObject({ ids: [], next: null });
+    expect(await list(business, `?before=${Number.MAX_SAFE_INTEGER}&limit=1`)).toMatchObject({ ids: [7], next: 7 });
+  });
+
+  test('has 20 in a page, or as many as are asked for, to 100', async () => {
+    const business = await newBusiness();
+    const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
+      insert into changes select 'business', ?, i, '${AT}', 'operator', 'update_business', null, null from n`;
+    await business.home.d1.prepare(row).bind(business.id).run();
+    expect(await list(business)).toMatchObject({ ids: Array.from({ length: 20 }, (_, at) => 150 - at), next: 131 });
+    const most = await list(business, '?limit=100');
+    expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
+    expect(most.ids).toHaveLength(100);
+    expect(most.cost.rows_read).toBeLessThanOrEqual(220);
+    const one = await list(business, '?limit=1');
+    expect(one.cost.rows_read).toBeLessThanOrEqual(10);
+  });
+
+  test.each([
+    ['limit', '?limit=0', 'limit must be a whole number from 1 to 100'],
+    ['limit', '?limit=101', 'limit must be a whole number from 1 to 100'],
+    ['limit', '?limit=1e1', 'limit must be a whole number from 1 to 100'],
+    ['limit', '?limit=', 'limit must be a whole number from 1 to 100'],
+    ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 100, and given once'],
+    ['before', '?before=0', 'before must be an id, such as 17, and given once'],
+    ['before', '?before=9007199254740992', 'before must be an id, such as 17, and given once'],
+    ['before', '?before=2&before=1', 'before must be an id, such as 17, and given once'],
+    ['after', '?after=2', 'after is not a parameter of this list: it takes limit and before'],
+  ])('refuses a wrong %s: %s', async (field, query, message) => {
+    const business = await newBusiness();
+    const { status, body } = await call('GET', pathOf(business) + query, { as: business.key });
+    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { [field]: [message] } } });
+  });
+
+  test('is of one business: ids are 1, 2, 3 for each, and rows of others never appear', async () => {
+    const first = await newBusiness();
+    const second = await newBusiness({ user_id: first.user_id });
+    const stranger = await newBusiness({ user_id: first.user_id + homes.length * 200_000 });
+    const made = [first, second, stranger];
+    for (const [round, business] of [...made, ...made, first].entries()) {
+      await add(business, [`https://s${round}.example`]);
+    }
+    // What concerns a user is in the same table, under the number of the user.
+    await first.db.insert(changes).values({
+      ...{ subject: 'user', subject_id: first.id, id: 9, at: AT, actor: 'operator', action: 'create_key' },
+    });
+    const sites = async (business: Business) =>
+      (await list(business)).changes.map(({ id, after }: Change & { after?: { sites: string[] } }) => [
+        id,
+        ...(after?.sites ?? []),
+      ]);
+    expect(await sites(first)).toEqual([
+      [3, 'https://s6.example'],
+      [2, 'https://s3.example'],
+      [1, 'https://s0.example'],
+    ]);
+    expect(await sites(second)).toEqual([
+      [2, 'https://s4.example'],
+      [1, 'https://s1.example'],
+    ]);
+    expect(await sites(stranger)).toEqual([
+      [2, 'https://s5.example'],
+      [1, 'https://s2.example'],
+    ]);
+    for (const as of [first.key, second.key]) {
+      const { status, body } = await call('GET', pathOf(stranger), { as });
+      expect({ status, body }).toEqual({ status: 401, body: { status: false, message: 'Id is not valid' } });
+    }
+  });
+
+  test('of a change by the operator shows it as one', async () => {
+    const business = await newBusiness();
+    const row = { id: 1, at: AT, actor: 'operator', action: 'update_business' };
+    const [before, after] = [{ status: 'active' }, { status: 'suspended' }];
+    await business.db.insert(changes).values({
+      ...{ ...row, subject: 'business', subject_id: business.id },
+      ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
+    });
+    expect((await list(business)).changes).toEqual([{ ...row, before, after }]);
+  });
+});
+
+test('20 changes at once give 20 distinct ids, and each is there once', async () => {
+  const business = await newBusiness();
+  const { key } = await newKey(business);
+  const sites = Array.from({ length: 20 }, (_, index) => `https://s${index}.example`);
+  const answers = await Promise.all(sites.map((site, index) => add(business, [site], index % 2 ? { as: key } : {})));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const rows = await business.db
+    .select()
+    .from(changes)
+    .where(and(eq(changes.subject, 'business'), eq(changes.subject_id, business.id)))
+    .orderBy(changes.id);
+  expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect(rows.map(({ after }) => JSON.parse(after ?? '').sites[0]).sort()).toEqual([...sites].sort());
+});
+
+test('the same site added 20 times at once is one change', async () => {
+  const business = await newBusiness();
+  await Promise.all(Array.from({ length: 20 }, () => add(business, [A])));
+  expect((await list(business)).ids).toEqual([1]);
+});
+
+test('after all operations, no table has an API key, and no change a token', async () => {
+  const secrets: string[] = [];
+  const tokens: string[] = [];
+  for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {
+    const business = await newBusiness({ sites: [A], ...(token && { token }) });
+    const keys = [business.key, (await newKey(business)).key];
+    keys.push((await newKey(business, { read_only: 1, business_id: business.id })).key);
+    for (const as of [...keys, business.token]) {
+      for (const route of ROUTES) {
+        for (const origin of [undefined, A, 'https://evil.example', `https://${as.toLowerCase().slice(-8)}.example`]) {
+          const body = route.body === undefined ? {} : { body: route.body };
+          const headers = { ...route.headers };
+          const answer = await call(route.method, route.path(business), {
+            as,
+            headers,
+            ...body,
+            ...(origin && { origin }),
+          });
+          const shown: unknown = answer.body?.data?.token;
+          if (typeof shown === 'string' && !shown.includes('…')) tokens.push(shown);
+        }
+        await addSite(business.id, `https://s${secrets.length}-${tokens.length}-${ROUTES.indexOf(route)}.example`);
+      }
+      if (as !== business.token) secrets.push(as);
+    }
+    const [, entry] = (await call('GET', business.access, { as: business.key })).body.data.access_list;
+    expect((await call('DELETE', `${business.access}/${entry.id}`, { as: business.key })).status).toBe(200);
+    tokens.push(business.token);
+  }
+  const stored = await everything();
+  const refused = await Promise.all(homes.map(({ d1 }) => d1.prepare('select * from refused_origins').all()));
+  const all = stored + JSON.stringify(refused.map(({ results }) => results));
+  for (const { db } of homes) {
+    const rows = JSON.stringify(await db.select().from(changes));
+    for (const token of tokens) expect(rows).not.toContain(token.slice(-8));
+    expect(rows).not.toMatch(/…[^"\\)]{5}/);
+  }
+  for (const key of secrets) for (const part of [key, key.slice(7), key.slice(-8)]) expect(all).not.toContain(part);
+  expect(new Set(tokens).size).toBeGreaterThan(5);
+  const actions = await Promise.all(homes.map(({ db }) => db.select({ action: changes.action }).from(changes)));
+  expect(new Set(actions.flat().map(({ action }) => action))).toContain('rotate_token');
+  expect(all).toContain(NOW.toISOString().slice(0, 10));
+});
