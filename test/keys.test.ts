@@ -1,0 +1,239 @@
+// Narrow keys: one for a single business, one that can only read, and one that is both, on every route.
+import { eq } from 'drizzle-orm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { businesses } from '../src/db/schema.ts';
+import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
+import { addSite, type CallOptions, call, everything, homes, newBusiness, newKey, type Scope } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Answer = Awaited<ReturnType<typeof call>>;
+
+const SHOP = 'https://shop.example';
+const EVIL = 'https://evil.example';
+const READ_ONLY = { status: false, message: 'This API key can only read.' };
+const SCOPES = [
+  { scope: 'of all businesses', narrow: false, read_only: 0 },
+  { scope: 'for one business', narrow: true, read_only: 0 },
+  { scope: 'to read only', narrow: false, read_only: 1 },
+  { scope: 'for one business, to read only', narrow: true, read_only: 1 },
+] as const;
+
+const scopeOf = ({ narrow, read_only }: { narrow: boolean; read_only: 0 | 1 }, { id }: Business): Scope => ({
+  read_only,
+  ...(narrow ? { business_id: id } : {}),
+});
+
+/** A business with a site, another of the same owner, and one of somebody else. */
+async function world(status = 'active') {
+  const mine = await newBusiness({ sites: [SHOP], status });
+  const sibling = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id });
+  const strange = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id + homes.length * 100_000 });
+  return { mine, sibling, strange, unknown: { id: mine.id + 999_999 } };
+}
+type Target = keyof Awaited<ReturnType<typeof world>>;
+const TARGETS: Target[] = ['mine', 'sibling', 'strange', 'unknown'];
+
+/** Sends what a route takes, or what it refuses with 422. */
+const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options: CallOptions) => {
+  const { body, headers } = isBad ? route.bad : route;
+  return call(route.method, route.path(business) + ((isBad && route.bad.query) || ''), {
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+    ...options,
+  });
+};
+
+type Example = { target: Target; status: string; origin?: string; isBad: boolean };
+
+/** The rules once more: the status and the body of a refusal, or null if the call is let in. */
+function refusalOf(route: AnyRoute, scope: (typeof SCOPES)[number], { target, status, origin, isBad }: Example) {
+  const isKnown = target === 'mine' || (target === 'sibling' && !scope.narrow);
+  const forbidden = (message: string) => ({ status: 403, body: { status: false, message } });
+  if (route.unknownBusiness !== null && !isKnown) return route.unknownBusiness;
+  if (scope.read_only && route.writes) return { status: 403, body: READ_ONLY };
+  if (status !== 'active' && route.inactiveRefusal !== null) return forbidden(route.inactiveRefusal);
+  const advice = ' Register it from a server, or from an authorized page.';
+  if (origin === EVIL && route.unknownBusiness !== null) {
+    return forbidden(`Origin ${EVIL} is not authorized for this business.${advice}`);
+  }
+  const isWrong = isBad && Object.keys(route.bad).length > 0;
+  return isWrong
+    ? { status: 422, body: { status: false, message: expect.any(String), errors: expect.any(Object) } }
+    : null;
+}
+
+const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
+
+describe.each(SCOPES)('with a key $scope', (scope) => {
+  test.each(ROUTES)('$name is refused in the order of the contract, or done', async (route) => {
+    for (const status of ['active', 'suspended']) {
+      const all = await world(status);
+      const { key } = await newKey(all.mine, scopeOf(scope, all.mine));
+      const examples = [undefined, SHOP, EVIL].flatMap((origin) =>
+        [false, true].flatMap((isBad) =>
+          TARGETS.map((target): Example => ({ target, status, isBad, ...(origin && { origin }) })),
+        ),
+      );
+      const send = ({ target, isBad, origin }: Example) =>
+        ask(route, all[target], isBad, { as: key, ...(origin && { origin }) });
+      const secrets = [all.strange.token, ...(scope.read_only ? [all.mine.token, all.sibling.token] : [])];
+      const expectNoSecret = ({ text }: Answer) => {
+        for (const secret of secrets) expect(text).not.toContain(secret);
+      };
+
+      const before = await everything();
+      const rowsOfUnknown = new Set<number>();
+      for (const example of examples) {
+        const refusal = refusalOf(route, scope, example);
+        if (refusal === null) continue;
+        const answer = await send(example);
+        expect({ example, status: answer.status, body: answer.body }).toEqual({ example, ...refusal });
+        expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+        if (refusal === route.unknownBusiness && !example.isBad) rowsOfUnknown.add(answer.cost.rows_read);
+        expectNoSecret(answer);
+      }
+      expect(await everything()).toBe(before);
+      expect(rowsOfUnknown.size).toBeLessThanOrEqual(1);
+      for (const example of examples.filter((example) => refusalOf(route, scope, example) === null)) {
+        const answer = await send(example);
+        expect({ example, status: answer.status }).toEqual({ example, status: route.granted ?? 200 });
+        expectNoSecret(answer);
+      }
+    }
+  });
+
+  test('the list has the businesses of the key and says whether it can only read', async () => {
+    const { mine, sibling } = await world();
+    const { key } = await newKey(mine, scopeOf(scope, mine));
+    const shown = ({ id, token }: Business) => ({
+      id,
+      token: scope.read_only ? `bua_pk_…${token.slice(-4)}` : token,
+    });
+    for (const query of ['', '?limit=50', `?after=${mine.id - 1}`]) {
+      const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
+      expect(body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [mine] : [mine, sibling]).map(shown));
+      expect(body.data.read_only).toBe(scope.read_only === 1);
+    }
+    const rest = await call('GET', `/api/v1/business?after=${mine.id}`, { as: key });
+    expect(rest.body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [] : [sibling]).map(shown));
+  });
+});
+
+test('a key that can only read is told so before the origin and the input, and after an unknown business', async () => {
+  const { mine, sibling } = await world('suspended');
+  const { key } = await newKey(mine, { business_id: mine.id, read_only: 1 });
+  const send = async ({ usage }: Business) => {
+    const { status, body } = await call('POST', usage, { as: key, origin: EVIL, body: 'no JSON' });
+    return { status, body };
+  };
+  expect(await send(mine)).toEqual({ status: 403, body: READ_ONLY });
+  expect(await send(sibling)).toEqual({ status: 422, body: { status: false, message: 'business id is not valid' } });
+});
+
+test('a key that can only read sees the last four characters of an imported token, too', async () => {
+  const token = 'Imported.Token_from~elsewhere/Last';
+  const business = await newBusiness({ token });
+  const { key } = await newKey(business, { read_only: 1 });
+  const shown = (await call('GET', business.access, { as: key })).body.data.token;
+  const [listed] = (await call('GET', '/api/v1/business', { as: key })).body.data.businesses;
+  expect([shown, listed.token]).toEqual(['bua_pk_…Last', 'bua_pk_…Last']);
+  for (const as of [shown, shown.replace('…', '')]) {
+    const headers = { Authorization: `Bearer ${encodeURIComponent(as)}` };
+    expect((await call('POST', business.usage, { headers })).status).toBe(401);
+  }
+});
+
+test('a key to read only reads all that its owner reads, but for the token', async () => {
+  const business = await newBusiness({ sites: [SHOP] });
+  await call('POST', business.usage, { as: business.key });
+  await call('POST', business.access, { as: business.key, body: { sites: ['https://other.example'] } });
+  const { key } = await newKey(business, { read_only: 1 });
+  for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
+    const [wide, narrow] = [business.key, key].map((as) => call('GET', route.path(business), { as }));
+    const masked = (await wide)?.text.replaceAll(business.token, `bua_pk_…${business.token.slice(-4)}`);
+    expect((await narrow)?.text.replace('"read_only":true', '"read_only":false')).toBe(masked);
+  }
+});
+
+test('a key for a business of somebody else opens none', async () => {
+  const { mine, sibling, strange } = await world();
+  const { key } = await newKey(mine, { business_id: strange.id });
+  for (const route of OF_A_BUSINESS) {
+    for (const business of [mine, sibling, strange]) {
+      const { status, body } = await ask(route, business, false, { as: key });
+      expect({ status, body }).toEqual(route.unknownBusiness);
+    }
+  }
+  expect((await call('GET', '/api/v1/business', { as: key })).body.data.businesses).toEqual([]);
+});
+
+type World = Awaited<ReturnType<typeof world>> & { keys: string[] };
+const set = ({ mine }: World, fields: Partial<typeof businesses.$inferInsert>) =>
+  mine.db.update(businesses).set(fields).where(eq(businesses.id, mine.id));
+/** What can happen to a business and to those beside it. `as` is one of the keys of the owner. */
+const EVENTS: Record<string, (world: World, as: string) => Promise<unknown>> = {
+  'rotate at once': ({ mine }, as) => call('POST', `/api/v1/business/${mine.id}/token`, { as }),
+  'rotate with overlap': ({ mine }, as) =>
+    call('POST', `/api/v1/business/${mine.id}/token`, { as, body: { keep_old: '1h' } }),
+  'rotate the other': ({ sibling }, as) => call('POST', `/api/v1/business/${sibling.id}/token`, { as }),
+  'add a site': ({ mine }, as) => call('POST', mine.access, { as, body: { sites: ['https://b.example'] } }),
+  'remove all sites': ({ mine }, as) => call('DELETE', mine.access, { as }),
+  'remove all sites of the other': ({ sibling }, as) => call('DELETE', sibling.access, { as }),
+  use: ({ mine }, as) => call('POST', mine.usage, { as }),
+  list: (_, as) => call('GET', '/api/v1/business?limit=1', { as }),
+  suspend: (world) => set(world, { status: 'suspended' }),
+  close: (world) => set(world, { status: 'closed' }),
+  activate: (world) => set(world, { status: 'active' }),
+  'give it to somebody else': (world) => set(world, { user_id: world.strange.user_id }),
+  'give it back': (world) => set(world, { user_id: world.sibling.user_id }),
+  'another business': ({ mine }) => newBusiness({ user_id: mine.user_id }),
+  'another key': async (world) => world.keys.push((await newKey(world.mine)).key),
+};
+
+test('a narrow key never becomes wider, whatever happens', async () => {
+  const step = fc.record({ event: fc.constantFrom(...Object.keys(EVENTS)), who: fc.nat() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const made = await world();
+      const { mine, sibling, strange } = made;
+      const narrow = await Promise.all(
+        ([0, 1] as const).map((read_only) => newKey(mine, { business_id: mine.id, read_only })),
+      );
+      const reader = await newKey(mine, { read_only: 1 });
+      const all: World = { ...made, keys: [mine.key, ...narrow.map(({ key }) => key)] };
+      for (const { event, who } of steps) await EVENTS[event]?.(all, all.keys[who % all.keys.length] ?? '');
+      for (const { key } of narrow) {
+        const { businesses } = (await call('GET', '/api/v1/business?limit=50', { as: key })).body.data;
+        expect([[], [mine.id]]).toContainEqual(businesses.map(({ id }: Business) => id));
+        for (const { id } of [sibling, strange]) {
+          for (const route of OF_A_BUSINESS) {
+            const { status, body } = await ask(route, { id }, false, { as: key });
+            expect({ status, body }).toEqual(route.unknownBusiness);
+          }
+        }
+      }
+      const before = await everything();
+      for (const key of [reader.key, narrow[1]?.key ?? '']) {
+        for (const route of OF_A_BUSINESS.filter(({ writes }) => writes)) {
+          for (const { id } of [mine, sibling, strange]) {
+            const { status, body } = await ask(route, { id }, false, { as: key });
+            expect([{ status: 403, body: READ_ONLY }, route.unknownBusiness]).toContainEqual({ status, body });
+          }
+        }
+      }
+      expect(await everything()).toBe(before);
+    }),
+    { numRuns: 6 },
+  );
+});
+
+test('a key for one business works no longer once the business belongs to somebody else', async () => {
+  const { mine, strange } = await world();
+  const { key } = await newKey(mine, { business_id: mine.id });
+  const status = async () => (await call('GET', mine.usage, { as: key })).status;
+  expect(await status()).toBe(200);
+  await addSite(mine.id, 'https://other.example');
+  await mine.db.update(businesses).set({ user_id: strange.user_id }).where(eq(businesses.id, mine.id));
+  expect(await status()).toBe(422);
+});
