@@ -8,6 +8,7 @@ import { addSite, BASE, type CallOptions, call, everything, NOW, newApp, newBusi
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
 const INVALID_TOKEN =
   /^Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"$/;
+const accessUnknown = { status: false, message: 'Id is not valid' };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
 const TOKEN = `bua_pk_${'x'.repeat(33)}`;
 
@@ -364,5 +365,73 @@ describe('the refusal and the write agree', () => {
       expect({ resource, status }).toEqual({ resource, status: expected(example)[resource] });
       expect((await everything()) !== before).toBe(status === 200);
     }
+  });
+});
+
+describe('a 401 says in WWW-Authenticate how to send a credential', () => {
+  const HOW =
+    'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
+  const sent: [string, Record<string, string>][] = [
+    ['an API key without a scheme', { Authorization: SECRET }],
+    ['an API key as Basic', { Authorization: `Basic ${btoa(`${SECRET}:`)}` }],
+    ['another scheme', { Authorization: 'Digest username="a"' }],
+    ['an empty Authorization', { Authorization: '' }],
+    ['Bearer alone', { Authorization: 'Bearer' }],
+    ['an unknown API key', { Authorization: `Bearer ${SECRET}` }],
+    ['an unknown token', { Authorization: `Bearer ${TOKEN}` }],
+    ['a credential of a database that is not bound', { Authorization: `Bearer bua_sk_z${'x'.repeat(33)}` }],
+    ['an imported token that is unknown', { Authorization: `Bearer ${'t'.repeat(24)}` }],
+    ['quotes and line folds', { Authorization: 'Bearer "a", error="b"' }],
+    ['an API key in X-API-Key', { 'X-API-Key': SECRET }],
+    ['both', { Authorization: `Bearer ${SECRET}`, 'X-API-Key': SECRET }],
+  ];
+
+  test.each(sent)('if it was sent %s: always the same, and nothing of what was sent', async (_, headers) => {
+    const { usage, access } = await newBusiness();
+    for (const path of [usage, access, '/api/v1/business']) {
+      const answer = await call('GET', path, { headers });
+      expect({ status: answer.status, text: answer.text }).toEqual({
+        status: 401,
+        text: '{"message":"Unauthenticated."}',
+      });
+      expect(answer.headers.get('WWW-Authenticate')).toBe(HOW);
+    }
+  });
+
+  test('for a valid API key in X-API-Key, which is no credential there', async () => {
+    const { usage, key } = await newBusiness();
+    const answer = await call('GET', usage, { headers: { 'X-API-Key': key } });
+    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, HOW]);
+    const both = await call('GET', usage, { as: key, headers: { 'X-API-Key': SECRET } });
+    expect([both.status, both.headers.get('WWW-Authenticate')]).toEqual([200, null]);
+  });
+
+  test('and is plain Bearer if nothing was sent, wherever else a credential is', async () => {
+    const { usage, key } = await newBusiness();
+    for (const headers of [
+      {},
+      { Cookie: `token=${key}` },
+      { 'X-Token': key },
+      { 'Proxy-Authorization': `Bearer ${key}` },
+    ]) {
+      const answer = await call('GET', usage, { headers: headers as Record<string, string> });
+      expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
+    }
+  });
+
+  test('and is plain Bearer for a valid credential whose business is unknown', async () => {
+    const { key } = await newBusiness();
+    const answer = await call('GET', '/api/v1/business/999999999/access', { as: key });
+    expect([answer.status, answer.body, answer.headers.get('WWW-Authenticate')]).toEqual([
+      401,
+      accessUnknown,
+      'Bearer',
+    ]);
+  });
+
+  test('and pages may read it, and the name of a file', async () => {
+    const { usage } = await newBusiness();
+    const exposed = (await call('GET', usage)).headers.get('Access-Control-Expose-Headers')?.split(',');
+    expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Content-Disposition', 'Retry-After']));
   });
 });
