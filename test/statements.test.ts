@@ -4,9 +4,12 @@ import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
-import { businessWithEntries } from '../src/db/business.ts';
+import { businessesAfter, businessWithEntries } from '../src/db/business.ts';
+import { changesBefore } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
+import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import type { Statement } from '../src/db/statement.ts';
+import { rotateToken } from '../src/db/tokens.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
@@ -72,4 +75,21 @@ test('of access domains', async () => {
     [REFUSAL, BUSINESS, null, entry, BUSINESS, null, null],
     business,
   );
+});
+
+test('of tokens', async () => {
+  const read = { ...REFUSAL, business: true, entries: true } as const;
+  const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
+  const business = await newBusiness();
+  const rotations = [rotateToken(token('a'), null), rotateToken(token('b'), '2026-03-16T12:00:00.000000Z')] as const;
+  await expectFields([businessWithEntries, ...rotations[0]], [read, BUSINESS, null, null, null], business);
+  await expectFields([businessWithEntries, ...rotations[1]], [read, BUSINESS, null, null, null, null], business);
+});
+
+test('of lists', async () => {
+  await expectFields(
+    [changesBefore({ limit: 1, before: 2 }), refusedSince({ since: TODAY }), forgetRefused],
+    [{ ...REFUSAL, changes: true }, { ...REFUSAL, sites: true, refused: true }, null],
+  );
+  await expectFields([businessesAfter({ limit: 1, after: 0, from: TODAY })], [{ ...REFUSAL, businesses: true }]);
 });
