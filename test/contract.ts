@@ -85,6 +85,8 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   return faultsOf('body', content.schema, type === 'text/csv' ? text : JSON.parse(text));
 }
 
+type Parameter = { name: string; in: string; required?: boolean; schema: Node };
+
 /** Throws where a call that succeeded is not one that the description tells how to make. It may hold what the service ignores. */
 export function expectAskable(call: { method: string; path: string; headers: Headers; body: string }): void {
   const { method, path, headers, body } = call;
@@ -95,10 +97,11 @@ export function expectAskable(call: { method: string; path: string; headers: Hea
   const faults = json && isJson ? faultsOf('request', json.schema, JSON.parse(body)) : [];
   const query = new URL(path, 'https://any.example').searchParams;
   for (const parameter of Object.values(operation.parameters ?? {})) {
-    const { name, in: place, schema } = parameter as unknown as { name: string; in: string; schema: Node };
+    const { name, in: place, required, schema } = parameter as unknown as Parameter;
     const value = place === 'query' ? query.get(name) : headers.get(name);
     const typed = (schema.type as unknown) === 'integer' ? Number(value) : value;
     if (value !== null) faults.push(...faultsOf(name, schema, typed));
+    else if (required && place !== 'path') faults.push(`${name} is required`);
   }
   expectNone(`${method} ${path} ${body}`, faults);
 }

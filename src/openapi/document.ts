@@ -36,8 +36,10 @@ type Place = 'path' | 'query' | 'header';
 const parameter = (place: Place, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
   schema.check(z.meta({ param: { in: place, name, description, example } }));
 const wholeNumber = z.int().check(z.minimum(1));
+const ofPage = (name: string, description: string, example: number, schema = wholeNumber) =>
+  parameter('query', name, z.optional(schema), description, example);
 const limit = (most: number) =>
-  parameter('query', 'limit', z.int().check(z.minimum(1), z.maximum(most)), 'How many at most. Default: 20.', 20);
+  ofPage('limit', 'How many at most. Default: 20.', 20, z.int().check(z.minimum(1), z.maximum(most)));
 const day = service.rangeQuery.shape.from.check(z.meta({ format: 'date' }));
 const key = z.optional(service.identifiedHeader.shape['Idempotency-Key']);
 
@@ -84,10 +86,7 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'listBusinesses',
       summary: 'List your businesses',
       description: LISTING,
-      parameters: [
-        limit(50),
-        parameter('query', 'after', wholeNumber, 'The `next` of the page before. Default: from the first.', 20),
-      ],
+      parameters: [limit(50), ofPage('after', 'The `next` of the page before. Default: from the first.', 20)],
       success: ok('One page of businesses.', schemas.businesses, {
         businesses: { businesses: [{ ...fields, used: thirtyDays, limits: null }], next: null, read_only: false },
       }),
@@ -99,9 +98,8 @@ const paths: ZodOpenApiPathsObject = {
     get: guarded(['read_usage'], {
       operationId: 'readUsage',
       summary: 'Read the usage of a business',
-      description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included.`,
+      description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
       parameters: [
-        parameter('header', 'Accept', z.optional(z.string()), 'With `text/csv`, the report is a CSV file.', 'text/csv'),
         parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
         parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
       ],
@@ -200,10 +198,7 @@ const paths: ZodOpenApiPathsObject = {
       summary: 'List changes',
       description:
         'Who changed what, newest first. Changes are kept for 400 days. Tokens are shown by their last four characters.',
-      parameters: [
-        limit(100),
-        parameter('query', 'before', wholeNumber, 'The `next` of the page before. Default: the newest change.', 17),
-      ],
+      parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest change.', 17)],
       success: ok('One page of changes.', schemas.changes, {
         changes: {
           changes: [

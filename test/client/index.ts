@@ -3,7 +3,10 @@ import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 
 const { USAGE_URL = '', API_KEY, BUSINESS } = process.env;
-const usage = createClient<paths>({ baseUrl: USAGE_URL, headers: { Authorization: `Bearer ${API_KEY}` } });
+const usage = createClient<paths, 'application/json'>({
+  baseUrl: USAGE_URL,
+  headers: { Authorization: `Bearer ${API_KEY}` },
+});
 const path = { business_id: Number(BUSINESS) };
 
 const use = await usage.POST('/api/v1/business/usage/{business_id}', {

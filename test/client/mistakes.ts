@@ -2,7 +2,7 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 
-const usage = createClient<paths>({ baseUrl: '' });
+const usage = createClient<paths, 'application/json'>({ baseUrl: '' });
 const path = { business_id: 1 };
 const { data } = await usage.GET('/api/v1/business/usage/{business_id}', { params: { path } });
 // @ts-expect-error a field that no response has
@@ -18,3 +18,8 @@ await usage.POST('/api/v1/business/usage/{business_id}', { params: { path }, bod
 const recorded = await usage.POST('/api/v1/business/usage/{business_id}', { params: { path } });
 // @ts-expect-error a field of one of the two responses, without a look which of them it is
 recorded.data?.data.count;
+// @ts-expect-error a number of hours without its unit
+await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, body: { keep_old: 24 } });
+const { data: page } = await usage.GET('/api/v1/business');
+// @ts-expect-error a limit of a business that may have none
+page?.data.businesses[0]?.limits.daily;

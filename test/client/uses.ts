@@ -1,9 +1,13 @@
-// Records one use, then a list: two responses of one operation, which a client tells apart by their fields.
+// Records one use, then a list: two responses of one operation, which a client tells apart by their fields. Then rotates the token,
+// and reads lists that come in pages.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './usage.d.ts';
 
 const { USAGE_URL = '', API_KEY, BUSINESS } = process.env;
-const usage = createClient<paths>({ baseUrl: USAGE_URL, headers: { Authorization: `Bearer ${API_KEY}` } });
+const usage = createClient<paths, 'application/json'>({
+  baseUrl: USAGE_URL,
+  headers: { Authorization: `Bearer ${API_KEY}` },
+});
 const params = { path: { business_id: Number(BUSINESS) } };
 
 type Recorded = components['schemas']['RecordedUse'] | components['schemas']['RecordedUses'];
@@ -20,3 +24,28 @@ for (const body of [undefined, {}, { uses: [{ id: 'order-2' }, { id: 'order-2' }
   if (error) throw new Error('errors' in error ? JSON.stringify(error.errors) : error.message);
   console.log(words(data.data));
 }
+
+const rotated = await usage.POST('/api/v1/business/{business_id}/token', { params, body: { keep_old: '24h' } });
+if (rotated.error) throw new Error(rotated.error.message);
+
+// A page of the list can be empty although there is another.
+type Page = components['schemas']['Businesses'];
+for (let after: Page['next'] = 0; after !== null; ) {
+  const page: { data?: { data: Page } } = await usage.GET('/api/v1/business', {
+    params: { query: after === 0 ? {} : { after } },
+  });
+  for (const { name, token, used, limits } of page.data?.data.businesses ?? []) {
+    const today = used.at(-1)?.count ?? 0;
+    const isNew = token === rotated.data.data.token;
+    console.log(
+      `${name}: ${today} uses today, ${limits?.remaining ?? 'any number'} left, ${isNew ? 'new' : 'old'} token`,
+    );
+  }
+  after = page.data?.data.next ?? null;
+}
+
+const changes = await usage.GET('/api/v1/business/{business_id}/changes', {
+  params: { ...params, query: { limit: 1 } },
+});
+if (changes.error) throw new Error(changes.error.message);
+for (const { id, action, before } of changes.data.data.changes) console.log(`${id} ${action} ${typeof before?.token}`);

@@ -51,9 +51,14 @@ test('reads the report and registers a domain', () => {
   expect(run('index.ts')).toBe("Acme [ 'https://shop.example' ]\n2026-03-01 0\n2026-03-02 5\n2026-03-03 0\n");
 });
 
-test('tells one use from a list by the fields of the response', () => {
+test('tells one use from a list by the fields of the response, rotates the token and reads pages', () => {
   const [first, second, ...rest] = run('uses.ts').split('\n');
   expect(first).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);
   expect(second).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);
-  expect(rest).toEqual(['1 new, 1 known', '']);
+  expect(rest).toEqual([
+    '1 new, 1 known',
+    expect.stringMatching(/^Acme: \d+ uses today, any number left, new token$/),
+    expect.stringMatching(/^\d+ rotate_token string$/),
+    '',
+  ]);
 });
