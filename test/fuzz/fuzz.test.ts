@@ -4,25 +4,35 @@ import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../../src/db/schema.ts';
-import { BASE, databases, newApp, newBusiness } from '../support.ts';
+import { BASE, databases, newApp, newBusiness, newKey } from '../support.ts';
 
 const REQUESTS = 20_000;
 const AT_ONCE = 16;
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
-
-/** Businesses of all kinds: open, restricted, with wildcards, suspended. */
+/** Businesses of all kinds: open, restricted, with wildcards, suspended, and one whose token is rotated. And narrow keys. */
 async function world() {
   const open = await newBusiness();
   const restricted = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
   const wild = await newBusiness({ sites: ['https://*.example.com', 'http://localhost:*'] });
   const suspended = await newBusiness({ status: 'suspended' });
-  return [open, restricted, wild, suspended];
+  const rotating = await newBusiness({ user_id: open.user_id });
+  const businesses = [open, restricted, wild, suspended, rotating];
+  const readOnly = await Promise.all([open, restricted].map((business) => newKey(business, { read_only: 1 })));
+  const narrow = await Promise.all([open, wild].map((business) => newKey(business, { business_id: business.id })));
+  return {
+    businesses,
+    rotating,
+    readOnly: readOnly.map(({ key }) => key),
+    secrets: [
+      ...businesses.flatMap(({ key, token }) => [key, token]),
+      ...[...readOnly, ...narrow].map(({ key }) => key),
+    ],
+  };
 }
+type World = Awaited<ReturnType<typeof world>>;
 
-function requests(businesses: Business[]) {
+function requests({ businesses, rotating, secrets }: World) {
   const ids = businesses.map(({ id }) => `${id}`);
-  const secrets = businesses.flatMap(({ key, token }) => [key, token]);
   const id = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...ids) },
     fc.webSegment(),
@@ -31,6 +41,20 @@ function requests(businesses: Business[]) {
   const path = fc.oneof(
     { weight: 6, arbitrary: id.map((id) => `/api/v1/business/usage/${id}`) },
     { weight: 4, arbitrary: id.map((id) => `/api/v1/business/${id}/access`) },
+    { weight: 2, arbitrary: fc.constantFrom('/api/v1/business', '/api/v1/health') },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(id, fc.constantFrom('changes', 'access/refused'))
+        .map(([id, list]) => `/api/v1/business/${id}/${list}`),
+    },
+    // Of one business only: the tokens of the others work to the end.
+    {
+      weight: 2,
+      arbitrary: fc
+        .oneof({ weight: 4, arbitrary: fc.constant(rotating.id) }, fc.webSegment())
+        .map((id) => `/api/v1/business/${id}/token`),
+    },
     fc
       .tuple(id, fc.oneof(fc.integer({ min: -1, max: 50 }).map(String), fc.webSegment()))
       .map(([id, entry]) => `/api/v1/business/${id}/access/${entry}`),
@@ -41,12 +65,18 @@ function requests(businesses: Business[]) {
   );
   const day = fc.oneof(fc.constantFrom('2026-03-01', '2026-03-31', '2026-02-30', '', '9999-12-31'), fc.string());
   const query = fc.oneof(
-    { weight: 3, arbitrary: fc.constant('') },
+    { weight: 12, arbitrary: fc.constant('') },
     fc
       .tuple(day, day)
       .map(
         ([from, to]) => `?from=${encodeURIComponent(from.toWellFormed())}&to=${encodeURIComponent(to.toWellFormed())}`,
       ),
+    fc
+      .tuple(
+        fc.constantFrom('limit', 'after', 'before'),
+        fc.oneof(fc.integer({ min: -1, max: 60 }).map(String), fc.webSegment()),
+      )
+      .map(([name, value]) => `?${name}=${value}`),
     fc.webQueryParameters().map((query) => `?${query}`),
   );
   const labels = (count: number) => Array.from({ length: count }, () => 'a').join('.');
@@ -91,6 +121,7 @@ function requests(businesses: Business[]) {
       })
       .map((uses) => JSON.stringify({ uses })),
     fc.array(site, { maxLength: 4 }).map((sites) => JSON.stringify({ sites })),
+    fc.constantFrom('24h', '1d', '31d', '', 'h').map((keep_old) => JSON.stringify({ keep_old })),
     fc.json(),
     fc.string(),
     fc.constant('x'.repeat(1024 * 1024 + 1)),
@@ -108,6 +139,8 @@ function requests(businesses: Business[]) {
       Origin: header(origin),
       'Content-Type': header(fc.constantFrom('application/json', 'application/json', 'text/plain', 'a/b')),
       'Idempotency-Key': header(fc.oneof({ weight: 4, arbitrary: useKey }, printable)),
+      'X-API-Key': header(fc.constantFrom(...secrets)),
+      Accept: header(fc.oneof(fc.constantFrom('text/csv', '*/*', 'application/json, text/csv;q=0.5'), printable)),
       'Sec-Fetch-Site': header(fc.constantFrom('same-origin', 'cross-site')),
     }),
     body,
@@ -131,7 +164,7 @@ function requestOf({ method, path, query, headers, body }: Sent): Request | null
 }
 
 const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
-  200: (body) => body.status === true && typeof body.data === 'object',
+  200: (body) => body.status === true && (typeof body.data === 'object' || Object.keys(body).length === 1),
   401: (body) => ['Unauthenticated.', 'Id is not valid'].includes(String(body.message)),
   403: (body) => body.status === false && typeof body.message === 'string',
   404: (body) => ['Not Found', 'Access id is not valid'].includes(String(body.message)),
@@ -142,12 +175,14 @@ const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
   503: (body) => body.message === 'Service Unavailable',
 };
 
+const CSV = /^(?:date,count\r\n(?:\d{4}-\d\d-\d\d,\d+\r\n)+)?$/;
+
 async function fuzz(faultsIn100: number) {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
   console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
-  const businesses = await world();
-  const secrets = businesses.flatMap(({ key, token }) => [key, token]);
-  const sent = fc.sample(requests(businesses), { numRuns: REQUESTS, seed });
+  const everybody = await world();
+  const { businesses, readOnly, secrets } = everybody;
+  const sent = fc.sample(requests(everybody), { numRuns: REQUESTS, seed });
   const statuses: Record<number, number> = {};
   // The model: uses without an id, and ids, which count once for each business and kind of credential.
   let plain = 0;
@@ -195,7 +230,15 @@ async function fuzz(faultsIn100: number) {
     const said = `${example.method} ${example.path}${example.query} ${JSON.stringify(example.headers)} → ${status} ${text.slice(0, 300)}`;
     if (status === 204) expect(example.method, said).toBe('OPTIONS');
     else if (status >= 500) expect(faulted, said).toBe(true);
-    if (example.method !== 'HEAD' && status !== 204) expect(MESSAGES[status]?.(JSON.parse(text)), said).toBe(true);
+    if (answer.headers.get('Content-Type') === 'text/csv') expect(text, said).toMatch(CSV);
+    else if (example.method !== 'HEAD' && status !== 204) {
+      expect(MESSAGES[status]?.(JSON.parse(text)), said).toBe(true);
+    }
+    const credential = example.headers.Authorization?.slice('Bearer '.length) ?? '';
+    if (readOnly.includes(credential) && request.method !== 'OPTIONS') {
+      expect(status === 200 && request.method === 'POST', said).toBe(false);
+      for (const { token } of businesses) expect(text.includes(token), said).toBe(false);
+    }
     expect(answer.headers.get('Access-Control-Allow-Origin'), said).toBe('*');
     expect(answer.headers.get('Access-Control-Allow-Credentials'), said).toBeNull();
     expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);

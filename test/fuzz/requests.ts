@@ -52,6 +52,14 @@ const ROUTES: Record<string, Wrap> = {
   'POST …/access': (text) => `/api/v1/business/${text}/access`,
   'GET usage/…': (text) => `/api/v1/business/usage/${text}`,
   'GET usage?from=…': (text) => `/api/v1/business/usage/1?from=${text}&to=${text}`,
+  'POST token': () => '/api/v1/business/1/token',
+  'POST …/token': (text) => `/api/v1/business/${text}/token`,
+  'GET …/changes': (text) => `/api/v1/business/${text}/changes`,
+  'GET changes?before=…': (text) => `/api/v1/business/1/changes?limit=${text}&before=${text}`,
+  'GET business?…': (text) => `/api/v1/business?${text}`,
+  'GET business?after=…': (text) => `/api/v1/business?limit=${text}&after=${text}`,
+  'DELETE …/refused': (text) => `/api/v1/business/${text}/access/refused`,
+  'GET health?…': (text) => `/api/v1/health?${text}`,
   'GET usage?…': (text) => `/api/v1/business/usage/1?${text}`,
   'GET openapi.json?…': (text) => `/api/v1/openapi.json?${text}`,
   'GET …': (text) => `/${text}`,
@@ -65,7 +73,16 @@ const CALLERS: Record<string, Wrap> = {
   'a malformed bearer': (text) => `Bearer ${text}`,
   'no bearer': (text) => text,
 };
-const HEADERS = ['Origin', 'Idempotency-Key', 'Content-Type', 'X-Request-Id', 'Accept', 'Cookie', 'If-None-Match'];
+const HEADERS = [
+  'Origin',
+  'X-API-Key',
+  'Idempotency-Key',
+  'Content-Type',
+  'X-Request-Id',
+  'Accept',
+  'Cookie',
+  'If-None-Match',
+];
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
@@ -86,6 +103,7 @@ const FRAMES: Record<string, Wrap> = {
   body: (value) => value,
   sites: (value) => `{"sites":${value}}`,
   uses: (value) => `{"uses":${value}}`,
+  keep_old: (value) => `{"keep_old":${value}}`,
   'id of a use': (value) => `{"uses":[{"id":${value}}]}`,
   'other member': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],"other":${value}}`,
   'rest of the body': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],${value.slice(1)}`,
