@@ -48,8 +48,8 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   await rows(
     db,
     size.businesses,
-    `insert into businesses select i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1,
-    'small', printf('bua_pk_%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
+    `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+    select i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1, 'small', printf('bua_pk_%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
   );
   await rows(
     db,
