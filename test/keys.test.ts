@@ -66,7 +66,7 @@ function refusalOf(route: AnyRoute, scope: (typeof SCOPES)[number], { target, st
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
 
 describe.each(SCOPES)('with a key $scope', (scope) => {
-  test.each(ROUTES)('$name is refused in the order of the contract, or done', async (route) => {
+  test.each(ROUTES)('$name is refused in the order of the rules, or done', async (route) => {
     for (const status of ['active', 'suspended']) {
       const all = await world(status);
       const { key } = await newKey(all.mine, scopeOf(scope, all.mine));
