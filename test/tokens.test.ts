@@ -26,6 +26,7 @@ describe('is answered with the business, its new token and its sites', () => {
   test.each<[string, CallOptions]>([
     ['no body', {}],
     ['an empty body of any type', { body: '', headers: { 'Content-Type': 'text/plain' } }],
+    ['spaces', { body: ' \n' }],
     ['an empty object', { body: {} }],
     ['keep_old', { body: { keep_old: '24h' } }],
   ])('with %s', async (_, options) => {
@@ -84,7 +85,7 @@ test.each([
 
 describe('refuses with 422, and keeps the token,', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
-  const KEEP = 'keep_old must be a number of hours or days, at most 30 days, such as 24h';
+  const KEEP = 'keep_old must be a number of hours or days from 1h to 30d, such as 24h';
   const JSON_ONLY = 'body must be JSON, sent with the header Content-Type: application/json';
   const wrong = [
     '',
@@ -116,7 +117,7 @@ describe('refuses with 422, and keeps the token,', () => {
     ['body', [], BODY],
     ['body', [{ keep_old: '24h' }], BODY],
     ...['null', 'true', '24', '"24h"', '"keep_old"'].map((body): Wrong => ['body', body, BODY]),
-    ...['24h', 'keep_old=24h', '{', '{"keep_old":"24h"', ' ', '\n', '{}{}', "{'keep_old':'24h'}"].map(
+    ...['24h', 'keep_old=24h', '{', '{"keep_old":"24h"', '{}{}', "{'keep_old':'24h'}"].map(
       (body): Wrong => ['body', body, JSON_ONLY],
     ),
   ];
