@@ -15,13 +15,11 @@ import {
 } from '../db/schema.ts';
 import { excessOf } from '../db/tokens.ts';
 import { changeByOperator, lastFourOf } from './changes.ts';
-import type { Home } from './databases.ts';
+import type { NumberedDatabase } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
 type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 type Changeable = Fields & Pick<Business, 'status'> & Limits;
-/** What a command needs of the database that it writes to. */
-type Place = Pick<Home, 'db' | 'number'>;
 
 const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as const;
 
@@ -29,7 +27,7 @@ const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as c
  * Creates an active business, with a new token unless one is given, which must be claimed before. Fails if a business has the token.
  */
 export async function createBusiness(
-  home: Place,
+  home: NumberedDatabase,
   fields: Fields & { token?: string | undefined },
   now: Date,
 ): Promise<Business> {
@@ -69,7 +67,7 @@ export const findBusiness = (db: Database, id: number): Promise<Business | undef
   db.select(businessColumns).from(businesses).where(eq(businesses.id, id)).get();
 
 /** The limits of a business, as the API names them. */
-export async function limitsOf(db: Database, id: number) {
+export async function limitsOfBusiness(db: Database, id: number) {
   const row = await db.select(limitColumns).from(businesses).where(eq(businesses.id, id)).get();
   return { daily: row?.daily_limit ?? null, monthly: row?.monthly_limit ?? null };
 }
@@ -107,7 +105,7 @@ export async function updateBusiness(
  * ones stop working with the next request.
  */
 export async function rotateToken(
-  { db, number }: Place,
+  { db, number }: NumberedDatabase,
   id: number,
   now: Date,
   keepOld?: number,

@@ -5,14 +5,14 @@ import { checkOrigin } from './access.ts';
 import {
   createBusiness,
   findBusiness,
-  limitsOf,
+  limitsOfBusiness,
   listBusinesses,
   listEntries,
   rotateToken,
   updateBusiness,
 } from './businesses.ts';
 import { listChanges } from './changes.ts';
-import type { Databases, Home } from './databases.ts';
+import type { BoundDatabase, Databases } from './databases.ts';
 import { deleteBusiness } from './deletion.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
@@ -55,7 +55,7 @@ const command = <A extends Values = None, R extends Values = None, O extends Val
 
 const ID = id('1');
 const user_id = id('7');
-const number = database('1');
+const databaseNumber = database('1');
 const fields = {
   user_id,
   name: line('Acme'),
@@ -69,14 +69,14 @@ function found<T>(row: T | undefined, what: string): T {
   if (row === undefined) throw new Error(`There is no ${what} with that id.`);
   return row;
 }
-const homeOfBusiness = (databases: Databases, id: number): Home => found(databases.holding(id), 'business');
+const homeOfBusiness = (databases: Databases, id: number): BoundDatabase => found(databases.holding(id), 'business');
 const byId = (rows: { id: number }[][]) => rows.flat().sort((a, b) => a.id - b.id);
 
 export const COMMANDS: Record<string, Command> = {
   'business create': command({
     does: 'creates a business with a new token, or with one from another system; --database chooses where a new user goes',
     required: fields,
-    optional: { token: token('8f14e45fceea167a5a36dedd4bea2543'), database: number },
+    optional: { token: token('8f14e45fceea167a5a36dedd4bea2543'), database: databaseNumber },
     async run(databases, { database, ...row }, now) {
       const home = await homeOf(databases, row.user_id, database);
       if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
@@ -95,7 +95,7 @@ export const COMMANDS: Record<string, Command> = {
     arguments: { ID },
     async run(databases, { ID }) {
       const { db } = homeOfBusiness(databases, ID);
-      return { business: found(await findBusiness(db, ID), 'business'), limits: await limitsOf(db, ID) };
+      return { business: found(await findBusiness(db, ID), 'business'), limits: await limitsOfBusiness(db, ID) };
     },
   }),
   'business update': command({
@@ -114,7 +114,7 @@ export const COMMANDS: Record<string, Command> = {
         ...(monthly_limit === undefined ? {} : { monthly_limit: monthly_limit === 'none' ? null : monthly_limit }),
       };
       const business = found(await updateBusiness(db, ID, { ...changes, ...limits }, now), 'business');
-      return { business, limits: await limitsOf(db, ID) };
+      return { business, limits: await limitsOfBusiness(db, ID) };
     },
   }),
   'business delete': command({
@@ -197,7 +197,7 @@ export const COMMANDS: Record<string, Command> = {
       expires_on: expiry('2027-01-31'),
       business_id: id('1'),
       read_only: flag,
-      database: number,
+      database: databaseNumber,
     },
     async run(databases, { user_id, name = 'API key', expires_on = null, business_id, read_only, database }, now) {
       if (business_id !== undefined) {
@@ -226,7 +226,7 @@ export const COMMANDS: Record<string, Command> = {
   'database list': command({
     does: 'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',
     run: async (databases, _, now) => ({
-      databases: await databases.each((home) => summaryOf(home, addDays(dayOf(now), -1))),
+      databases: await databases.each((database) => summaryOf(database, addDays(dayOf(now), -1))),
     }),
   }),
 };

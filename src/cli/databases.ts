@@ -9,17 +9,20 @@ const MET_LOCK = /database is locked|Failed to get session commit token/;
 /** Whether an error is a lock of a local database, which a dev server holds for moments. */
 export const metLock = (error: unknown): boolean => MET_LOCK.test(reasonOf(error));
 
+/** A database with its number, which is in the ids and credentials that are created there. */
+export type NumberedDatabase = { number: number; db: Database };
+
 /** One of the databases, as the configuration binds it. `name` is its name at Cloudflare. */
-export type Home = { number: number; binding: string; name: string; db: Database };
+export type BoundDatabase = NumberedDatabase & { binding: string; name: string };
 
 /** All databases of a configuration, in the order of their numbers. */
 export class Databases {
-  readonly all: readonly Home[];
+  readonly all: readonly BoundDatabase[];
   /** DB, where homes and imported tokens are claimed. */
-  readonly first: Home;
+  readonly first: BoundDatabase;
   /** What `each` met: the name of each database that failed, and why. */
   readonly failures: string[] = [];
-  constructor(all: Home[]) {
+  constructor(all: BoundDatabase[]) {
     this.all = all.toSorted((a, b) => a.number - b.number);
     const [first] = this.all;
     if (first?.number !== 0) throw new Error('The configuration binds no database DB.');
@@ -27,12 +30,12 @@ export class Databases {
   }
 
   /** The database with this number, if it is bound. */
-  numbered(number: number): Home | undefined {
-    return this.all.find((home) => home.number === number);
+  numbered(number: number): BoundDatabase | undefined {
+    return this.all.find((database) => database.number === number);
   }
 
   /** The database in which a business, key or entry with this id is. */
-  holding(id: number): Home | undefined {
+  holding(id: number): BoundDatabase | undefined {
     return this.numbered(databaseOfId(id));
   }
 
@@ -40,7 +43,7 @@ export class Databases {
    * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
    * locked, which will not be for long.
    */
-  async each<T>(read: (home: Home) => Promise<T>): Promise<T[]> {
+  async each<T>(read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
     const results = await Promise.allSettled(this.all.map(read));
     const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     for (const [index, result] of results.entries()) {
@@ -53,7 +56,7 @@ export class Databases {
   }
 
   /** Reads from each database. Fails if one of them does. */
-  async every<T>(read: (home: Home) => Promise<T>): Promise<T[]> {
+  async every<T>(read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
     const values = await this.each(read);
     if (this.failures.length > 0) throw new Error(this.failures.join('; '));
     return values;
@@ -61,4 +64,5 @@ export class Databases {
 }
 
 /** How messages name a database. */
-export const nameOf = (home: Pick<Home, 'binding' | 'name'> | undefined) => `${home?.binding} (${home?.name})`;
+export const nameOf = (database: Pick<BoundDatabase, 'binding' | 'name'> | undefined) =>
+  `${database?.binding} (${database?.name})`;

@@ -1,6 +1,7 @@
 // How the operator deletes a business and all that is its own.
 import { and, eq, lt, sql } from 'drizzle-orm';
 import { hashOf } from '../core/credential.ts';
+import { IDS_PER_STATEMENT } from '../db/purge.ts';
 import {
   access,
   apiKeys,
@@ -15,17 +16,14 @@ import {
 } from '../db/schema.ts';
 import { findBusiness, rotateToken, updateBusiness } from './businesses.ts';
 import { changeByOperator } from './changes.ts';
-import type { Home } from './databases.ts';
-
-/** D1 runs one query at a time, so requests get their turn between two statements. */
-const IDS_PER_STATEMENT = 4000;
+import type { NumberedDatabase } from './databases.ts';
 
 /**
  * Deletes a business: first it is closed and its tokens stop working, then its ids go in steps, then the rest at once. If it is
  * interrupted, it goes on when it is run again. What stays is one change, which says that it was deleted, and the digests of its
  * tokens, so that none is imported again.
  */
-export async function deleteBusiness(home: Pick<Home, 'db' | 'number'>, id: number, now: Date): Promise<void> {
+export async function deleteBusiness(home: NumberedDatabase, id: number, now: Date): Promise<void> {
   const { db } = home;
   const business = await updateBusiness(db, id, { status: 'closed' }, now);
   if (business === undefined) return;

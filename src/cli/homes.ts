@@ -6,13 +6,13 @@ import { hashOf } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, businesses, formerTokens, homes, importedTokens, retiredTokens } from '../db/schema.ts';
-import { type Databases, type Home, nameOf } from './databases.ts';
+import { type BoundDatabase, type Databases, type NumberedDatabase, nameOf } from './databases.ts';
 
 /**
  * The database of a user. A user who has none yet gets the one that is `wanted`, or the one with the fewest businesses. Fails if a
  * database does not respond: the user may be in that one.
  */
-export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<Home> {
+export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<BoundDatabase> {
   // Before the claim, which stays.
   if (wanted !== undefined && databases.numbered(wanted) === undefined)
     throw new Error(`Database ${wanted} is not bound.`);
@@ -42,7 +42,7 @@ export async function homeOf(databases: Databases, user_id: number, wanted?: num
 }
 
 /** Claims a database for a user. Returns the one that was claimed first. */
-async function claimHome({ db }: Home, user_id: number, database: number): Promise<number> {
+async function claimHome({ db }: BoundDatabase, user_id: number, database: number): Promise<number> {
   const [, [claimed]] = await db.batch([
     db.insert(homes).values({ user_id, database }).onConflictDoNothing(),
     db.select().from(homes).where(eq(homes.user_id, user_id)),
@@ -51,10 +51,10 @@ async function claimHome({ db }: Home, user_id: number, database: number): Promi
 }
 
 /** The database with the fewest businesses: of several, the one with the lowest number. */
-async function emptiest(databases: Databases): Promise<Home> {
+async function emptiest(databases: Databases): Promise<BoundDatabase> {
   if (databases.all.length === 1) return databases.first;
   const counts = await databases.every(({ db }) => db.$count(businesses));
-  return databases.all[counts.indexOf(Math.min(...counts))] as Home;
+  return databases.all[counts.indexOf(Math.min(...counts))] as BoundDatabase;
 }
 
 /** Claims an imported token for a user. Fails if a business has it or had it until it was deleted, or if another user has claimed it. */
@@ -87,7 +87,7 @@ const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: i
  * Two statements that bring the next ids into the range of the database, where they are not. They go into the batch of every command
  * that creates something, so no database needs a step of its own before its first row.
  */
-export function raiseIds({ db, number }: Pick<Home, 'db' | 'number'>) {
+export function raiseIds({ db, number }: NumberedDatabase) {
   const last = number * IDS_PER_DATABASE;
   const tables = sql`json_each('["businesses","access","api_keys"]')`;
   const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;

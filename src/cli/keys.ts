@@ -4,7 +4,7 @@ import { hashOf, newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, type Database } from '../db/schema.ts';
 import { changeByOperator, lastFourOf, type Subject } from './changes.ts';
-import type { Home } from './databases.ts';
+import type { NumberedDatabase } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
 const { hash: _, ...columns } = getTableColumns(apiKeys);
@@ -23,7 +23,7 @@ const subjectOf = ({ user_id, business_id }: Pick<Key, 'user_id' | 'business_id'
  * for that business only, which must be the user's.
  */
 export async function createKey(
-  home: Pick<Home, 'db' | 'number'>,
+  home: NumberedDatabase,
   key: { user_id: number; name: string; expires_on: string | null; business_id?: number | null; read_only?: boolean },
   now: Date,
 ): Promise<Key & { api_key: string }> {

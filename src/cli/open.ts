@@ -52,10 +52,10 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
     remoteBindings: remote,
     envFiles: [],
   });
-  const homes = bound.map(({ number, binding, name }) => {
+  const databases = bound.map(({ number, binding, name }) => {
     return { number, binding, name, db: drizzle(proxy.env[binding] as D1Database) };
   });
-  const run = () => work(new Databases(homes));
+  const run = () => work(new Databases(databases));
   try {
     return await (remote ? run() : patiently(run));
   } finally {

@@ -2,10 +2,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { ALPHABET } from '../core/credential.ts';
 import { businesses, dailyUsage } from '../db/schema.ts';
-import type { Home } from './databases.ts';
+import type { BoundDatabase } from './databases.ts';
 
 /** `region` is null for a local database. `uses` are those of `day`, of all businesses. */
-export async function summaryOf({ db, number, binding, name }: Home, day: string) {
+export async function summaryOf({ db, number, binding, name }: BoundDatabase, day: string) {
   const ofDay = and(eq(dailyUsage.business_id, businesses.id), eq(dailyUsage.day, day));
   const { results, meta } =
     await db.run(sql`select count(*) as businesses, coalesce(sum(${dailyUsage.count}), 0) as uses

@@ -29,7 +29,7 @@ export const port = value('be a number from 1 to 65535', (text) => {
   const number = idOf(text);
   return number !== null && number <= 65_535 ? number : null;
 });
-export const databases = value('be a number from 1 to 62', (text) => {
+export const databaseCount = value('be a number from 1 to 62', (text) => {
   const number = idOf(text);
   return number !== null && number <= BINDINGS.length ? number : null;
 });

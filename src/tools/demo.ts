@@ -2,7 +2,7 @@
 // for trying out domains. With several databases, a third one belongs to another user, in another database.
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { createBusiness } from '../cli/businesses.ts';
-import type { Databases, Home } from '../cli/databases.ts';
+import type { BoundDatabase, Databases } from '../cli/databases.ts';
 import { homeOf } from '../cli/homes.ts';
 import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
@@ -49,7 +49,7 @@ async function prepareOther(databases: Databases, keyName: string, now: Date) {
 }
 
 /** Revokes the key with this name, and creates another. */
-async function replaceKey(home: Home, user_id: number, name: string, now: Date): Promise<string> {
+async function replaceKey(home: BoundDatabase, user_id: number, name: string, now: Date): Promise<string> {
   const old = and(eq(apiKeys.user_id, user_id), eq(apiKeys.name, name), isNull(apiKeys.revoked_at));
   await home.db
     .update(apiKeys)
@@ -60,7 +60,7 @@ async function replaceKey(home: Home, user_id: number, name: string, now: Date):
 }
 
 async function ensureBusiness(
-  home: Home,
+  home: BoundDatabase,
   user_id: number,
   name: string,
   main_domain: string,

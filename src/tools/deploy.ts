@@ -17,19 +17,19 @@ const root = resolve(import.meta.dirname, '../..');
 const args = process.argv.slice(2);
 
 const { config, databases } = planned();
-const given = config === undefined ? [] : ['--config', config];
+const configArgs = config === undefined ? [] : ['--config', config];
 
 for (const { number, binding, name, place } of databases) {
   const label = `${name} (${binding})`;
-  const found = wrangler(['d1', 'info', name, '--json', ...given], 'pipe');
+  const found = wrangler(['d1', 'info', name, '--json', ...configArgs], 'pipe');
   if (!found.done) {
     if (!found.output.includes("Couldn't find a D1 DB")) fail(`${label}: ${found.output}`);
     const where = place === undefined ? [] : [`--${place.kind}`, place.value];
-    const made = wrangler(['d1', 'create', name, ...where, ...given], 'pipe');
+    const made = wrangler(['d1', 'create', name, ...where, ...configArgs], 'pipe');
     if (!made.done) fail(`${label}: ${made.output}`);
     console.log(`Created the database ${label}${place === undefined ? '' : ` with ${place.kind} ${place.value}`}.`);
   }
-  if (!wrangler(['d1', 'migrations', 'apply', binding, '--remote', ...given], 'inherit').done)
+  if (!wrangler(['d1', 'migrations', 'apply', binding, '--remote', ...configArgs], 'inherit').done)
     fail(`The migrations of ${label} were not applied: nothing was uploaded.`);
   if (number === 0) requireHomes(label);
 }
@@ -54,7 +54,7 @@ function planned() {
       setting,
       known.map(({ binding }) => binding),
     );
-    return { config: file, databases: bound.map((home) => ({ ...home, place: places.get(home.binding) })) };
+    return { config: file, databases: bound.map((database) => ({ ...database, place: places.get(database.binding) })) };
   } catch (error) {
     return stop((error as Error).message);
   }
@@ -87,7 +87,7 @@ function warnOfLimits(file: string): void {
 
 /** Stops where owners have their data in a database that is not bound: none may ever be taken away. */
 function requireHomes(label: string): void {
-  const asked = wrangler(['d1', 'execute', 'DB', '--remote', '--json', '--command', HOMES, ...given], 'pipe');
+  const asked = wrangler(['d1', 'execute', 'DB', '--remote', '--json', '--command', HOMES, ...configArgs], 'pipe');
   if (!asked.done) fail(`${label}: ${asked.output}`);
   const [{ results }] = JSON.parse(asked.stdout) as [{ results: { database: number }[] }];
   const unbound = results.flatMap(({ database }) =>

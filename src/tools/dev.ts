@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../cli/errors.ts';
-import { databases as databasesValue, port as portValue, readValue } from '../cli/values.ts';
+import { databaseCount, port as portValue, readValue } from '../cli/values.ts';
 import { DEMO_VARIABLE, type Demo } from './build.ts';
 import { prepareDemo } from './demo.ts';
 import { problemOf } from './port.ts';
@@ -96,7 +96,7 @@ function optionsOf() {
     const { values } = parseArgs({ options });
     return {
       port: readValue(portValue('8788'), '--port', values.port),
-      count: readValue(databasesValue('3'), '--databases', values.databases),
+      count: readValue(databaseCount('3'), '--databases', values.databases),
       persist: values['persist-to'],
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { Databases, type Home } from '../../src/cli/databases.ts';
+import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { importHistory } from '../../src/cli/history.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
@@ -28,7 +28,7 @@ async function inBoth<T>(work: (side: Side) => Promise<T>): Promise<Pair<T>> {
 }
 
 const bindings: Pair<Partial<Bindings>> = { one: { DB: env.ONE }, three: databases() };
-const one: Home = { number: 0, binding: 'DB', name: 'one', db: drizzle(env.ONE) };
+const one: BoundDatabase = { number: 0, binding: 'DB', name: 'one', db: drizzle(env.ONE) };
 const opened = (side: Side) => new Databases(side === 'one' ? [one] : homes);
 
 beforeAll(async () => {
@@ -250,7 +250,7 @@ class Run {
       case 'import history': {
         const days = [{ line: 1, day: '2026-03-02', count: 3 }];
         const { one, three } = await inBoth((side) => {
-          const { db } = opened(side).holding(business.id[side]) as Home;
+          const { db } = opened(side).holding(business.id[side]) as BoundDatabase;
           return importHistory(db, business.id[side], days, step.replace, this.now).catch(
             (error: Error) => error.message,
           );

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { Databases, type Home } from '../../src/cli/databases.ts';
+import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { homeOf } from '../../src/cli/homes.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
@@ -24,7 +24,7 @@ const report = Array.from({ length: 14 }, (_, index) => `2026-03-${`${index + 1}
   count: USED[date as keyof typeof USED] ?? 0,
 }));
 
-const old: Home = { number: 0, binding: 'DB', name: 'old', db: drizzle(env.ONE) };
+const old: BoundDatabase = { number: 0, binding: 'DB', name: 'old', db: drizzle(env.ONE) };
 const bound = {
   'one database': { bindings: { DB: env.ONE }, opened: () => new Databases([old]) },
   'two more databases': {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Databases, Home } from '../../src/cli/databases.ts';
+import type { BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { hashOf } from '../../src/core/credential.ts';
 import { apiKeys, businesses } from '../../src/db/schema.ts';
@@ -96,4 +96,4 @@ describe('with three databases', () => {
 });
 
 const rows = <T extends typeof businesses | typeof apiKeys>(databases: Databases, number: number, table: T) =>
-  (databases.numbered(number) as Home).db.select().from(table).orderBy(table.id);
+  (databases.numbered(number) as BoundDatabase).db.select().from(table).orderBy(table.id);
