@@ -7,7 +7,7 @@ import type { Recording } from './routes/recording.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
 export type Bindings = {
-  /** The databases. The others are DB_1 to DB_61. */
+  /** The first database. The others are DB_1 to DB_61 (core/database.ts). */
   DB: D1Database;
   /** Limits requests by client address. Absent: no limit. */
   ADDRESS_LIMIT?: RateLimit;

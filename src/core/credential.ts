@@ -12,7 +12,7 @@ export type Credential = {
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The letter that names the database, and random characters. Credentials from before had no letter: they are in database 0. */
+/** The letter that names the database, and random characters. Older credentials have no letter: they are in database 0. */
 const OURS = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
 const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 

@@ -4,9 +4,10 @@ import { ALPHABET, type Credential } from './credential.ts';
 
 /** A database by its name in wrangler.toml. Number 0 is DB, and its letter is 0; number 61 is DB_61, and its letter is z. */
 export type Binding = 'DB' | `DB_${number}`;
-/** By number. */
+/** Every binding, by number. */
 export const BINDINGS = Array.from(ALPHABET, (_, number): Binding => (number === 0 ? 'DB' : `DB_${number}`));
 
+/** The binding of a database, or null if there is none with this number. */
 export const bindingOf = (number: number): Binding | null => BINDINGS[number] ?? null;
 /** The number of a database, or null if `binding` is not the name of one. */
 export const numberOf = (binding: string): number | null => {

@@ -8,16 +8,16 @@ export const DAY_MS = 86_400_000;
 /** A range of days, both ends included, `from` ≤ `to`. */
 export type Range = { from: string; to: string };
 
-/** An instant as answers show it: ISO 8601 with six fractional digits, of which a Date fills three. */
+/** An instant as responses show it: ISO 8601 with six fractional digits, of which a Date fills three. */
 export const timestampOf = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
 
 /** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
-/** The first day of the month of an instant, and a last one that no month exceeds. Days compare as strings. */
+/** The first day of the month of an instant, and a last one that no month exceeds. */
 export function monthOf(instant: Date) {
   const month = instant.toISOString().slice(0, 8);
-  return { first: `${month}01`, last: `${month}31` };
+  return { first_of_month: `${month}01`, last_of_month: `${month}31` };
 }
 
 /** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */

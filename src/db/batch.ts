@@ -1,4 +1,4 @@
-// The single round trip a request makes to the database, and its cost.
+// The round trip that a request makes to its database, and the cost.
 import { type Call, valuesOf } from './permission.ts';
 import type { RowsOf, Statement, Value } from './statement.ts';
 

@@ -57,7 +57,7 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
   const examined = sql`(select ${rowAsJson(businessColumns)} as business, ${businesses.id}, ${sql.join(Object.values(limitColumns), sql`, `)},
     (${ruleFor(form, permission.read_only)}) as denied from ${businesses} where ${isOwn} order by ${businesses.id} limit ${$.limit})`;
   const days = sql`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
-    where ${dailyUsage.business_id} = case when denied is null then id end and ${between(dailyUsage.day, $.from, $.last)})`;
+    where ${dailyUsage.business_id} = case when denied is null then id end and ${between(dailyUsage.day, $.from, $.last_of_month)})`;
   const list = sql<string>`(select json_group_array(json_object('id', id, 'denied', denied, 'business', json(business),
     'daily_limit', daily_limit, 'monthly_limit', monthly_limit, 'counts', json(${days}))) from ${examined})`;
   return builder

@@ -7,8 +7,8 @@ import { builder } from './statement.ts';
 
 const KEEP_DAYS = 400;
 
-/** Changes from before this are forgotten. */
-export const keptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
+/** The first day whose changes are kept. */
+export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
 
 export type Action =
   | 'add_sites'

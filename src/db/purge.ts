@@ -4,9 +4,9 @@ import { and, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { dayOf, timestampOf } from '../core/time.ts';
-import { keptFrom } from './changes.ts';
+import { changesKeptFrom } from './changes.ts';
 import { stackOf } from './outage.ts';
-import { forgottenBefore } from './refused-origins.ts';
+import { originsKeptFrom } from './refused-origins.ts';
 import { changes, type Database, formerTokens, ledger, refusedOrigins } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
@@ -65,7 +65,7 @@ async function purgeChanges(db: Database, now: Date): Promise<void> {
   const due = db
     .select({ subject: changes.subject, subject_id: changes.subject_id, id: changes.id })
     .from(changes)
-    .where(lt(changes.at, keptFrom(now)))
+    .where(lt(changes.at, changesKeptFrom(now)))
     .limit(CHANGES_PER_STATEMENT);
   await db.delete(changes).where(sql`(subject, subject_id, id) in ${due}`);
 }
@@ -77,5 +77,5 @@ async function purgeRefusedOrigins(db: Database, now: Date, minute: number): Pro
   const businesses = sql`((select max(${business_id}) from ${refusedOrigins}) - ${first} + 1)`;
   const startOf = (slice: number) => sql`${first} + ${businesses} * ${slice} / ${MINUTES_PER_DAY}`;
   const isInSlice = sql`${business_id} >= ${startOf(minute)} and ${business_id} < ${startOf(minute + 1)}`;
-  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, forgottenBefore(now))));
+  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsKeptFrom(now))));
 }

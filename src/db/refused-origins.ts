@@ -1,5 +1,5 @@
 // Origins that were refused although the credential was valid: a hint for the owner, never a ground for a decision.
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { rowAsJson } from './business.ts';
@@ -10,8 +10,8 @@ import { builder } from './statement.ts';
 const MAX_ORIGINS = 50;
 const KEEP_DAYS = 90;
 
-/** Origins that were last seen before this are forgotten. */
-export const forgottenBefore = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
+/** An origin is kept if it was seen on this day or later. */
+export const originsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
 
 /**
  * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, the one seen least often makes room, and of several the one
@@ -44,12 +44,10 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
   ]);
 }
 
-const since = (day: SQL) => sql`${refusedOrigins.last_seen} >= ${day}`;
-
 /** Reads the verdict and, as JSON, the sites of the business and the origins refused since a day. */
 export const refusedSince = statement(['since'], (permission, $) => {
-  const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), since(sql`${$.since}`));
   const { origin, count, first_seen, last_seen } = refusedOrigins;
+  const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const row = rowAsJson({ origin, count, first_seen, last_seen });
   const sites = sql<string>`(select json_group_array(${access.site}) from ${access}
     where ${eq(access.business_id, permittedId(permission))})`;

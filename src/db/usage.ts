@@ -36,7 +36,7 @@ function usesOfLimits(permission: Permission) {
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
   const ofMonth = and(
     eq(dailyUsage.business_id, permittedId(permission)),
-    between(dailyUsage.day, $call.first, $call.last),
+    between(dailyUsage.day, $call.first_of_month, $call.last_of_month),
   );
   return {
     today: sql<number | null>`case when ${permission.daily_limit} is not null
@@ -46,14 +46,14 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
-/** Whether a limit is reached. Then no single use is counted. */
+/** Whether a limit is reached: then no single use is counted. `reachedLimit` in core/limits.ts tells the caller which one. */
 function isLimitReached(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
   return sql`coalesce(${today} >= ${permission.daily_limit}, 0) or coalesce(${month} >= ${permission.monthly_limit}, 0)`;
 }
 
-/** The limits, and the uses that count towards them before this one. */
-function limitsOf(permission: Permission) {
+/** The limits, and the uses that count towards them before this one (core/limits.ts). */
+function standingOf(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;
   return { daily_limit, monthly_limit, today: today.as('today'), month: month.as('month') };
@@ -64,7 +64,7 @@ export const usesBefore = statement(
   [],
   (permission) =>
     builder
-      .select({ ...verdictOf(permission), ...limitsOf(permission) })
+      .select({ ...verdictOf(permission), ...standingOf(permission) })
       .from(permission)
       .where(sql`true`), // as in `usageInRange`
 )({});
@@ -109,7 +109,7 @@ export const useBefore = statement(['digest'], (permission, $) => {
   return builder
     .select({
       ...verdictOf(permission),
-      ...limitsOf(permission),
+      ...standingOf(permission),
       date: sql<string | null>`${ledger.day}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })

@@ -6,7 +6,7 @@ import { canonicalSite, sitesCovering } from '../core/site.ts';
 import { addSites, MAX_SITES, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { readVerdict } from '../db/permission.ts';
-import { forgetRefused, forgottenBefore, refusedSince } from '../db/refused-origins.ts';
+import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-origins.ts';
 import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
@@ -52,7 +52,7 @@ export const LAST_RULE =
   'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
 
 /** The origins that would still be refused. */
-function refusedResponse(c: Context<Env>, row: { sites: string; refused: string }) {
+function refusedOriginsResponse(c: Context<Env>, row: { sites: string; refused: string }) {
   const sites = new Set<string>(JSON.parse(row.sites));
   const refused: RefusedOrigins['refused'] = JSON.parse(row.refused);
   // Without a site, every origin passes.
@@ -84,8 +84,8 @@ export const access = new Hono<Env>()
     return businessResponse(c, row, touched ?? parsed(row).business, []);
   })
   .get('/:business_id/access/refused', guard('read_refused_origins'), async (c) => {
-    const [row] = await c.get('ask')(refusedSince({ since: forgottenBefore(c.get('call').now) }));
-    return refusedResponse(c, row);
+    const [row] = await c.get('ask')(refusedSince({ since: originsKeptFrom(c.get('call').now) }));
+    return refusedOriginsResponse(c, row);
   })
   .delete('/:business_id/access/refused', wholeBody, guard('change_refused_origins'), async (c) => {
     await c.get('ask')(readVerdict, forgetRefused);

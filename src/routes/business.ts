@@ -59,8 +59,8 @@ type Examined = Limits & { id: number; denied: Refusal | null; business: Busines
 /** A business as it is listed, with its uses of the last 30 days and what is left of its limits. */
 function listedBusiness({ business, counts, ...limits }: Examined, verdict: Verdict, now: Date): ListedBusiness {
   const { daily_limit: daily, monthly_limit: monthly } = limits;
-  const { first } = monthOf(now);
-  const inMonth = Object.entries(counts).filter(([day]) => day >= first);
+  const { first_of_month } = monthOf(now);
+  const inMonth = Object.entries(counts).filter(([day]) => day >= first_of_month);
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
   const remaining = remainingOf({ ...limits, today: counts[dayOf(now)] ?? 0, month });
   return {
@@ -80,7 +80,7 @@ export const business = new Hono<Env>()
       const query = c.req.valid('query');
       const { now } = c.get('call');
       const limit = Number(query.limit ?? BUSINESSES_PER_PAGE.default);
-      const from = [rangeOf({}, dayOf(now)).from, monthOf(now).first].sort()[0] ?? '';
+      const from = [rangeOf({}, dayOf(now)).from, monthOf(now).first_of_month].sort()[0] ?? '';
       const [row] = await c.get('ask')(businessesAfter({ limit, after: Number(query.after ?? 0), from }));
       const examined: Examined[] = JSON.parse(row.businesses);
       const readable = examined.filter(({ denied }) => denied === null);
