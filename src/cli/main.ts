@@ -1,16 +1,16 @@
 // npm run admin -- <command>: prints one JSON object on stdout and messages on stderr. Exits with 2 for a wrong command line, 1 for
 // a command that failed.
 import { Console } from 'node:console';
-import { type Call, callOf } from './call.ts';
+import { type CommandLine, commandLineOf } from './command-line.ts';
 import { reasonOf, UsageError } from './errors.ts';
 
 // wrangler reports on stdout what it does.
 globalThis.console = new Console(process.stderr);
 
 try {
-  const call = callOf(process.argv.slice(2));
-  if ('help' in call) process.stdout.write(call.help);
-  else await run(call);
+  const commandLine = commandLineOf(process.argv.slice(2));
+  if ('help' in commandLine) process.stdout.write(commandLine.help);
+  else await run(commandLine);
 } catch (error) {
   const reason = reasonOf(error);
   const message = reason.includes('no such table')
@@ -21,7 +21,7 @@ try {
 }
 
 /** Prints the result. A database that failed is named on stderr, and the exit code is 1: the result lacks what is in it. */
-async function run({ command, given, where }: Call) {
+async function run({ command, given, where }: CommandLine) {
   // Loaded late: wrangler takes most of a second to load, and help and errors need not wait for it.
   const { withDatabases } = await import('./open.ts');
   const { result, failures } = await withDatabases(where, async (databases) => ({

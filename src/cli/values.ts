@@ -29,6 +29,7 @@ export const port = value('be a number from 1 to 65535', (text) => {
   const number = idOf(text);
   return number !== null && number <= 65_535 ? number : null;
 });
+/** How many databases `npm run dev` serves. */
 export const databaseCount = value('be a number from 1 to 62', (text) => {
   const number = idOf(text);
   return number !== null && number <= BINDINGS.length ? number : null;

@@ -119,6 +119,7 @@ export const changes = sqliteTable(
   (table) => [primaryKey({ columns: [table.subject, table.subject_id, table.id] }), index('changes_at').on(table.at)],
 );
 
+/** The tokens of deleted businesses, by hash: none may be imported again. */
 export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
   primaryKey({ columns: [table.hash] }),
 ]);

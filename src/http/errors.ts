@@ -112,6 +112,7 @@ function deniedResponse(refusal: Refusal, { operation, origin, credential }: Den
   }
 }
 
+/** The one response of an error. The OpenAPI description is made of them, too. */
 export function errorResponse(error: Error): ErrorResponse {
   if (error instanceof Unauthenticated) {
     const headers = error.sent ? { 'WWW-Authenticate': HOW_TO_SEND } : CHALLENGE;

@@ -11,8 +11,9 @@ import * as service from './service.ts';
 const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
 
 **Credentials.** Send either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret. Keep it on servers; it
-acts on every business of its user. A *business token* is public. Put it into web pages; it acts on its own business only. Once a
-business has registered domains, pages of other domains are refused, whichever they send, and a token is refused without \`Origin\`.
+acts on every business of its user, or on one, and may be read-only. A *business token* is public. Put it into web pages; it acts on
+its own business only. Once a business has registered domains, pages of other domains are refused, whichever they send, and a token
+is refused without \`Origin\`.
 
 **Responses.** A success has \`status: true\` and \`data\`. An unknown path gets 404 and another method 405, both with
 \`{"message": "…"}\`; HEAD works like GET. Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that
@@ -260,7 +261,7 @@ const paths: ZodOpenApiPathsObject = {
 
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
-const KEY = 'An API key: secret, for servers. It acts on every business of its user.';
+const KEY = 'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
 /** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */
@@ -274,6 +275,7 @@ const overrideOf = (closed: boolean): ZodOpenApiOverride =>
     delete jsonSchema.additionalProperties;
   };
 
+/** The description. `closed` is for tests: then a response may have no field that is not described. */
 export const openapi = ({ closed } = { closed: false }) =>
   createDocument(
     {
@@ -282,9 +284,12 @@ export const openapi = ({ closed } = { closed: false }) =>
       servers: [{ url: '/', description: 'The host that serves this description.' }],
       tags: [
         { name: 'usage', description: 'Read and record the uses of a business.' },
-        { name: 'businesses', description: 'What a key may ask about.' },
-        { name: 'access', description: 'Manage the domains on which a business token works.' },
-        { name: 'description', description: 'This document.' },
+        { name: 'businesses', description: 'List the businesses of an API key.' },
+        {
+          name: 'access',
+          description: 'Manage the domains on which a business token works, the token, and read who changed what.',
+        },
+        { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths,
       components: { securitySchemes: { apiKey: bearer('bua_sk_…', KEY), businessToken: bearer('bua_pk_…', TOKEN) } },

@@ -39,6 +39,7 @@ const article = (path: string, method: string, operation: Operation) => `<articl
       <pre><code>${escaped(curl(path, method, operation).join('\n'))}</code></pre>
     </article>`;
 
+/** An article for each operation. */
 export const operationsHtml = (): string =>
   Object.entries(openapi().paths ?? {})
     .flatMap(([path, { parameters: _, ...operations }]) =>

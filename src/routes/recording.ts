@@ -25,6 +25,7 @@ export const recording = createMiddleware<Env>(async function recording(c, next)
   await next();
 });
 
+/** For the guard, which runs before the uses are read. */
 export const operationOf = (c: Context<Env>): Operation =>
   c.get('recording').kind === 'many' ? 'record_uses' : 'record_use';
 

@@ -4,7 +4,7 @@ import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
-import { callOf } from '../../src/cli/call.ts';
+import { commandLineOf } from '../../src/cli/command-line.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
@@ -26,7 +26,7 @@ export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), 
 
 /** The object that the command of `args` gives on the database in `state`; how main.ts prints it is main.test.ts's to say. */
 export async function resultOf(state: string, ...args: string[]) {
-  const call = callOf([...args, '--persist-to', state]);
+  const call = commandLineOf([...args, '--persist-to', state]);
   if ('help' in call) throw new Error('a call for help');
   const { command, given, where } = call;
   return JSON.parse(

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { callOf } from '../../src/cli/call.ts';
+import { commandLineOf } from '../../src/cli/command-line.ts';
 import { codesIn, DOCUMENTS, read, tableIn } from './document.ts';
 
 const all = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found = '']) => found);
@@ -56,7 +56,7 @@ test('README.md names the two commands, and where every part of src is', () => {
 
 test('docs/operating.md has every command of npm run admin, with its options', () => {
   const formOf = (command = '') => command.replace(/(--[\w-]+) ("[^"]*"|[^\s\]]+)/g, '$1'); // without examples of values
-  const { help } = callOf(['--help']) as { help: string };
+  const { help } = commandLineOf(['--help']) as { help: string };
   const forms = [...help.matchAll(/^ {2}(\S.*)$/gm)].map(([, command]) => formOf(command));
   const named = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => formOf(codesIn(cell)[0]));
   expect(named.sort()).toEqual(forms.sort());

@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts';
 import type { Where } from './open.ts';
 import { optionOf, readValue, type Values } from './values.ts';
 
-export type Call = { command: Command; given: Record<string, unknown>; where: Where };
+export type CommandLine = { command: Command; given: Record<string, unknown>; where: Where };
 
 const EVERYWHERE = {
   remote: { type: 'boolean', default: false },
@@ -25,7 +25,7 @@ Commands use the local databases. --remote uses the deployed ones; --persist-to 
 `;
 
 /** Parses a command line. Throws UsageError if it is wrong. */
-export function callOf(argv: string[]): Call | { help: string } {
+export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   const [noun = '', verb = '', ...args] = argv;
   const name = `${noun} ${verb}`;
   const command = COMMANDS[name];

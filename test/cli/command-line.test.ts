@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callOf } from '../../src/cli/call.ts';
+import { commandLineOf } from '../../src/cli/command-line.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 
@@ -69,14 +69,14 @@ describe('help', () => {
   test.each(['', '--help', '-h', 'business --help', 'business burn --help'])(
     'names every command for "%s"',
     (words) => {
-      expect(callOf(words.split(' ').filter((word) => word !== ''))).toEqual({ help: HELP });
+      expect(commandLineOf(words.split(' ').filter((word) => word !== ''))).toEqual({ help: HELP });
     },
   );
 
   test.each(Object.entries(HELP_OF))('tells how to call %s, whatever else is said', (name, [usage, does]) => {
     const help = `npm run admin -- ${usage}\n${does}\n`;
-    expect(callOf([...name.split(' '), '--help'])).toEqual({ help });
-    expect(callOf([...name.split(' '), 'x', '-h', 'y', '--remote'])).toEqual({ help });
+    expect(commandLineOf([...name.split(' '), '--help'])).toEqual({ help });
+    expect(commandLineOf([...name.split(' '), 'x', '-h', 'y', '--remote'])).toEqual({ help });
   });
 });
 
@@ -90,12 +90,12 @@ describe('a call', () => {
       country_id: 1,
       business_size: 'small',
     };
-    expect(callOf(['business', 'create', ...ACME])).toEqual({
+    expect(commandLineOf(['business', 'create', ...ACME])).toEqual({
       command: COMMANDS['business create'],
       given,
       where: HERE,
     });
-    expect(callOf(['business', 'update', ...ACME, '3'])).toEqual({
+    expect(commandLineOf(['business', 'update', ...ACME, '3'])).toEqual({
       command: COMMANDS['business update'],
       given: { ID: 3, ...given },
       where: HERE,
@@ -103,17 +103,21 @@ describe('a call', () => {
   });
 
   test('takes values that start with a dash', () => {
-    expect(callOf(['key', 'create', '--user=7', '--name=-x', '--expires', '9999-12-31'])).toMatchObject({
+    expect(commandLineOf(['key', 'create', '--user=7', '--name=-x', '--expires', '9999-12-31'])).toMatchObject({
       given: { user_id: 7, name: '-x', expires_on: '9999-12-31' },
     });
-    expect(callOf(['access', 'check', '1', '--', '--help'])).toMatchObject({ given: { ID: 1, ORIGIN: '--help' } });
+    expect(commandLineOf(['access', 'check', '1', '--', '--help'])).toMatchObject({
+      given: { ID: 1, ORIGIN: '--help' },
+    });
   });
 
   test('is for the local databases, others elsewhere, or the deployed ones', () => {
-    expect(callOf(['business', 'list'])).toMatchObject({ where: HERE });
-    expect(callOf(['business', 'list', '--persist-to', 'a b'])).toMatchObject({ where: { 'persist-to': 'a b' } });
-    expect(callOf(['business', 'list', '--config', 'b.toml'])).toMatchObject({ where: { config: 'b.toml' } });
-    expect(callOf(['business', 'list', '--remote'])).toMatchObject({
+    expect(commandLineOf(['business', 'list'])).toMatchObject({ where: HERE });
+    expect(commandLineOf(['business', 'list', '--persist-to', 'a b'])).toMatchObject({
+      where: { 'persist-to': 'a b' },
+    });
+    expect(commandLineOf(['business', 'list', '--config', 'b.toml'])).toMatchObject({ where: { config: 'b.toml' } });
+    expect(commandLineOf(['business', 'list', '--remote'])).toMatchObject({
       where: { remote: true, 'persist-to': undefined },
     });
   });
@@ -181,6 +185,6 @@ describe('a wrong call is refused in one clear line', () => {
       'Use either --persist-to (local databases) or --remote (the deployed ones), not both',
     ],
   ])('%s', (_, argv, line) => {
-    expect(() => callOf(argv)).toThrow(new UsageError(line));
+    expect(() => commandLineOf(argv)).toThrow(new UsageError(line));
   });
 });
