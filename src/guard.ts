@@ -54,8 +54,7 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
       ownOrigin,
       now: c.get('clock')(),
     };
-    const named = c.req.param('business_id') === undefined ? null : business_id;
-    entry.call = { operation: call.operation, business_id: named, origin };
+    entry.call = { operation: call.operation, business_id: business_id || null, origin };
     const isIdentified = call.operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
     const isRepeatable = POLICY[call.operation].repeatable || isIdentified;
     c.set('call', call);

@@ -318,6 +318,18 @@ describe('the log', () => {
     ]);
   });
 
+  test('has the id in the path, or null if that is none', async () => {
+    const business = await newBusiness();
+    for (const [id, logged] of [
+      [999_999_999, 999_999_999],
+      ['abc', null],
+      ['0', null],
+    ]) {
+      const { lines } = await call('GET', `/api/v1/business/usage/${id}`, { as: business.key });
+      expect(lines).toMatchObject([{ refusal: 'unknown_business', business_id: logged }]);
+    }
+  });
+
   test('tells which outage a 503 was', async () => {
     const business = await newBusiness();
     const { app, errors } = newApp();
