@@ -1,7 +1,7 @@
 // Rotating the token of a business: what is answered, which tokens work until when, what it costs, and two rotations at once.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { formerTokens } from '../src/db/schema.ts';
+import { businesses, formerTokens } from '../src/db/schema.ts';
 import { type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -188,6 +188,20 @@ test('an imported token is rotated like any: kept, or gone at once', async () =>
   expect(await statusOf(business, business.token, later(HOUR))).toBe(401);
   await rotated(business);
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
+});
+
+test('an imported token that another business had before is kept for the business that has it now', async () => {
+  const token = 'Imported.Token_that.two.had';
+  const first = await newBusiness({ token });
+  await rotated(first, { body: { keep_old: '1h' } });
+  // It has expired, and is not purged yet.
+  const second = await newBusiness({ user_id: first.user_id });
+  await second.db.update(businesses).set({ token }).where(eq(businesses.id, second.id));
+  const at = later(HOUR);
+  await rotated(second, { body: { keep_old: '1h' }, at });
+  expect(await statusOf(second, token, at)).toBe(200);
+  expect(await statusOf(first, token, at)).toBe(422);
+  expect(await formerOf(second)).toMatchObject([{ token }]);
 });
 
 test('the token of a suspended business can be rotated, and works when it is active again', async () => {

@@ -36,7 +36,11 @@ const keepToken = statement(['expires_at'], (permission, $) =>
       sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at} from ${businesses}
         where ${eq(businesses.id, touchedId(permission))}`,
     )
-    .onConflictDoUpdate({ target: formerTokens.token, set: { expires_at: sql`excluded.expires_at` } }),
+    // An imported token may have been the former token of another business.
+    .onConflictDoUpdate({
+      target: formerTokens.token,
+      set: { business_id: sql`excluded.business_id`, expires_at: sql`excluded.expires_at` },
+    }),
 );
 const setToken = statement(['token'], (permission, $) =>
   builder
