@@ -89,7 +89,7 @@ test('of tokens', async () => {
 test('of lists', async () => {
   await expectFields(
     [changesBefore({ limit: 1, before: 2 }), refusedSince({ since: TODAY }), forgetRefused],
-    [{ ...REFUSAL, changes: true }, { ...REFUSAL, sites: true, refused: true }, null],
+    [{ ...REFUSAL, list: true }, { ...REFUSAL, sites: true, refused: true }, null],
   );
   await expectFields([businessesAfter({ limit: 1, after: 0, from: TODAY })], [{ ...REFUSAL, businesses: true }]);
 });

@@ -1,5 +1,5 @@
 // Who changed what. The row is written by the statement directly behind the one that decides, in the same batch.
-import { and, desc, eq, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addDays, dayOf } from '../core/time.ts';
 import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
 import { changes } from './schema.ts';
@@ -42,7 +42,13 @@ export function changeByKey(permission: Permission, action: Action, before: SQL,
   );
 }
 
-/** Reads the verdict and, as JSON, at most `limit` changes of the business before the one with the id `before`, newest first. */
+/** A change can be 130 KB (500 long sites), and D1 has no text over 2 MB. */
+const PAGE_BYTES = 500_000;
+
+/**
+ * Reads the verdict and, as JSON, at most `limit` changes of the business before the one with the id `before`, newest first: as many as
+ * it takes to reach PAGE_BYTES. `found` is how many there are, up to `limit`.
+ */
 export const changesBefore = statement(['limit', 'before'], (permission, $) => {
   const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
   const page = builder
@@ -52,11 +58,15 @@ export const changesBefore = statement(['limit', 'before'], (permission, $) => {
     .orderBy(desc(changes.id))
     .limit(sql`${$.limit}` as never)
     .as('page');
-  const row = sql`json_object('id', ${page.id}, 'at', ${page.at}, 'actor', ${page.actor}, 'action', ${page.action},
-    'before', json(${page.before}), 'after', json(${page.after}))`;
-  const list = sql<string>`(select json_group_array(${row}) from ${page})`;
+  const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
+  const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
+  const sized = sql`select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
+    from ${page}`;
+  const row = sql`json_object('id', id, 'at', at, 'actor', actor, 'action', action, 'before', json(before), 'after', json(after))`;
+  const list = sql<string>`(select json_object('found', count(*), 'changes',
+    json_group_array(${row}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})) from (${sized}))`;
   return builder
-    .select({ ...verdictOf(permission), changes: list.as('changes') })
+    .select({ ...verdictOf(permission), list: list.as('list') })
     .from(permission)
     .where(sql`true`);
 });

@@ -109,9 +109,9 @@ export const business = new Hono<Env>()
       const limit = Number(query.limit ?? CHANGES_PER_PAGE.default);
       const before = Number(query.before ?? Number.MAX_SAFE_INTEGER);
       const [row] = await c.get('ask')(changesBefore({ limit: limit + 1, before }));
-      const changes: Changes['changes'] = JSON.parse(row.changes);
+      const { found, changes }: { found: number; changes: Changes['changes'] } = JSON.parse(row.list);
       const page = changes.slice(0, limit);
-      return success<Changes>(c, { changes: page, next: changes.length > limit ? (page.at(-1)?.id ?? null) : null });
+      return success<Changes>(c, { changes: page, next: found > page.length ? (page.at(-1)?.id ?? null) : null });
     },
   );
 
