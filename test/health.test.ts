@@ -1,5 +1,5 @@
 // GET /api/v1/health: whether the service and each of its databases respond.
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import type { Bindings } from '../src/env.ts';
@@ -154,6 +154,40 @@ describe('asks each database once', () => {
     stalled.reject(new Error('down'));
     expect(bodyOf(await waiting)).toEqual(DOWN);
     expect(bodyOf(await ask())).toEqual(DOWN);
+  });
+
+  test('and lets nobody have an outcome of 10 seconds ago while it hangs', async () => {
+    const stalled = Promise.withResolvers<unknown>();
+    let stalls = false;
+    const all = () => (stalls ? stalled.promise : Promise.resolve({ meta: { rows_read: 1 } }));
+    const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
+    await ask();
+    stalls = true;
+    clock.now += 10_000;
+    const waiting = [ask(), ask()];
+    stalled.reject(new Error('down'));
+    expect((await Promise.all(waiting)).map(bodyOf)).toEqual([DOWN, DOWN]);
+    expect(asked.DB).toBe(2);
+  });
+
+  test('and keeps the outcome if the caller who asked has left', async () => {
+    const context = createExecutionContext();
+    const begun = Promise.withResolvers<void>();
+    let asked = 0;
+    const all = async () => {
+      begun.resolve();
+      await scheduler.wait(20);
+      asked += 1;
+      throw new Error('down');
+    };
+    const { fetch } = createApp(() => NOW, { log() {}, error() {} });
+    const bindings = { DB: instead(all) } as unknown as Bindings;
+    void fetch(new Request(BASE + PATH), bindings, context);
+    await begun.promise;
+    await waitOnExecutionContext(context);
+    expect(asked).toBe(1);
+    expect((await fetch(new Request(BASE + PATH), bindings, createExecutionContext())).status).toBe(503);
+    expect(asked).toBe(1);
   });
 
   test('and asks anew 5 seconds after the first request of an isolate if that has no outcome', async () => {
