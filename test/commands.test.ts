@@ -1,8 +1,10 @@
 // The operator's commands on the database: who changed what, limits, narrow keys, and the end of a business.
 import { eq, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { Databases } from '../src/cli/databases.ts';
+import { deleteBusiness } from '../src/cli/deletion.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
 import { createKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
@@ -220,5 +222,28 @@ describe('deleting a business', () => {
     expect(next.id).toBeGreaterThan(ID);
     const tables = sql`select count(*) as n from ${businesses} where ${eq(businesses.id, ID)}`;
     expect((await db.run(tables)).results).toEqual([{ n: 0 }]);
+  });
+
+  test('deletes many changes in steps, and keeps the last one if two commands delete at once', async () => {
+    const { id: ID, home, db } = await newBusiness();
+    const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1201)
+      insert into changes select 'business', ?, i, '2026-03-15T00:00:00.000000Z', 'operator', 'update_business', null, '{}' from n`;
+    await home.d1.prepare(row).bind(ID).run();
+    const written: number[] = [];
+    const watched = {
+      prepare: (sql: string) => home.d1.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        const results = await home.d1.batch(statements);
+        written.push(...results.map(({ meta }) => meta.changes));
+        return results;
+      },
+    };
+    const other = { number: home.number, db: drizzle(watched as unknown as D1Database) };
+    await Promise.all([deleteBusiness(other, ID, NOW), deleteBusiness(other, ID, NOW)]);
+    expect(Math.max(...written)).toBeLessThan(10);
+    expect(await changesOf({ ID })).toMatchObject([{ action: 'delete_business' }]);
+    await deleteBusiness(home, ID, NOW);
+    expect(await changesOf({ ID })).toHaveLength(1);
+    expect(await db.$count(businesses, eq(businesses.id, ID))).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 // How the operator deletes a business and all that is its own.
-import { and, eq, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { hashOf } from '../core/credential.ts';
 import { IDS_PER_STATEMENT } from '../db/purge.ts';
 import {
@@ -18,9 +18,12 @@ import { findBusiness, rotateToken, updateBusiness } from './businesses.ts';
 import { changeByOperator } from './changes.ts';
 import type { NumberedDatabase } from './databases.ts';
 
+/** One can be 130 KB. */
+const CHANGES_PER_STATEMENT = 500;
+
 /**
- * Deletes a business: first it is closed and its tokens stop working, then its ids go in steps, then the rest at once. If it is
- * interrupted, it goes on when it is run again. What stays is one change, which says that it was deleted, and the digests of its
+ * Deletes a business: first it is closed and its tokens stop working, then its ids and changes go in steps, then the rest at once. If
+ * it is interrupted, it goes on when it is run again. What stays is one change, which says that it was deleted, and the digests of its
  * tokens, so that none is imported again.
  */
 export async function deleteBusiness(home: NumberedDatabase, id: number, now: Date): Promise<void> {
@@ -40,8 +43,17 @@ export async function deleteBusiness(home: NumberedDatabase, id: number, now: Da
     deleted = meta.changes;
   }
 
-  const { user_id, name, main_domain } = business;
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, id));
+  const oldest = db.select({ id: changes.id }).from(changes).where(ofBusiness).orderBy(changes.id);
+  const due = inArray(changes.id, oldest.limit(CHANGES_PER_STATEMENT));
+  // If another command has deleted the business meanwhile, what is left is its last change.
+  const isThere = sql`exists (select 1 from ${businesses} where ${eq(businesses.id, id)})`;
+  for (let deleted = CHANGES_PER_STATEMENT; deleted === CHANGES_PER_STATEMENT; ) {
+    const { meta } = await db.delete(changes).where(and(ofBusiness, due, isThere));
+    deleted = meta.changes;
+  }
+
+  const { user_id, name, main_domain } = business;
   const latest = sql`(select max(${changes.id}) from ${changes} where ${ofBusiness})`;
   const change = { before: { user_id, name, main_domain }, after: null };
   await db.batch([

@@ -11,7 +11,7 @@ const REUSE_MS = 5000;
 /** While a database is asked, an older outcome would hide that it hangs. */
 const MAX_AGE_MS = 2 * REUSE_MS;
 /** How often a request that came before the first outcome looks for it. (It cannot await what another request awaits.) */
-const POLL_MS = 10;
+const POLL_MS = 50;
 
 /** With an outcome of its own, which the requests of an isolate share. */
 export function health() {
