@@ -20,3 +20,18 @@ test('reads a report with its types', async () => {
   const used: { date: string; count: number }[] = data.used;
   expect(used).toEqual([{ date: '2026-03-02', count: 5 }]);
 });
+
+test('rotates a token with a typed body', async () => {
+  const business = await newBusiness();
+  const { app } = newApp();
+  const client = hc<AppType>(BASE, {
+    headers: { Authorization: `Bearer ${business.key}` },
+    fetch: (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init), env),
+  });
+  const param = { business_id: `${business.id}` };
+  const rotate = client.api.v1.business[':business_id'].token.$post;
+  const kept = await (await rotate({ param, json: { keep_old: '24h' } })).json();
+  expect(kept.data.token).not.toBe(business.token);
+  // @ts-expect-error: a mistyped field would stop the old token at once.
+  expect((await rotate({ param, json: { keepOld: '24h' } })).status).toBe(422);
+});

@@ -27,8 +27,8 @@ async function bytesOf(request: Request): Promise<ArrayBuffer> {
 }
 
 /** A body whose length is unknown, or null as soon as it is too long. */
-async function counted(body: ReadableStream<Uint8Array>): Promise<ArrayBuffer | null> {
-  const chunks: Uint8Array[] = [];
+async function counted(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ArrayBuffer | null> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;

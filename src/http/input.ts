@@ -89,11 +89,11 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads a JSON body into `c.req.valid('json')`. */
-export const jsonInput = <S extends z.ZodMiniType<object>>(schema: S) =>
+/** Reads a JSON body into `c.req.valid('json')`. Where it is optional, an empty body is {}. */
+export const jsonInput = <S extends z.ZodMiniType<object>>(schema: S, { optional } = { optional: false }) =>
   createMiddleware<Env, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>(
     async function jsonInput(c, next) {
-      c.req.addValidatedData('json', await readJson(c, schema));
+      c.req.addValidatedData('json', optional && c.get('body').trim() === '' ? {} : await readJson(c, schema));
       await next();
     },
   );

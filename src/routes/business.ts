@@ -17,7 +17,7 @@ import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { methodNotAllowed } from '../http/errors.ts';
-import { pageQuery, readJson, refuseInvalidQuery } from '../http/input.ts';
+import { jsonInput, pageQuery, refuseInvalidQuery } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import type { Businesses, Business as BusinessWithList, Changes, ListedBusiness } from '../openapi/schemas.ts';
 
@@ -91,15 +91,21 @@ export const business = new Hono<Env>()
       });
     },
   )
-  .post('/:business_id/token', wholeBody, guard('rotate_token'), async (c) => {
-    const { keep_old } = c.get('body').trim() === '' ? {} : await readJson(c, rotationBody);
-    const { business_id, now } = c.get('call');
-    const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
-    const token = newCredential('bua_pk_', databaseOfId(business_id));
-    const [row, [touched]] = await c.get('ask')(businessWithEntries, ...rotateToken(token, keepUntil ?? null));
-    if (touched === undefined) throw new Error('a permitted rotation changed nothing');
-    return businessResponse(c, row, { ...touched, token }, parsed(row).entries);
-  })
+  .post(
+    '/:business_id/token',
+    wholeBody,
+    guard('rotate_token'),
+    jsonInput(rotationBody, { optional: true }),
+    async (c) => {
+      const { keep_old } = c.req.valid('json');
+      const { business_id, now } = c.get('call');
+      const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
+      const token = newCredential('bua_pk_', databaseOfId(business_id));
+      const [row, [touched]] = await c.get('ask')(businessWithEntries, ...rotateToken(token, keepUntil ?? null));
+      if (touched === undefined) throw new Error('a permitted rotation changed nothing');
+      return businessResponse(c, row, { ...touched, token }, parsed(row).entries);
+    },
+  )
   .get(
     '/:business_id/changes',
     guard('read_changes'),
