@@ -36,7 +36,10 @@ const article = (path: string, method: string, operation: Operation) => `<articl
       <h3>${escaped(operation.summary)}</h3>
       <code class="path"><b>${method.toUpperCase()}</b> ${escaped(path)}</code>
       ${prose(operation.description)}
-      <pre><code>${escaped(curl(path, method, operation).join('\n'))}</code></pre>
+      <div class="snippet">
+        <pre><code>${escaped(curl(path, method, operation).join('\n'))}</code></pre>
+        <button type="button" class="quiet copy" hidden>Copy</button>
+      </div>
     </article>`;
 
 /** An article for each operation. */

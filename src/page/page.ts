@@ -1,53 +1,47 @@
-// The page at /: the chart of a business by its token, the tag to paste, and the owner's part.
-import { element, showDays, typedInto } from './dom.ts';
-import { startOwner } from './owner.ts';
+// The page at /: the address of this service in the examples, buttons that copy them, and a live chart.
 import type { UsageChart } from './usage-chart.ts';
+
+const COPIED_MS = 2000;
+
+const find = <E extends Element>(selector: string): E => {
+  const found = document.querySelector<E>(selector);
+  if (found === null) throw new Error(`index.html has no ${selector}`);
+  return found;
+};
 
 for (const host of document.querySelectorAll('[data-host]')) host.textContent = location.origin;
 
-for (const snippet of document.querySelectorAll('pre')) {
-  const copy = document.createElement('button');
-  copy.type = 'button';
-  copy.textContent = 'Copy';
-  copy.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(snippet.textContent);
-    copy.textContent = 'Copied';
-    setTimeout(() => (copy.textContent = 'Copy'), 2000);
+for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? '');
+    button.textContent = 'Copied';
+    setTimeout(() => (button.textContent = 'Copy'), COPIED_MS);
   });
-  const frame = document.createElement('div');
-  frame.className = 'snippet';
-  snippet.replaceWith(frame);
-  frame.append(snippet, copy);
 }
 
 /** The chart that the build has put here: of the demo business in local development, else of none yet. */
-const chart = element<UsageChart>('live');
-const business = element<HTMLInputElement>('show-business');
-const token = element<HTMLInputElement>('show-token');
+const chart = find<UsageChart>('#live');
+const form = find<HTMLFormElement>('#show');
 
 function showTag(): void {
   for (const name of ['business', 'token'] as const) {
     const value = chart.getAttribute(name);
-    const place = document.querySelector(`[data-tag=${name}]`);
-    if (value !== null && place !== null) place.textContent = value;
+    if (value !== null) find(`[data-tag=${name}]`).textContent = value;
   }
 }
 
 if (chart.hasAttribute('business')) {
-  element('demo-note').hidden = false;
-  business.value = chart.getAttribute('business') ?? '';
-  token.value = chart.getAttribute('token') ?? '';
+  find<HTMLElement>('#demo-note').hidden = false;
   showTag();
+} else {
+  form.hidden = false;
 }
-const form = element<HTMLFormElement>('show');
-form.hidden = false;
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  chart.setAttribute('business', typedInto('show-business'));
-  chart.setAttribute('token', typedInto('show-token'));
-  showDays(chart, 'show');
+  for (const name of ['business', 'token']) {
+    chart.setAttribute(name, find<HTMLInputElement>(`#show-${name}`).value.trim());
+  }
   chart.hidden = false;
   showTag();
 });
-
-startOwner();

@@ -34,11 +34,16 @@ const live = ({ business, token }: Demo) =>
 
 async function files(): Promise<Record<string, string | Uint8Array>> {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [join(PAGE, 'usage-chart.ts'), join(PAGE, 'page.ts'), join(PAGE, 'page.css')],
+    entryPoints: [
+      ...['usage-chart.ts', 'page.ts', 'page.css', 'owner.css'].map((name) => join(PAGE, name)),
+      { in: join(PAGE, 'owner/main.tsx'), out: 'owner' },
+    ],
     outdir: ROOT,
     bundle: true,
     minify: true,
     format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'hono/jsx/dom',
     target: ['chrome123', 'firefox120', 'safari17.5'], // the first with light-dark()
     write: false,
     logLevel: 'warning',
@@ -49,6 +54,7 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
   return {
     'api/v1/openapi.json': JSON.stringify(openapi()),
     'index.html': html,
+    'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
   };

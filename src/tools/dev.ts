@@ -61,8 +61,8 @@ const others = other && {
   admin: `npm run -s admin -- ${['database', 'list', ...where].join(' ')}\n`,
 };
 console.log(`
-Ready: http://localhost:${port} shows the chart of a demo business, and a page for owners. To use the API, paste these lines into
-another terminal:
+Ready: http://localhost:${port} shows the chart of a demo business, and http://localhost:${port}/owner is the console for owners: sign
+in with the API_KEY below. To use the API, paste these lines into another terminal:
 
 export API=http://localhost:${port}/api/v1
 export API_KEY=${api_key}

@@ -1,4 +1,4 @@
-// What is served besides the API: the chart for every site, the page at /, and nothing of local development.
+// What is served besides the API: the chart for every site, the pages, and nothing of local development.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 test('every asset tells browsers to come by https only, as the API does', async () => {
-  for (const path of ['/', '/usage-chart.js', '/page.js', '/page.css', '/api']) {
+  for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {
     const answer = await fetch(service.url + path);
     const hsts = answer.headers.get('Strict-Transport-Security');
     expect({ path, hsts }).toEqual({ path, hsts: 'max-age=15552000; includeSubDomains' });
@@ -49,9 +49,9 @@ describe('the chart', () => {
   });
 });
 
-describe('the page at /', () => {
+describe.each(['/', '/owner'])('the page at %s', (path) => {
   test('runs and loads only what the service serves, and sends nothing elsewhere', async () => {
-    const answer = await fetch(service.url);
+    const answer = await fetch(service.url + path, { redirect: 'error' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('Content-Security-Policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; " +
@@ -66,10 +66,20 @@ describe('the page at /', () => {
   });
 
   test('has no form field that a browser without scripts could send somewhere', async () => {
-    const html = await (await fetch(service.url)).text();
+    const html = await (await fetch(service.url + path)).text();
     expect(html).not.toMatch(/<input[^>]* name=/);
   });
+});
 
+test('the console is at most 40 KiB of script and style, gzipped', async () => {
+  const files = await Promise.all(
+    ['/owner', '/owner.js', '/owner.css'].map(async (path) => (await fetch(service.url + path)).text()),
+  );
+  const size = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
+  expect(size).toBeLessThanOrEqual(40 * KiB);
+});
+
+describe('the page at /', () => {
   test('shows the demo only in the folder of local development: what is deployed never holds it', async () => {
     const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
     try {

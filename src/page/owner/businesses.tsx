@@ -1,0 +1,170 @@
+// The businesses of a key, in pages as the service has them, and a search over all of them.
+import { useRef, useState } from 'hono/jsx/dom';
+import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
+import { useAsked } from './asked.ts';
+import type { Session } from './console.tsx';
+import { Failed, Loading, Status, Title } from './parts.tsx';
+import { businessesHref, businessHref } from './route.ts';
+import { Sparkline } from './sparkline.tsx';
+import { compact, failureWords, number, plural } from './words.ts';
+
+const MOST_SHOWN = 50;
+const LOADING_ROWS = 6;
+
+type Props = { session: Session; after: number; earlier: Map<number, number> };
+
+export function Businesses({ session, after, earlier }: Props) {
+  const { api, first } = session;
+  const { data, failure, busy, again } = useAsked(() => api.businesses(after), [after], after === 0 ? first : null);
+  const [text, setText] = useState('');
+  const search = useSearch(api);
+  const wanted = text.trim();
+
+  function type(event: Event): void {
+    const { value } = event.target as HTMLInputElement;
+    setText(value);
+    if (value.trim() !== '') search.start();
+  }
+
+  return (
+    <>
+      <div class="heading">
+        <Title name="Businesses">Businesses</Title>
+        <input
+          type="search"
+          class="search"
+          aria-label="Search by name, domain or id"
+          placeholder="Search by name, domain or id"
+          autocomplete="off"
+          onInput={type}
+        />
+      </div>
+      {wanted !== '' ? (
+        <Found wanted={wanted} search={search} />
+      ) : data !== null ? (
+        <>
+          <List businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} />
+          {failure && <Failed failure={failure} again={again} />}
+          <Pages after={after} next={data.next} earlier={earlier} />
+        </>
+      ) : failure !== null ? (
+        <Failed failure={failure} again={again} />
+      ) : (
+        <Loading rows={LOADING_ROWS} />
+      )}
+    </>
+  );
+}
+
+function emptyWords(after: number, { next }: BusinessesPage): string {
+  if (next !== null) return 'None on this page. There are more on the next one.';
+  return after === 0 ? 'There is no business for this key yet. Whoever runs the service makes them.' : 'No more.';
+}
+
+function List({ businesses, empty, busy }: { businesses: ListedBusiness[]; empty: string; busy: boolean }) {
+  if (businesses.length === 0) return <p class="card empty">{empty}</p>;
+  return (
+    <div class="card list" aria-busy={busy ? 'true' : undefined}>
+      <p class="columns" aria-hidden="true">
+        <span>Business</span>
+        <span>Uses in 30 days</span>
+      </p>
+      <ul>
+        {businesses.map((business) => (
+          <Row key={business.id} business={business} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Row({ business: { id, name, main_domain, status, used } }: { business: ListedBusiness }) {
+  const total = used.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <li>
+      <a class="row" href={businessHref(id)}>
+        <span class="named">
+          <b class="label">{name}</b>
+          <small>
+            {main_domain} · {`${id}`}
+          </small>
+        </span>
+        <Status status={status} />
+        <Sparkline used={used} />
+        <span class="count" title={plural(total, 'use')}>
+          {compact(total)}
+          <span class="unseen">{total === 1 ? ' use' : ' uses'} in 30 days</span>
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function Pages({ after, next, earlier }: Pick<Props, 'after' | 'earlier'> & { next: number | null }) {
+  if (after === 0 && next === null) return null;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {after > 0 && (
+        <a class="button" rel="prev" href={businessesHref(earlier.get(after) ?? 0)}>
+          ← Previous
+        </a>
+      )}
+      {next !== null && (
+        <a class="button next" rel="next" href={businessesHref(next)} onClick={() => earlier.set(next, after)}>
+          Next →
+        </a>
+      )}
+    </nav>
+  );
+}
+
+type Search = { all: ListedBusiness[]; busy: boolean; failure: Failure | null; start: () => void };
+
+/** Reads all businesses, page by page, from the first letter that is typed. The service has no search of its own. */
+function useSearch(api: Api): Search {
+  const [state, setState] = useState<Omit<Search, 'start'>>({ all: [], busy: false, failure: null });
+  const next = useRef<number | null>(0);
+  const running = useRef(false);
+  async function start(): Promise<void> {
+    if (running.current) return;
+    running.current = true;
+    try {
+      while (next.current !== null) {
+        setState((last) => ({ ...last, busy: true, failure: null }));
+        const page = await api.manyBusinesses(next.current);
+        next.current = page.next;
+        setState((last) => ({ ...last, all: [...last.all, ...page.businesses] }));
+      }
+      setState((last) => ({ ...last, busy: false }));
+    } catch (error) {
+      const failure = error instanceof Failure ? error : new Failure(0, 'The search broke off.');
+      setState((last) => ({ ...last, busy: false, failure }));
+    } finally {
+      running.current = false;
+    }
+  }
+  return { ...state, start };
+}
+
+function Found({ wanted, search: { all, busy, failure, start } }: { wanted: string; search: Search }) {
+  const small = wanted.toLowerCase();
+  const found = all.filter(
+    ({ id, name, main_domain }) =>
+      `${id}` === wanted || name.toLowerCase().includes(small) || main_domain.toLowerCase().includes(small),
+  );
+  const more = found.length - MOST_SHOWN;
+  const words = busy
+    ? `Searching… ${plural(all.length, 'business', 'businesses')} so far.`
+    : `${number(found.length)} of ${plural(all.length, 'business', 'businesses')}${more > 0 ? `; the first ${MOST_SHOWN} are shown` : ''}.`;
+  return (
+    <>
+      <p class="note" role="status">
+        {failure === null ? words : failureWords(failure)}
+      </p>
+      {failure !== null && <Failed failure={failure} again={start} />}
+      {(found.length > 0 || !busy) && failure === null && (
+        <List businesses={found.slice(0, MOST_SHOWN)} empty={`No business matches “${wanted}”.`} busy={busy} />
+      )}
+    </>
+  );
+}

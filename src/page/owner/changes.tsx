@@ -1,0 +1,94 @@
+// Who changed what, newest first.
+import { useState } from 'hono/jsx/dom';
+import type { Api, Change } from './api.ts';
+import { useAsked, useDoing } from './asked.ts';
+import { Act, Failed, Loading, Section } from './parts.tsx';
+import { failureWords, instantWords } from './words.ts';
+
+const LOADING_ROWS = 3;
+
+const ACTIONS: Record<string, string> = {
+  add_sites: 'Domains added',
+  remove_sites: 'Domains removed',
+  rotate_token: 'Token replaced',
+  create_business: 'Business created',
+  update_business: 'Business changed',
+  delete_business: 'Business deleted',
+  create_key: 'API key created',
+  revoke_key: 'API key revoked',
+  import_usage: 'Usage imported',
+};
+
+type Values = Change['before'];
+
+const written = (value: unknown): string =>
+  Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** One line for each thing that changed. What was shown as null did not exist. */
+function lines(before: Values, after: Values): { name: string; before: string | null; after: string | null }[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const of = (values: Values, name: string) =>
+    values === null || values[name] === undefined || values[name] === null ? null : written(values[name]);
+  return [...names].map((name) => ({ name, before: of(before, name), after: of(after, name) }));
+}
+
+export function Changes({ api, id, changed }: { api: Api; id: number; changed: number }) {
+  const newest = useAsked(() => api.changes(id, null), [id, changed]);
+  const [older, setOlder] = useState<{ changes: Change[]; next: number | null } | null>(null);
+  const { busy, failure, start } = useDoing();
+  const next = older === null ? (newest.data?.next ?? null) : older.next;
+  const first = newest.data?.changes ?? [];
+  const known = new Set(first.map((change) => change.id));
+  const all = [...first, ...(older?.changes.filter((change) => !known.has(change.id)) ?? [])];
+  const more = () =>
+    start('Loading…', async () => {
+      const page = await api.changes(id, next);
+      setOlder({ changes: [...(older?.changes ?? first), ...page.changes], next: page.next });
+    });
+
+  return (
+    <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Times are UTC.">
+      {newest.failure !== null && <Failed failure={newest.failure} again={newest.again} />}
+      {newest.data === null ? (
+        newest.failure === null && <Loading rows={LOADING_ROWS} />
+      ) : all.length === 0 ? (
+        <p>Nothing has been changed yet.</p>
+      ) : (
+        <ol class="changes">
+          {all.map((change) => (
+            <Entry key={change.id} change={change} />
+          ))}
+        </ol>
+      )}
+      <p class="problem" role="alert">
+        {failure && failureWords(failure)}
+      </p>
+      {next !== null && (
+        <Act class="quiet" busy={busy !== null} onAct={() => void more()}>
+          {busy ?? 'Older'}
+        </Act>
+      )}
+    </Section>
+  );
+}
+
+function Entry({ change: { at, actor, action, before, after } }: { change: Change }) {
+  return (
+    <li class="entry">
+      <p class="what">
+        <b class="action">{ACTIONS[action] ?? action}</b>
+        <small>
+          <time dateTime={at}>{instantWords(at)}</time> · {actor}
+        </small>
+      </p>
+      <ul>
+        {lines(before, after).map((line) => (
+          <li key={line.name}>
+            <span class="name">{line.name.replaceAll('_', ' ')}</span>{' '}
+            {line.before !== null && <del>{line.before}</del>} {line.after !== null && <ins>{line.after}</ins>}
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}

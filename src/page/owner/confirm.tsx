@@ -1,0 +1,84 @@
+// The dialog before what cannot be undone. Its button says what it does, is not where the one was that opened it, and takes no press
+// in the first half second. Nothing is shown as done before the service has said so.
+import type { PropsWithChildren } from 'hono/jsx';
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useDoing } from './asked.ts';
+import { changeFailureWords } from './words.ts';
+
+const ARMED_AFTER_MS = 500;
+
+type Props = PropsWithChildren<{
+  title: string;
+  /** What the button says, and what it says meanwhile. */
+  action: string;
+  doing: string;
+  work: () => Promise<void>;
+  /** After a failure, before the dialog says so: the work may have been done all the same. */
+  onFailure?: () => void;
+  /** After the dialog is gone. `done` is whether the work succeeded. */
+  onClose: (done: boolean) => void;
+}>;
+
+const overlap = (a: DOMRect, b: DOMRect): boolean =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+export function Confirm({ title, action, doing, work, onFailure, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const [armed, setArmed] = useState(false);
+  const { busy, failure, start } = useDoing();
+  const done = useRef(false);
+
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    const [from, to] = [opener?.getBoundingClientRect(), button.current?.getBoundingClientRect()];
+    if (from && to && overlap(from, to)) dialog.current?.classList.add('low');
+    return () => dialog.current?.close();
+  }, []);
+  // Another choice makes it another button.
+  useEffect(() => {
+    setArmed(false);
+    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [action]);
+
+  async function confirm(event: MouseEvent): Promise<void> {
+    if (!armed || event.detail > 1) return;
+    done.current = await start(doing, work);
+    if (done.current) dialog.current?.close();
+    else onFailure?.();
+  }
+  function cancel(event: Event): void {
+    if (busy !== null) event.preventDefault(); // it is on its way, and cannot be called back
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="confirm-title"
+      onCancel={cancel}
+      onClose={() => onClose(done.current ?? false)}
+    >
+      <h2 id="confirm-title">{title}</h2>
+      {children}
+      <p class="problem" role="alert">
+        {failure && changeFailureWords(failure)}
+      </p>
+      <div class="choices">
+        <button type="button" class="quiet" disabled={busy !== null} onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="danger"
+          ref={button}
+          aria-disabled={armed && busy === null ? undefined : 'true'}
+          onClick={confirm}
+        >
+          {busy ?? action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

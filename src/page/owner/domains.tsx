@@ -1,0 +1,201 @@
+// The domains on which the token of a business works: add, remove, try an origin, and see which were refused.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { canonicalSite } from '../../core/site.ts';
+import type { Api, Business } from './api.ts';
+import { useDoing } from './asked.ts';
+import { Confirm } from './confirm.tsx';
+import { OriginCheck } from './origin-check.tsx';
+import { Act, Section, VERBATIM } from './parts.tsx';
+import { Refused } from './refused.tsx';
+import { aboutDomain, changeFailureWords, plural } from './words.ts';
+
+type Props = { api: Api; business: Business; readOnly: boolean; onChanged: (business: Business | null) => void };
+
+/** What was done last, and the site to add again if that was a removal. */
+type Done = { words: string; undo?: string };
+
+const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
+const RESTRICTED = 'The token works only on pages of these sites.';
+
+/** The address with its scheme, where that was all that was missing. */
+function withScheme(text: string): string | null {
+  if (/^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text)) return null;
+  const scheme = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text) ? 'http' : 'https';
+  return canonicalSite(`${scheme}://${text.replace(/^\/+/, '')}`).site ?? null;
+}
+
+export function Domains({ api, business, readOnly, onChanged }: Props) {
+  const { id, access_list: entries } = business;
+  const [done, setDone] = useState<Done | null>(null);
+  const [lifting, setLifting] = useState(false);
+  const { busy, failure, start, forget } = useDoing();
+  const list = useRef<HTMLDivElement>(null);
+  const sites = entries.map(({ site }) => site);
+
+  /** One change at a time. The list is what the service says afterwards. */
+  async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
+    setDone(null);
+    const isDone = await start(what, async () => {
+      onChanged(await work());
+      setDone(then);
+    });
+    if (!isDone) onChanged(null);
+    return isDone;
+  }
+  const add = (site: string) => change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${site}.` });
+  async function remove(access_id: number, site: string): Promise<void> {
+    if (entries.length === 1) return setLifting(true);
+    await change(`remove ${site}`, () => api.removeSite(id, access_id), { words: `Removed ${site}.`, undo: site });
+    list.current?.focus(); // the button that was pressed is gone
+  }
+  function lifted(isDone: boolean): void {
+    setLifting(false);
+    if (!isDone) return;
+    setDone({ words: 'Removed. The token works on every site now.' });
+    list.current?.focus();
+  }
+
+  return (
+    <Section id="domains" title="Domains" note={entries.length === 0 ? UNRESTRICTED : RESTRICTED}>
+      <div ref={list} tabIndex={-1}>
+        {entries.length > 0 && (
+          <ul class="rows">
+            {entries.map(({ id: access_id, site }) => (
+              <li key={access_id}>
+                <code>{site}</code>
+                {!readOnly && (
+                  <Act
+                    class="quiet"
+                    label={`Remove ${site}`}
+                    busy={busy !== null}
+                    onAct={() => void remove(access_id, site)}
+                  >
+                    {busy === `remove ${site}` ? 'Removing…' : entries.length === 1 ? 'Remove…' : 'Remove'}
+                  </Act>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <p class="done" role="status">
+        {done?.words}
+        {done?.undo !== undefined && (
+          <Act class="link" busy={busy !== null} onAct={() => void add(done.undo ?? '')}>
+            Undo
+          </Act>
+        )}
+      </p>
+      <p class="problem" role="alert">
+        {failure && busy === null && changeFailureWords(failure)}
+      </p>
+      {!readOnly && <Add isFirst={entries.length === 0} isBusy={busy !== null} add={add} forget={forget} />}
+      {!readOnly && entries.length > 1 && (
+        <Act class="quiet danger-text" onAct={() => setLifting(true)}>
+          Remove all domains…
+        </Act>
+      )}
+      <OriginCheck sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
+      <Refused api={api} id={id} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
+      {lifting && (
+        <Confirm
+          title={entries.length === 1 ? 'Remove the last domain?' : 'Remove all domains?'}
+          action="Let the token work everywhere"
+          doing="Removing…"
+          work={async () => onChanged(await api.removeSites(id))}
+          onFailure={() => onChanged(null)}
+          onClose={lifted}
+        >
+          <p>
+            Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
+            your pages can use it on pages of their own.
+          </p>
+          <p>It takes effect with the next request. {plural(entries.length, 'domain')} will be gone from the list:</p>
+          <ul class="going">
+            {sites.map((site) => (
+              <li key={site}>
+                <code>{site}</code>
+              </li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+type AddProps = { isFirst: boolean; isBusy: boolean; add: (site: string) => Promise<boolean>; forget: () => void };
+
+function Add({ isFirst, isBusy, add, forget }: AddProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState('');
+  const [offered, setOffered] = useState<string | null>(null);
+  const offer = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (offered !== null) offer.current?.querySelector('button')?.focus();
+  }, [offered]);
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const text = field.current?.value.trim() ?? '';
+    const { problem } = canonicalSite(text);
+    if (problem === undefined) return send(text);
+    const meant = withScheme(text);
+    setOffered(meant);
+    setProblem(meant === null ? aboutDomain(`sites ${problem}.`) : '');
+  }
+  async function send(site: string): Promise<void> {
+    setProblem('');
+    const isAdded = await add(site);
+    if (!isAdded) return;
+    setOffered(null);
+    if (field.current) field.current.value = '';
+    field.current?.focus();
+  }
+  function type(): void {
+    setProblem('');
+    setOffered(null);
+    forget();
+  }
+
+  return (
+    <form class="add" autocomplete="off" onSubmit={submit}>
+      {isFirst && (
+        <p class="notice">
+          <b>Before you add the first domain:</b> from then on, the token works only on pages of registered sites.
+          Servers that use the token stop working at once, because they send no origin. Give them an API key first.
+        </p>
+      )}
+      <label for="site">Add a domain</label>
+      <div class="line">
+        <input
+          id="site"
+          ref={field}
+          {...VERBATIM}
+          inputmode="url"
+          placeholder="https://shop.example or https://*.shop.example"
+          required
+          aria-invalid={problem === '' ? undefined : 'true'}
+          aria-describedby="site-problem"
+          onInput={type}
+        />
+        <Act submits busy={isBusy}>
+          Add
+        </Act>
+      </div>
+      <p id="site-problem" class="problem" role="alert">
+        {problem}
+      </p>
+      <div ref={offer} role="status">
+        {offered !== null && (
+          <p class="offer">
+            Did you mean <code>{offered}</code>?{' '}
+            <Act busy={isBusy} onAct={() => void send(offered)}>
+              Add {offered}
+            </Act>
+          </p>
+        )}
+      </div>
+    </form>
+  );
+}

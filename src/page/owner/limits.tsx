@@ -1,0 +1,54 @@
+// The limits of a business and what is left of them. A business without any shows nothing.
+import { dayOf, monthOf } from '../../core/time.ts';
+import type { Api } from './api.ts';
+import { useAsked } from './asked.ts';
+import { Failed, Section } from './parts.tsx';
+import { number } from './words.ts';
+
+/** The limits and the uses that count towards each. */
+async function standingOf(api: Api, id: number) {
+  const limits = (await api.listed(id))?.limits ?? null;
+  if (limits === null) return null;
+  const now = new Date();
+  const today = dayOf(now);
+  const used = (from: string) => api.total(id, { from, to: today });
+  const [ofDay, ofMonth] = await Promise.all([
+    limits.daily === null ? 0 : used(today),
+    limits.monthly === null ? 0 : used(monthOf(now).first),
+  ]);
+  return { ...limits, ofDay, ofMonth };
+}
+
+export function Limits({ api, id }: { api: Api; id: number }) {
+  const { data, failure, again } = useAsked(() => standingOf(api, id), [id]);
+  if (failure !== null && data === null) {
+    return (
+      <Section id="limits" title="Limits">
+        <Failed failure={failure} again={again} />
+      </Section>
+    );
+  }
+  if (data === null) return null;
+  const left = data.remaining === 0 ? 'None are left: the next use is refused.' : `${number(data.remaining)} are left.`;
+  return (
+    <Section id="limits" title="Limits" note={`The most uses of a day and of a month, UTC. ${left}`}>
+      <div class="meters">
+        {data.daily !== null && <Meter name="Today" used={data.ofDay} limit={data.daily} />}
+        {data.monthly !== null && <Meter name="This month" used={data.ofMonth} limit={data.monthly} />}
+      </div>
+    </Section>
+  );
+}
+
+function Meter({ name, used, limit }: { name: string; used: number; limit: number }) {
+  const isFull = used >= limit;
+  return (
+    <div class={isFull ? 'meter full' : 'meter'}>
+      <span>{name}</span>
+      <span>
+        <b>{number(used)}</b> of {number(limit)}
+      </span>
+      <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
+    </div>
+  );
+}

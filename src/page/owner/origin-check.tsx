@@ -1,0 +1,58 @@
+// Whether an origin would pass, by the very rules by which the service decides.
+import { useState } from 'hono/jsx/dom';
+import { canonicalSite, isRegistrable, sitesCovering } from '../../core/site.ts';
+import { Act, VERBATIM } from './parts.tsx';
+
+type Props = { sites: string[]; readOnly: boolean; isBusy: boolean; add: (site: string) => Promise<boolean> };
+
+/** The origin that a browser sends from a page of this address. What is no address stays as it is. */
+function originOf(text: string): string {
+  if (text.includes('*')) return text;
+  const address = [text, `https://${text}`].find((written) => canonicalSite(written).site !== undefined);
+  return address === undefined || text === 'null' ? text : new URL(address).origin;
+}
+
+export function OriginCheck({ sites, readOnly, isBusy, add }: Props) {
+  const [text, setText] = useState('');
+  const origin = originOf(text.trim());
+  const site = sitesCovering(origin).find((covering) => sites.includes(covering));
+  const passes = sites.length === 0 || site !== undefined;
+  return (
+    <div class="check">
+      <label for="origin">Would this origin pass?</label>
+      <input
+        id="origin"
+        {...VERBATIM}
+        inputmode="url"
+        placeholder="https://www.shop.example"
+        onInput={(event: Event) => setText((event.target as HTMLInputElement).value)}
+      />
+      <div role="status">
+        {origin !== '' && (
+          <p class={passes ? 'verdict good' : 'verdict bad'}>
+            <span aria-hidden="true">{passes ? '✓' : '✗'}</span>
+            <span>
+              {passes ? 'Yes: ' : 'No: '}
+              {site !== undefined ? (
+                <>
+                  <code>{site}</code> lets <code>{origin}</code> pass.
+                </>
+              ) : passes ? (
+                'every origin passes, because no domain is registered.'
+              ) : (
+                <>
+                  <code>{origin}</code> is refused.
+                </>
+              )}
+            </span>
+            {!passes && !readOnly && isRegistrable(origin) && (
+              <Act class="quiet" busy={isBusy} label={`Register it: ${origin}`} onAct={() => void add(origin)}>
+                Register it
+              </Act>
+            )}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

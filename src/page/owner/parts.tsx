@@ -1,0 +1,112 @@
+// Small parts that several views share.
+import type { Child, PropsWithChildren } from 'hono/jsx';
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import type { Failure } from './api.ts';
+import { failureWords } from './words.ts';
+
+/** The title of a view, which takes the focus when the view appears: a screen reader says where one is. */
+export function Title({ children, name }: PropsWithChildren<{ name: string }>) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${name} · Business Usage and Access`;
+    title.current?.focus();
+  }, [name]);
+  return (
+    <h1 ref={title} tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}
+
+/** A part of a business, under a heading of its own. */
+export function Section({ id, title, note, children }: PropsWithChildren<{ id: string; title: string; note?: Child }>) {
+  return (
+    <section class="card" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`} tabIndex={-1}>
+        {title}
+      </h2>
+      {note && <p class="note">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+type ActProps = PropsWithChildren<{
+  class?: string;
+  busy?: boolean;
+  label?: string;
+  submits?: boolean;
+  onAct?: () => void;
+}>;
+
+/** A button that changes something. The second click of a double click is none, and it stays in its place while it is busy. */
+export function Act({ class: name = '', busy = false, label, submits = false, onAct, children }: ActProps) {
+  function press(event: MouseEvent): void {
+    if (busy || event.detail > 1) event.preventDefault();
+    else onAct?.();
+  }
+  return (
+    <button
+      type={submits ? 'submit' : 'button'}
+      class={name}
+      aria-label={label}
+      aria-disabled={busy ? 'true' : undefined}
+      onClick={press}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** For fields that take what no browser should complete, correct or remember. (Hono leaves out an attribute that is false.) */
+const NO = 'false' as unknown as boolean;
+export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
+
+/** Why something could not be read, with a way to try again. */
+export function Failed({ failure, again }: { failure: Failure; again: () => void }) {
+  return (
+    <div class="failed" role="alert">
+      <p>{failureWords(failure)}</p>
+      <Act class="quiet" onAct={again}>
+        Try again
+      </Act>
+    </div>
+  );
+}
+
+/** What stands where rows will be. */
+export function Loading({ rows }: { rows: number }) {
+  return (
+    <div class="loading" role="status" aria-label="Loading…">
+      {Array.from({ length: rows }, (_, row) => (
+        <span key={row} />
+      ))}
+    </div>
+  );
+}
+
+const STATUSES: Record<string, string> = { active: 'Active', suspended: 'Suspended', closed: 'Closed' };
+
+export function Status({ status }: { status: string }) {
+  return <span class={`badge ${status === 'active' ? 'good' : 'off'}`}>{STATUSES[status] ?? status}</span>;
+}
+
+const COPIED_MS = 2000;
+
+export function Copy({ text, label }: { text: string; label: string }) {
+  const [state, setState] = useState('');
+  const timer = useRef<number | null>(null);
+  async function copy(): Promise<void> {
+    await navigator.clipboard.writeText(text).then(
+      () => setState('Copied'),
+      () => setState('Not copied: select the text'),
+    );
+    clearTimeout(timer.current ?? 0);
+    timer.current = window.setTimeout(() => setState(''), COPIED_MS);
+  }
+  return (
+    <button type="button" class="quiet copy" aria-label={state === '' ? label : undefined} onClick={copy}>
+      <span aria-live="polite">{state || 'Copy'}</span>
+    </button>
+  );
+}

@@ -1,0 +1,101 @@
+// The origins that were refused lately: a hint which page is still to be registered, and never more than that.
+import { useState } from 'hono/jsx/dom';
+import type { Api } from './api.ts';
+import { useAsked } from './asked.ts';
+import { Confirm } from './confirm.tsx';
+import { Act, Failed } from './parts.tsx';
+import { instantWords, plural } from './words.ts';
+
+type Props = {
+  api: Api;
+  id: number;
+  sites: string[];
+  readOnly: boolean;
+  isBusy: boolean;
+  add: (site: string) => Promise<boolean>;
+};
+
+/** Dismissed on this page. The service can only forget all of them. */
+const dismissed = new Set<string>();
+
+export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
+  const { data, failure, again } = useAsked(() => api.refused(id), [id, sites.join(' ')]);
+  const [, setTurn] = useState(0);
+  const [isForgetting, setForgetting] = useState(false);
+  const nameOf = (origin: string) => `${id} ${origin}`;
+  const shown = data?.filter(({ origin }) => !dismissed.has(nameOf(origin))) ?? [];
+  const hidden = (data?.length ?? 0) - shown.length;
+
+  function dismiss(origin: string): void {
+    dismissed.add(nameOf(origin));
+    setTurn((turn) => turn + 1);
+  }
+  function showAll(): void {
+    for (const { origin } of data ?? []) dismissed.delete(nameOf(origin));
+    setTurn((turn) => turn + 1);
+  }
+
+  if (failure !== null && data === null) return <Failed failure={failure} again={again} />;
+  if (data === null || data.length === 0) return null;
+  return (
+    <div class="refused">
+      <h3>Refused lately</h3>
+      <p class="note">
+        Pages of these sites tried and were refused. <b>Whoever has the token can make an entry appear here:</b> add
+        only sites that are yours.
+      </p>
+      <ul class="rows">
+        {shown.map(({ origin, count, last_seen }) => (
+          <li key={origin}>
+            <span class="named">
+              <code>{origin}</code>
+              <small>
+                at least {plural(count, 'time')}, last on {instantWords(last_seen)}
+              </small>
+            </span>
+            {!readOnly && (
+              <span class="acts">
+                <Act class="quiet" label={`Add ${origin}`} busy={isBusy} onAct={() => void add(origin)}>
+                  Add
+                </Act>
+                <Act class="quiet" label={`Dismiss ${origin}`} onAct={() => dismiss(origin)}>
+                  Dismiss
+                </Act>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <p class="note" role="status">
+          {`${hidden}`} dismissed, until this page is closed.{' '}
+          <Act class="link" onAct={showAll}>
+            Show again
+          </Act>
+        </p>
+      )}
+      {!readOnly && (
+        <Act class="quiet danger-text" onAct={() => setForgetting(true)}>
+          Forget all…
+        </Act>
+      )}
+      {isForgetting && (
+        <Confirm
+          title="Forget all refused origins?"
+          action={`Forget ${plural(data.length, 'origin')}`}
+          doing="Forgetting…"
+          work={async () => void (await api.forgetRefused(id))}
+          onClose={() => {
+            setForgetting(false);
+            again();
+          }}
+        >
+          <p>
+            The service forgets the whole list, with its counts. An origin that tries again comes back as a new one.
+          </p>
+          <p>To hide single ones, use “Dismiss”.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+// Signing in: a key is tried by reading the list of businesses. The field is no controlled one, so that the key is never an attribute.
+import { useEffect, useRef } from 'hono/jsx/dom';
+import { Failure } from './api.ts';
+import { useDoing } from './asked.ts';
+import { VERBATIM } from './parts.tsx';
+import { refusedKeyWords } from './words.ts';
+
+type Props = { notice: string; signIn: (key: string) => Promise<void> };
+
+/** What no header can carry is no key. */
+const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
+
+export function SignIn({ notice, signIn }: Props) {
+  const field = useRef<HTMLInputElement>(null);
+  const { busy, failure, start } = useDoing();
+  useEffect(() => field.current?.focus(), []);
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const key = field.current?.value.trim() ?? '';
+    const done = await start('signing in', async () => {
+      if (!isSendable(key)) throw new Failure(401, 'Unauthenticated.');
+      await signIn(key);
+      if (field.current) field.current.value = '';
+    });
+    if (!done) field.current?.select();
+  }
+
+  return (
+    <section class="sign-in" aria-labelledby="sign-in-title">
+      <h1 id="sign-in-title">Sign in</h1>
+      <p class="lead">See how your businesses are used, and decide on which sites their tokens work.</p>
+      {notice !== '' && (
+        <p class="notice" role="status">
+          {notice}
+        </p>
+      )}
+      <form class="card" autocomplete="off" onSubmit={submit}>
+        <label for="key">API key</label>
+        <input
+          id="key"
+          ref={field}
+          class="secret"
+          {...VERBATIM}
+          placeholder="bua_sk_…"
+          required
+          aria-invalid={failure ? 'true' : undefined}
+          aria-describedby="key-problem key-note"
+        />
+        <p id="key-problem" class="problem" role="alert">
+          {failure && refusedKeyWords(failure)}
+        </p>
+        <button type="submit" aria-disabled={busy ? 'true' : undefined}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p id="key-note" class="note">
+          The key stays in the memory of this page. It is never stored, and is forgotten when you close or reload the
+          page.
+        </p>
+      </form>
+      <p class="note">
+        Whoever runs the service makes API keys. <a href="/">For developers</a>
+      </p>
+    </section>
+  );
+}

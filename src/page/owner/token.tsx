@@ -1,0 +1,118 @@
+// The token of a business: the tag to paste, and a new token in place of the old one.
+import { useState } from 'hono/jsx/dom';
+import { durationOf } from '../../core/duration.ts';
+import type { Api, Business } from './api.ts';
+import { Confirm } from './confirm.tsx';
+import { Act, Copy, Section } from './parts.tsx';
+import { instantWords } from './words.ts';
+
+type Props = { api: Api; business: Business; readOnly: boolean; onChanged: (business: Business | null) => void };
+
+const tagOf = ({
+  id,
+  token,
+}: Business): string => `<script type="module" src="${location.origin}/usage-chart.js"></script>
+<usage-chart business="${id}" token="${token}"></usage-chart>`;
+
+/** How long the old token goes on, as the service writes it. Null: not at all. */
+const KEEPS = [
+  { keep: '24h', label: 'Keep the old token for 24 hours', action: 'Replace, keep the old for 24 hours' },
+  { keep: '7d', label: 'Keep the old token for 7 days', action: 'Replace, keep the old for 7 days' },
+  { keep: null, label: 'Stop the old token now', action: 'Replace, and stop the old now' },
+] as const;
+type Keep = (typeof KEEPS)[number]['keep'];
+
+const endOf = (keep: string): string => instantWords(new Date(Date.now() + (durationOf(keep) ?? 0)));
+
+export function Token({ api, business, readOnly, onChanged }: Props) {
+  const [isRotating, setRotating] = useState(false);
+  const [keep, setKeep] = useState<Keep>('24h');
+  const [done, setDone] = useState('');
+  const chosen = KEEPS.find((one) => one.keep === keep) ?? KEEPS[0];
+  const tag = tagOf(business);
+
+  async function rotate(): Promise<void> {
+    const rotated = await api.rotate(business.id, keep);
+    const old = keep === null ? 'The old one no longer works.' : `The old one works until ${endOf(keep)}.`;
+    onChanged(rotated);
+    setDone(
+      `There is a new token, which ends in ${rotated.token.slice(-4)}. ${old} Paste the new tag into your pages.`,
+    );
+  }
+  function closed(): void {
+    setRotating(false);
+    setKeep('24h');
+  }
+
+  if (readOnly) {
+    return (
+      <Section
+        id="token"
+        title="Token"
+        note="With the token one can record uses, so a key that can only read does not show it."
+      >
+        <p>
+          <code>{business.token}</code>
+        </p>
+      </Section>
+    );
+  }
+  return (
+    <Section
+      id="token"
+      title="Token and tag"
+      note="This tag draws the chart of this business on any page where the token works. The token is public: anyone can read it there."
+    >
+      <div class="snippet">
+        <pre>
+          <code>{tag}</code>
+        </pre>
+        <Copy text={tag} label="Copy the tag" />
+      </div>
+      <div class="snippet">
+        <pre>
+          <code>{business.token}</code>
+        </pre>
+        <Copy text={business.token} label="Copy the token" />
+      </div>
+      <p class="done" role="status">
+        {done}
+      </p>
+      <Act class="quiet" onAct={() => setRotating(true)}>
+        Replace the token…
+      </Act>
+      {isRotating && (
+        <Confirm
+          title="Replace the token?"
+          action={chosen.action}
+          doing="Replacing…"
+          work={rotate}
+          onFailure={() => onChanged(null)}
+          onClose={closed}
+        >
+          <p>
+            The business gets a new token at once. Pages and servers with the old one are refused as soon as it stops:
+            give them the new one before.
+          </p>
+          <fieldset class="choice">
+            <legend class="unseen">The old token</legend>
+            {KEEPS.map(({ keep: value, label }) => (
+              <label key={label} class="radio">
+                <input type="radio" name="keep" checked={value === keep} onChange={() => setKeep(value)} />
+                <span>
+                  {label}
+                  {value !== null && <small>until {endOf(value)}</small>}
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          <p class={keep === null ? 'warning' : 'note'}>
+            {keep === null
+              ? 'All pages with the old token, and with any earlier one that still works, are refused from the next request on. This cannot be undone.'
+              : 'At most five old tokens work at a time: of more, those that would work longest are kept. A replacement cannot be undone.'}
+          </p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}

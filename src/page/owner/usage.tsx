@@ -1,0 +1,165 @@
+// The chart of a business with the days to choose, and what can be read off it.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { addDays, dayOf, daysIn, isDay } from '../../core/time.ts';
+import type { Loaded, UsageChart } from '../usage-chart.ts';
+import type { Api, Business, Days } from './api.ts';
+import { useDoing } from './asked.ts';
+import { Act } from './parts.tsx';
+import { change, compact, dayWords, failureWords, mean, number, rangeWords } from './words.ts';
+
+const LENGTHS = [7, 30, 90, 365];
+const DEFAULT_LENGTH = 30;
+const BLOB_MS = 60_000;
+
+const lastDays = (length: number): Days => {
+  const to = dayOf(new Date());
+  return { from: addDays(to, 1 - length), to };
+};
+
+/** The same number of days, directly before. */
+const before = (days: Days): Days => ({ from: addDays(days.from, -daysIn(days)), to: addDays(days.from, -1) });
+
+export function Usage({ api, business: { id, name } }: { api: Api; business: Business }) {
+  const [days, setDays] = useState(() => lastDays(DEFAULT_LENGTH));
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const chart = useRef<UsageChart>(null);
+  useEffect(() => {
+    if (chart.current) api.lend(chart.current);
+    return () => {
+      if (chart.current) chart.current.token = null;
+    };
+  }, [api]);
+
+  function type(end: keyof Days, event: Event): void {
+    const { value } = event.target as HTMLInputElement;
+    // While a year is typed, it passes through years that nobody means.
+    if (isDay(value)) setDays((last) => ({ ...last, [end]: value }));
+  }
+
+  return (
+    <section class="card usage" aria-labelledby="usage-title">
+      <div class="heading">
+        <h2 id="usage-title" tabIndex={-1}>
+          Usage
+        </h2>
+        <Download api={api} id={id} days={days} />
+      </div>
+      <div class="controls">
+        <fieldset class="lengths">
+          <legend class="unseen">Last days</legend>
+          {LENGTHS.map((length) => {
+            const last = lastDays(length);
+            const isShown = last.from === days.from && last.to === days.to;
+            return (
+              <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setDays(last)}>
+                {`${length}`}
+                <span class="unit"> days</span>
+              </button>
+            );
+          })}
+        </fieldset>
+        <div class="dates">
+          <label>
+            From{' '}
+            <input type="date" min="1970-01-01" value={days.from} onInput={(event: Event) => type('from', event)} />
+          </label>
+          <label>
+            To <input type="date" min="1970-01-01" value={days.to} onInput={(event: Event) => type('to', event)} />
+          </label>
+        </div>
+      </div>
+      <usage-chart
+        ref={chart}
+        business={`${id}`}
+        label={name}
+        from={days.from}
+        to={days.to}
+        compare=""
+        onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
+        onError={() => setLoaded(null)}
+      />
+      <Figures api={api} id={id} loaded={loaded} />
+      <p class="note">Days are UTC.{days.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
+    </section>
+  );
+}
+
+/** Mean, peak, and the change against the same number of days before. */
+function Figures({ api, id, loaded }: { api: Api; id: number; loaded: Loaded | null }) {
+  const [past, setPast] = useState<{ of: Loaded; total: number | null } | null>(null);
+  useEffect(() => {
+    if (loaded === null) return;
+    let isWanted = true;
+    const known = (total: number | null) => isWanted && setPast({ of: loaded, total });
+    const earlier = before(loaded);
+    if (isDay(earlier.from)) api.total(id, earlier).then(known, () => known(null));
+    else known(null);
+    return () => {
+      isWanted = false;
+    };
+  }, [loaded]);
+
+  const peak = loaded?.used.reduce((most, day) => (day.count > most.count ? day : most));
+  const figures: [string, string, string][] =
+    loaded === null || peak === undefined
+      ? ['Mean', 'Peak', 'Change'].map((name) => [name, '–', ''])
+      : [
+          ['Mean', mean(loaded.total, loaded.used.length), 'a day'],
+          ['Peak', compact(peak.count), peak.count === 0 ? '' : dayWords(peak.date)],
+          ['Change', ...changeOf(loaded, past?.of === loaded ? past.total : undefined)],
+        ];
+  return (
+    <dl class="figures">
+      {figures.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <b class="value">{value}</b>
+            <small>{more}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** `past` is undefined while it is read, and null if it could not be. */
+function changeOf(loaded: Loaded, past: number | null | undefined): [string, string] {
+  const days = before(loaded);
+  if (past === undefined) return ['…', rangeWords(days)];
+  if (past === null) return ['–', 'the days before could not be read'];
+  const against = `against ${number(past)}, ${rangeWords(days)}`;
+  if (past === 0) return [loaded.total === 0 ? '0%' : 'New', against];
+  return [change(loaded.total, past), against];
+}
+
+/** The days that are shown, as a file. */
+function Download({ api, id, days }: { api: Api; id: number; days: Days }) {
+  const [file, setFile] = useState<{ url: string; name: string } | null>(null);
+  const link = useRef<HTMLAnchorElement>(null);
+  const { busy, failure, start } = useDoing();
+  useEffect(() => {
+    if (file === null) return;
+    link.current?.click();
+    const timer = setTimeout(() => URL.revokeObjectURL(file.url), BLOB_MS);
+    return () => clearTimeout(timer);
+  }, [file]);
+  const download = () =>
+    start('Downloading…', async () => {
+      const url = URL.createObjectURL(await api.csv(id, days));
+      setFile({ url, name: `usage-${id}-${days.from}-${days.to}.csv` });
+    });
+  return (
+    <div class="download">
+      <span class="problem" role="alert">
+        {failure && failureWords(failure)}
+      </span>
+      <Act class="quiet" busy={busy !== null} onAct={download}>
+        {busy ?? 'Download CSV'}
+      </Act>
+      <a ref={link} hidden href={file?.url} download={file?.name}>
+        CSV
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// How the console writes numbers, days and instants, and what it says about a failure.
+import type { Days, Failure } from './api.ts';
+
+const LANGUAGE = 'en';
+const whole = new Intl.NumberFormat(LANGUAGE);
+const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFractionDigits: 1 });
+const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
+const signed = new Intl.NumberFormat(LANGUAGE, {
+  style: 'percent',
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
+const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
+const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+export const number = (count: number): string => whole.format(count);
+export const compact = (count: number): string => (count < 10_000 ? whole : short).format(count);
+export const mean = (total: number, days: number): string =>
+  total / days < 100 ? tenths.format(total / days) : compact(Math.round(total / days));
+export const change = (now: number, before: number): string => signed.format(now / before - 1);
+export const dayWords = (date: string): string => day.format(new Date(date));
+export const rangeWords = ({ from, to }: Days): string => day.formatRange(new Date(from), new Date(to));
+export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+/** The words of the service about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
+export const aboutDomain = (message: string): string => message.replace(/^sites(?:\.\d+)? /, 'The domain ');
+
+/** What a failed call means, and what can be done. */
+export function failureWords({ status, message, seconds }: Failure): string {
+  const later = seconds === null ? 'Try again in a moment.' : `Try again in ${plural(seconds, 'second')}.`;
+  if (status === 0) return `${message} Check your connection, then try again.`;
+  if (status === 429) return `Too many requests. ${later}`;
+  if (status === 503) return `The service cannot reach its database now. ${later}`;
+  if (status >= 500) return 'The service failed to answer. Try again; if it lasts, tell whoever runs it.';
+  return aboutDomain(message);
+}
+
+/** The same for a change. Without an answer, nobody knows whether it was made. */
+export function changeFailureWords(failure: Failure): string {
+  const unknown = failure.status === 0 || failure.status === 500;
+  const words = failureWords(failure);
+  return unknown ? `${words} The change may have been made all the same: see “Changes” below.` : words;
+}
+
+/** Why a key does not sign in. */
+export function refusedKeyWords(failure: Failure): string {
+  if (failure.status === 401) {
+    return 'This key does not work. It may be mistyped, expired or revoked. Ask whoever runs the service for another one.';
+  }
+  if (failure.status === 403) {
+    return 'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.';
+  }
+  return failureWords(failure);
+}

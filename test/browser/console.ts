@@ -1,0 +1,180 @@
+// What the tests of the console at /owner happen in: the service, owners with businesses in many states, and visits in Chromium.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import axe from 'axe-core';
+import { eq, sql } from 'drizzle-orm';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
+import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
+import { access, type Business, businesses, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
+import { startService } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
+import { launch } from './chromium.ts';
+
+export const SHOTS = resolve(import.meta.dirname, '../../dist/screenshots');
+const NOW = new Date();
+const STAMP = timestampOf(NOW);
+const OWNER = 9;
+const MANY = 10;
+const NOBODY = 11;
+const SPARE = 12;
+export const MANY_BUSINESSES = 45;
+const SPARES = 24;
+const LONG =
+  'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
+
+/** Believable, and the same each time: growth, quiet weekends, a little noise. */
+const counts = (days: number, scale: number) =>
+  Array.from({ length: days }, (_, index) => {
+    const day = addDays(dayOf(NOW), index + 1 - days);
+    const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
+    const weekend = [0, 6].includes(new Date(day).getUTCDay()) ? 0.45 : 1;
+    return { day, count: Math.round(scale * (1 + index / days) * weekend * (0.8 + noise * 0.4)) };
+  });
+
+/** What has to be ended is put into `closing` as it is opened. */
+export async function openConsole(closing: (() => unknown)[]) {
+  mkdirSync(SHOTS, { recursive: true });
+  const state = newDatabase();
+  const made = await withDatabases({ 'persist-to': state }, async ({ first }) => {
+    const { db } = first;
+    async function business(user_id: number, name: string, main_domain = 'shop.example') {
+      const fields = {
+        user_id,
+        name,
+        main_domain,
+        site: `https://${main_domain}`,
+        country_id: 1,
+        business_size: 'small',
+      };
+      return createBusiness(first, fields, NOW);
+    }
+    const uses = (business_id: number, days: { day: string; count: number }[]) => {
+      const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // as one value: there may be 100 at most
+      const listed = sql`select ${business_id}, value ->> 0, value ->> 1 from json_each(${rows}) where value ->> 1 > 0`;
+      return db.insert(dailyUsage).select(listed);
+    };
+    const sites = (business_id: number, list: string[]) =>
+      db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
+    const key = async (user_id: number, more: { read_only?: boolean; business_id?: number } = {}) =>
+      (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
+
+    const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
+    for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
+    await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
+    const seen = (origin: string, count: number) => ({
+      business_id: tulip.id,
+      origin,
+      count,
+      first_seen: STAMP,
+      last_seen: STAMP,
+    });
+    await db
+      .insert(refusedOrigins)
+      .values([
+        seen('https://tulip-shop.example', 148),
+        seen('http://localhost:5173', 12),
+        seen('https://copycat.example', 1),
+      ]);
+    const quiet = await business(OWNER, 'Quiet Shop', 'quiet.example');
+    const oneDay = await business(OWNER, 'First Day Bakery', 'bakery.example');
+    await uses(oneDay.id, [{ day: dayOf(NOW), count: 1 }]);
+    const long = await business(OWNER, LONG, `${'a-very-long-label-'.repeat(3)}.of-a-long-name.example`);
+    await uses(long.id, counts(30, 400));
+    await sites(long.id, [`https://${'a-very-long-label-'.repeat(3)}x.of-a-long-name.example:8443`]);
+    const huge = await business(OWNER, 'Galactic Counters', 'galactic.example');
+    await uses(huge.id, counts(60, 30_000_000_000));
+    const closed = await business(OWNER, 'Winter Garden', 'winter.example');
+    await uses(closed.id, counts(60, 30).slice(0, 40));
+    await db.update(businesses).set({ status: 'suspended' }).where(eq(businesses.id, closed.id));
+    const limited = await business(OWNER, 'Metered Post', 'post.example');
+    await uses(limited.id, counts(20, 60));
+    await db.update(businesses).set({ daily_limit: 150, monthly_limit: 5000 }).where(eq(businesses.id, limited.id));
+    for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
+    const spares: Business[] = [];
+    for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
+    const keys = {
+      owner: await key(OWNER),
+      reader: await key(OWNER, { read_only: true }),
+      many: await key(MANY),
+      nobody: await key(NOBODY),
+      spare: await key(SPARE),
+    };
+    return { tulip, quiet, oneDay, long, huge, closed, limited, spares, keys };
+  });
+  const service = await startService(state);
+  closing.push(() => service.stop());
+  const browser = await launch();
+  closing.push(() => browser.close());
+
+  /** The owner's call, from a server. */
+  async function call(method: string, path: string, body?: object) {
+    const headers = { Authorization: `Bearer ${made.keys.spare}`, 'Content-Type': 'application/json' };
+    const answer = await fetch(`${service.url}/api/v1/business/${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { data: { token: string; access_list: { id: number; site: string }[] } };
+  }
+
+  /** A business of its own for a test, with these sites, and what the service says of it. */
+  async function spare(...sites: string[]) {
+    const business = made.spares.pop();
+    if (business === undefined) throw new Error('more businesses are needed: see SPARES');
+    if (sites.length > 0) await call('POST', `${business.id}/access`, { sites });
+    const stored = async () => (await call('GET', `${business.id}/access`)).data;
+    return { ...business, stored, sites: async () => (await stored()).access_list.map(({ site }) => site) };
+  }
+
+  const complaints: string[] = [];
+  let open: Page | undefined;
+
+  /** A page of its own. What its console complains of fails the test, see `leave`. */
+  async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
+    const page = await context.newPage();
+    open = page;
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${service.url}/owner${hash}`);
+    return page;
+  }
+
+  /** Ends a visit. `forgiven` is what Chromium itself logs of answers that are no success. */
+  async function leave(forgiven = /^Failed to load resource/): Promise<void> {
+    const met = complaints.splice(0).filter((text) => !forgiven.test(text));
+    await open?.context().close();
+    open = undefined;
+    expect(met).toEqual([]);
+  }
+
+  return { ...made, url: service.url, visit, leave, call, spare };
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+export async function expectAccessible(page: Page): Promise<void> {
+  // Evaluated by the debugger, which no Content-Security-Policy forbids.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
+  expect(violations).toEqual([]);
+}
+
+/** A picture of the page, which must not be wider than its window. */
+export async function shoot(page: Page, name: string, options: { fullPage?: boolean } = {}): Promise<void> {
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true, ...options });
+}
