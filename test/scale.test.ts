@@ -1,7 +1,7 @@
 // Where things stand in the chart.
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { barIn, countTicks, dayTicks } from '../src/page/scale.ts';
+import { barIn, barsBy, countTicks, dayTicks } from '../src/page/scale.ts';
 
 const days = (count: number, first = '2026-03-01') =>
   Array.from({ length: count }, (_, index) => addDays(first, index));
@@ -52,4 +52,51 @@ test('bars stand beside each other, each with some width', () => {
       }
     }
   }
+});
+
+const counted = (count: number, first: string) => days(count, first).map((date, index) => ({ date, count: index + 1 }));
+
+test('a bar is a day, seven days up to the last, or a month, and together they have every day', () => {
+  const used = counted(366, '2025-01-01');
+  const total = used.reduce((sum, { count }) => sum + count, 0);
+  for (const [unit, length, whole] of [
+    ['day', 366, 366],
+    ['week', 53, 52],
+    ['month', 13, 12],
+  ] as const) {
+    const bars = barsBy(unit, used, [], '2030-01-01');
+    expect(bars.length).toBe(length);
+    expect(bars.filter((bar) => bar.whole).length).toBe(whole);
+    expect(bars.reduce((sum, { count }) => sum + count, 0)).toBe(total);
+    expect(bars[0]?.from).toBe('2025-01-01');
+    expect(bars.at(-1)?.to).toBe('2026-01-01');
+  }
+  expect(barsBy('week', used, [], '2030-01-01').at(-1)?.from).toBe('2025-12-26');
+});
+
+test('a bar with today in it is not whole, and one of the period before stands in the same place', () => {
+  const bars = barsBy('day', counted(3, '2026-03-04'), counted(3, '2026-03-01'), '2026-03-06');
+  expect(bars).toEqual([
+    {
+      from: '2026-03-04',
+      to: '2026-03-04',
+      count: 1,
+      whole: true,
+      before: { from: '2026-03-01', to: '2026-03-01', count: 1 },
+    },
+    {
+      from: '2026-03-05',
+      to: '2026-03-05',
+      count: 2,
+      whole: true,
+      before: { from: '2026-03-02', to: '2026-03-02', count: 2 },
+    },
+    {
+      from: '2026-03-06',
+      to: '2026-03-06',
+      count: 3,
+      whole: false,
+      before: { from: '2026-03-03', to: '2026-03-03', count: 3 },
+    },
+  ]);
 });

@@ -17,30 +17,61 @@ export const STYLE = `
 }
 :host([hidden]) { display: none; }
 .card {
+  /* As high in every state: what the head needs more, the plot has less. */
+  display: flex;
+  flex-direction: column;
   position: relative;
+  height: calc(var(--usage-chart-height, 220px) + var(--head, 70px));
   padding: var(--usage-chart-padding, 20px);
   background: var(--usage-chart-background, light-dark(#fff, #16191f));
   border: var(--usage-chart-border, 1px solid light-dark(#dfe2e8, #2b3039));
   border-radius: var(--usage-chart-radius, 12px);
 }
-p { margin: 0; }
-header { min-height: 56px; }
-.card:is([data-state='refused'], [data-state='incomplete']) header { display: none; }
+:host([label]) { --head: 92px; }
+.head { flex: none; min-height: 56px; }
+.card[data-state='refused'] .head { min-height: 0; }
+.label { font-weight: 600; line-height: 22px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.card:dir(rtl) .label { text-align: right; }
 .total { font-size: 28px; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
+.long { font-size: 20px; line-height: 34px; }
 .total span { font-size: 14px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
-.range { margin-top: 2px; color: var(--muted); }
-.plot { position: relative; height: var(--usage-chart-height, 220px); margin-top: 14px; border-radius: 6px; touch-action: pan-y; }
+.total .change { margin-inline-start: 4px; font-weight: 600; color: var(--text); }
+.range { display: flex; flex-wrap: wrap; column-gap: 16px; margin-top: 2px; color: var(--muted); }
+.by:empty { display: none; }
+.by::before { content: ''; display: inline-block; width: 6px; height: 10px; margin-inline-end: 6px; background: var(--bar); }
+span.before::before { content: ''; display: inline-block; width: 14px; margin-inline-end: 6px; vertical-align: 4px; border-top: 2px dashed; }
+.plot { position: relative; flex: 1; min-height: 0; margin-top: 14px; border-radius: 6px; touch-action: pan-y; }
+.card[data-state='refused'] .plot { margin: 0; }
 .plot:focus { outline: none; }
 .plot:focus-visible { outline: 2px solid var(--bar); outline-offset: 4px; }
 svg { display: block; position: absolute; inset: 0; overflow: visible; }
 .bar { fill: var(--bar); }
+.bar.part { fill-opacity: 0.35; stroke: var(--bar); stroke-dasharray: 3 2; }
 .bar.marked { fill: var(--bar-marked); }
+path.before { fill: none; stroke: var(--muted); stroke-width: 1.5; stroke-dasharray: 4 3; stroke-linecap: round; }
+.first[data-state='loading'] .plot {
+  background:
+    linear-gradient(90deg, var(--grid) 16px, #0000 0) 0 0 / 66px 55%,
+    linear-gradient(90deg, var(--grid) 16px, #0000 0) 22px 0 / 66px 80%,
+    linear-gradient(90deg, var(--grid) 16px, #0000 0) 44px 0 / 66px 68%;
+  background-repeat: repeat-x;
+  background-position-y: 100%;
+  animation: wait 1.2s infinite alternate;
+}
+.first[data-state='loading'] .total::before {
+  content: '';
+  display: block;
+  width: 128px;
+  height: 26px;
+  border-radius: 6px;
+  background: var(--grid);
+}
 .grid { stroke: var(--grid); }
 .base { stroke: var(--axis); }
-.label { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; }
+text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; }
 .cursor { fill: var(--grid); opacity: 0; }
 .cursor.shown { opacity: 0.6; }
-.tip {
+.tooltip {
   position: absolute;
   top: 0;
   left: 0;
@@ -54,8 +85,8 @@ svg { display: block; position: absolute; inset: 0; overflow: visible; }
   pointer-events: none;
   box-shadow: 0 4px 14px rgb(0 0 0 / 18%);
 }
-.tip b { display: block; font-weight: 650; font-variant-numeric: tabular-nums; }
-.tip span { opacity: 0.8; }
+.count { display: block; font-weight: 650; font-variant-numeric: tabular-nums; }
+.tooltip :not(.count) { opacity: 0.8; }
 .message {
   position: absolute;
   inset: 0;
@@ -70,13 +101,12 @@ svg { display: block; position: absolute; inset: 0; overflow: visible; }
   color: var(--muted);
 }
 .message:empty { display: none; }
-.card:is([data-state='refused'], [data-state='incomplete']) .plot { height: auto; margin: 0; }
-.card:is([data-state='refused'], [data-state='incomplete']) .message { position: static; min-height: 120px; padding: 0; }
+[data-state='loading'] .message { opacity: 0; }
 .card[data-state='refused'] .message { color: var(--text); }
 .card[data-state='empty'] .message { pointer-events: none; }
-.card[data-state='loading'] svg { opacity: 0.35; }
-.card[data-state='loading'] .message { opacity: 0; animation: appear 0.2s 0.3s forwards; }
-@keyframes appear { to { opacity: 1; } }
+[data-state='loading'] svg { opacity: 0.35; }
+@keyframes wait { to { opacity: 0.45; } }
+@media (prefers-reduced-motion: reduce) { .plot { animation: none !important; } }
 button {
   font: inherit;
   color: var(--text);
@@ -90,10 +120,11 @@ button:hover { border-color: var(--muted); }
 button:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none; }
+.tooltip span { display: block; }
 @media (forced-colors: active) {
-  .bar { fill: CanvasText; }
+  .bar { fill: CanvasText; stroke: CanvasText; }
   .bar.marked { fill: Highlight; }
-  .label { fill: CanvasText; }
-  .tip { border: 1px solid; }
+  text { fill: CanvasText; }
+  .tooltip { border: 1px solid; }
 }
 `;

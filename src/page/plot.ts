@@ -1,11 +1,13 @@
-// Draws the bars and axes as SVG, in pixels of the width that there is: it is drawn again when that changes.
-import { barIn, countTicks, type Day, dayTicks } from './scale.ts';
+// Draws the bars and axes as SVG, in pixels of the width that there is: it is drawn again when that changes. Where days would be
+// too thin to be seen, a bar is a week or a month. For readers from right to left, everything is mirrored.
+import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
+import type { Words } from './words.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const TOP = 10;
 const BOTTOM = 26;
 const TICK_EVERY = { x: 68, y: 52 };
-const CHARACTER = 7.2; // of the axis labels, on average
+const MIN_BAR = 3;
 const RADIUS = 3;
 
 type Attributes = Record<string, string | number>;
@@ -17,36 +19,20 @@ function svg(name: string, attributes: Attributes, ...children: (Node | string)[
   return element;
 }
 
-/** How numbers and days are written, in the language of the page. */
-export type Words = ReturnType<typeof wordsIn>;
-
-export function wordsIn(language: string) {
-  const day = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
-    return (date: string) => format.format(new Date(date));
-  };
-  const number = new Intl.NumberFormat(language);
-  const compact = new Intl.NumberFormat(language, { notation: 'compact' });
-  const range = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
-  return {
-    number: (count: number) => number.format(count),
-    uses: (count: number) => `${number.format(count)} ${count === 1 ? 'use' : 'uses'}`,
-    compact: (count: number) => compact.format(count),
-    shortDay: day({ day: 'numeric', month: 'short' }),
-    month: day({ month: 'short' }),
-    monthAndYear: day({ month: 'short', year: 'numeric' }),
-    longDay: day({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
-    range: (from: string, to: string) => range.formatRange(new Date(from), new Date(to)),
-  };
-}
-
-export type Plot = {
+export type Drawn = {
   image: SVGElement;
-  /** The day under a horizontal position. */
+  unit: Unit;
+  bars: readonly Bar[];
+  /** The bar under a horizontal position. */
   indexAt: (x: number) => number;
   /** The middle and the top of a bar, once it is marked. */
   mark: (index: number | null) => { x: number; y: number };
 };
+
+/** What to draw; `before` is empty where nothing is compared. */
+export type Subject = { used: readonly Day[]; before: readonly Day[]; today: string };
+/** Where to draw it. `inkOf` measures the width of a label. */
+export type Place = { width: number; height: number; rightToLeft: boolean; inkOf: (text: string) => number };
 
 /** A bar with a round top, and none for nothing. */
 function shape(x: number, width: number, base: number, height: number): string {
@@ -55,72 +41,85 @@ function shape(x: number, width: number, base: number, height: number): string {
   return `M${x} ${base}v${r - height}q0 ${-r} ${r} ${-r}h${width - 2 * r}q${r} 0 ${r} ${r}v${height - r}z`;
 }
 
-export function plot(days: readonly Day[], width: number, height: number, words: Words): Plot {
+export function plot({ used, before, today }: Subject, place: Place, words: Words): Drawn {
+  const { width, height, rightToLeft, inkOf } = place;
   const inner = height - TOP - BOTTOM;
   const base = TOP + inner;
-  const counts = countTicks(Math.max(...days.map(({ count }) => count)), inner / TICK_EVERY.y);
+
+  function fitted(unit: Unit) {
+    const bars = barsBy(unit, used, before, today);
+    const highest = Math.max(...bars.map((bar) => Math.max(bar.count, bar.before?.count ?? 0)));
+    const counts = countTicks(highest, inner / TICK_EVERY.y);
+    const left = Math.ceil(Math.max(...counts.map((count) => inkOf(words.compact(count))))) + 10;
+    return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };
+  }
+  let fit = fitted('day');
+  for (const unit of ['week', 'month'] as const) if (barIn(0, fit.band).width < MIN_BAR) fit = fitted(unit);
+  const { unit, bars, counts, left, band } = fit;
+
   const top = counts.at(-1) || 1;
   const y = (count: number) => base - Math.round((count / top) * inner);
-  const left = Math.ceil(Math.max(...counts.map((count) => words.compact(count).length)) * CHARACTER) + 10;
-  const band = Math.max(0, width - left) / days.length;
+  /** Where something of a width stands, from the left, whichever the direction. */
+  const at = (x: number, wide = 0) => (rightToLeft ? width - x - wide : x);
+  const middle = (index: number) => at(left + (index + 0.5) * band);
 
+  // Where text runs from right to left, its end is at the left.
   const grid = counts.flatMap((count) => [
-    svg('line', { class: count === 0 ? 'base' : 'grid', x1: left, x2: width, y1: y(count) + 0.5, y2: y(count) + 0.5 }),
-    svg('text', { class: 'label', x: left - 8, y: y(count) + 4, 'text-anchor': 'end' }, words.compact(count)),
+    svg('path', { class: count === 0 ? 'base' : 'grid', d: `M${at(left)} ${y(count) + 0.5}H${at(width)}` }),
+    svg('text', { x: at(left - 8), y: y(count) + 4, 'text-anchor': 'end' }, words.compact(count)),
   ]);
 
-  const ticks = dayTicks(
-    days.map(({ date }) => date),
-    Math.max(2, Math.floor((width - left) / TICK_EVERY.x)),
-  );
-  const names = ticks.map(({ index, unit }, i) => {
-    const { date } = days[index] as Day;
-    const year = i === 0 || date.slice(5, 7) === '01';
-    const name = unit === 'day' ? words.shortDay(date) : year ? words.monthAndYear(date) : words.month(date);
-    const half = (name.length * CHARACTER) / 2;
+  const starts = bars.map(({ from }) => from);
+  const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
+  let free = width; // to the left of the names that stand; the last is the one to keep
+  const names = ticks.toReversed().flatMap(({ index, unit }) => {
+    const date = starts[index] as string;
+    const year = index === ticks[0]?.index || date.slice(5, 7) === '01';
+    const name = unit === 'day' ? words.day(date) : year ? words.monthAndYear(date) : words.month(date);
+    const half = inkOf(name) / 2;
     const x = Math.min(Math.max(left + (index + 0.5) * band, left + half - 4), width - half);
-    return svg('text', { class: 'label', x, y: height - 6, 'text-anchor': 'middle' }, name);
+    if (x + half > free) return [];
+    free = x - half - 8;
+    return [svg('text', { x: at(x), y: height - 6, 'text-anchor': 'middle' }, name)];
   });
 
-  const cursor = svg('rect', {
-    class: 'cursor',
-    x: 0,
-    y: TOP,
-    width: Math.max(1, band),
-    height: inner,
-    rx: Math.min(3, band / 3),
-  });
-  const bars = days.map(({ date, count }, index) => {
+  const cursor = svg('rect', { class: 'cursor', y: TOP, width: Math.max(1, band), height: inner });
+  const shapes = bars.map(({ from, count, whole }, index) => {
     const bar = barIn(index, band);
     const tall = count === 0 ? 0 : Math.max(1, base - y(count));
     return svg('path', {
-      class: 'bar',
-      d: shape(left + bar.x, bar.width, base, tall),
-      'data-date': date,
+      class: whole ? 'bar' : 'bar part',
+      d: shape(at(left + bar.x, bar.width), bar.width, base, tall),
+      'data-date': from,
       'data-count': count,
     });
   });
+  const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
+  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // one is a dot
 
   let marked: number | null = null;
   return {
+    unit,
+    bars,
     image: svg(
       'svg',
       { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true', part: 'image' },
       ...grid.slice(2),
       cursor,
-      ...bars,
+      ...shapes,
       ...grid.slice(0, 2),
+      ...line,
       ...names,
     ),
-    indexAt: (x) => Math.min(days.length - 1, Math.max(0, Math.floor((x - left) / band))),
+    indexAt: (x) => Math.min(bars.length - 1, Math.max(0, Math.floor((at(x) - left) / band))),
     mark(index) {
-      if (marked !== null) bars[marked]?.classList.remove('marked');
+      if (marked !== null) shapes[marked]?.classList.remove('marked');
       marked = index;
       cursor.classList.toggle('shown', index !== null);
       if (index === null) return { x: 0, y: 0 };
-      bars[index]?.classList.add('marked');
-      cursor.setAttribute('x', `${left + index * band}`);
-      return { x: left + (index + 0.5) * band, y: y(days[index]?.count ?? 0) };
+      shapes[index]?.classList.add('marked');
+      cursor.setAttribute('x', `${at(left + index * band, band)}`);
+      return { x: middle(index), y: y(bars[index]?.count ?? 0) };
     },
   };
 }

@@ -2,6 +2,45 @@
 
 export type Day = { date: string; count: number };
 
+/** `Date` knows the days from 1970 to 9999 that the service knows. */
+export const addDays = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
+
+export type Unit = 'day' | 'week' | 'month';
+
+type Span = { from: string; to: string; count: number };
+/** The days that one bar stands for, and those in the same place of the period before. */
+export type Bar = Span & { whole: boolean; before: Span | undefined };
+
+export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
+
+const span = (days: readonly Day[]): Span => ({
+  from: days[0]?.date ?? '',
+  to: days.at(-1)?.date ?? '',
+  count: sum(days),
+});
+
+const LENGTH = { day: 1, week: 7, month: 28 };
+
+/**
+ * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a part of one; a month
+ * is a month of the calendar. A bar is not whole where it has fewer days than that, or today is one of them.
+ */
+export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
+  const keys = days.map(({ date }, i) =>
+    unit === 'month' ? date.slice(0, 7) : Math.floor((i - days.length) / LENGTH[unit]),
+  );
+  const starts = keys.flatMap((key, i) => (key === keys[i - 1] ? [] : [i]));
+  return starts.map((start, i) => {
+    const inside = days.slice(start, starts[i + 1]);
+    return {
+      ...span(inside),
+      whole: inside.length >= LENGTH[unit] && !inside.some(({ date }) => date === today),
+      before: before.length > 0 ? span(before.slice(start, starts[i + 1])) : undefined,
+    };
+  });
+}
+
 /** The labels of the vertical axis: whole numbers from 0, evenly spaced, at most `most` of them above 0. */
 export function countTicks(max: number, most: number): number[] {
   if (max === 0) return [0];
@@ -16,18 +55,16 @@ export type DayTick = { index: number; unit: 'day' | 'month' };
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Which of the days have a name on the horizontal axis: every so many up to the last, or firsts of months. */
-export function dayTicks(dates: readonly string[], most: number): DayTick[] {
+/** Which of the bars have a name on the horizontal axis: every so many days up to the last, or the first bar of months. */
+export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): DayTick[] {
   const last = dates.length - 1;
-  for (const step of DAY_STEPS) {
-    if (last / step < most) {
-      const first = last % step;
-      return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => ({ index: first + i * step, unit: 'day' }));
-    }
-  }
-  const firsts = dates.flatMap((date, index) =>
-    date.endsWith('-01') ? [{ index, month: Number(date.slice(5, 7)) }] : [],
-  );
+  const step = by === 'day' ? DAY_STEPS.find((days) => last / days < most) : undefined;
+  if (step) return dates.flatMap((_, index) => ((last - index) % step === 0 ? [{ index, unit: 'day' }] : []));
+  const month = (index: number) => dates[index]?.slice(5, 7);
+  const firsts = dates.flatMap((date, index) => {
+    const starts = by === 'month' || date.endsWith('-01') || (index > 0 && month(index) !== month(index - 1));
+    return starts ? [{ index, month: Number(month(index)) }] : [];
+  });
   const fitting = MONTH_STEPS.map((step) => firsts.filter(({ month }) => (month - 1) % step === 0));
   const chosen = fitting.find((ticks) => ticks.length <= most && ticks.length > 0) ?? firsts.slice(0, 1);
   return chosen.map(({ index }) => ({ index, unit: 'month' }));

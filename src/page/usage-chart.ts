@@ -1,140 +1,129 @@
-// <usage-chart business token from to base-url>: the usage of a business as daily bars, on any page. It asks the service by
-// itself, and says in the service's own words why there is nothing to show.
+// <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
+// service by itself, and speaks the language of the page. Where there is nothing to show, visitors read that in a few plain
+// words; the words of the service go to the console and into the event.
 import { STYLE } from './chart-style.ts';
-import { type Plot, plot, wordsIn } from './plot.ts';
-import type { Day } from './scale.ts';
+import { type Drawn, plot } from './plot.ts';
+import { type Asked, type Failure, failure, report } from './report.ts';
+import { addDays, type Bar, type Day, sum } from './scale.ts';
+import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
-const ATTRIBUTES = ['business', 'token', 'from', 'to', 'base-url'] as const;
-const PROPERTIES = ['business', 'token', 'from', 'to', 'baseUrl'] as const;
-const TIMEOUT_MS = 30_000;
+/** Each is an attribute; `baseUrl` is `base-url`. */
+const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit'] as const;
+const ASKED = ['business', 'token', 'from', 'to', 'base-url', 'compare', 'lang'];
+const SHOWN = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
 const SERVICE = new URL(import.meta.url).origin;
 
-const UNREACHABLE = 'The usage could not be loaded: the service cannot be reached.';
-const ODD_ANSWER = 'The usage could not be loaded: the response of the service was unexpected.';
-const INCOMPLETE = 'This chart needs the attributes business and token.';
-
-/** What the event `load` tells. */
-export type Loaded = { from: string; to: string; total: number; used: Day[] };
-/** What the event `error` tells. `status` is 0 where no answer came. */
-export type Failed = { status: number; message: string };
+type Period = { from: string; to: string; total: number; used: Day[] };
+/** What the event `load` tells: `before` is there where the period before is compared. */
+export type Loaded = Period & { before?: Period };
+/** What the event `error` tells, for developers. `status` is 0 where no answer came. */
+export type Failed = Failure;
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
 
-function html<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  attributes: Record<string, string> = {},
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[K] {
+type Attributes = Record<string, string>;
+function html<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Attributes, ...children: (Node | string)[]) {
   const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  for (const key in attributes) element.setAttribute(key, attributes[key] as string);
   element.append(...children);
   return element;
 }
 
-class Refusal extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+const span = (name: string, ...children: (Node | string)[]) => html('span', { class: name }, ...children);
+const box = (name: string, ...children: (Node | string)[]) => html('div', { class: name, part: name }, ...children);
 
-async function usage(base: string, business: string, token: string, query: URLSearchParams, signal: AbortSignal) {
-  const url = `${base}/api/v1/business/usage/${encodeURIComponent(business)}${query.size > 0 ? `?${query}` : ''}`;
-  const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
-  const answer = await fetch(url, { headers, credentials: 'omit', signal }).catch(() => {
-    throw new Refusal(0, UNREACHABLE);
-  });
-  const body = await answer.json().catch(() => null);
-  if (answer.ok && Array.isArray(body?.data?.used) && body.data.used.length > 0) return body.data.used as Day[];
-  const said = typeof body?.message === 'string' && !answer.ok;
-  throw new Refusal(answer.status, said ? body.message : ODD_ANSWER);
-}
+const periodOf = (used: Day[]): Period => ({
+  from: (used[0] as Day).date,
+  to: (used.at(-1) as Day).date,
+  total: sum(used),
+  used,
+});
 
+const daysBefore = ({ from, used }: Period) => ({ from: addDays(from, -used.length), to: addDays(from, -1) });
+
+/** The service counts by days in UTC. */
+const today = () => new Date().toISOString().slice(0, 10);
+
+export interface UsageChart extends Record<(typeof REFLECTED)[number], string | null> {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the loop below the class defines these properties
 export class UsageChart extends HTMLElement {
-  static readonly observedAttributes = ATTRIBUTES;
+  static readonly observedAttributes = [...ASKED, ...SHOWN];
 
-  readonly #total = html('p', { class: 'total', part: 'total' });
-  readonly #range = html('p', { class: 'range', part: 'range' });
-  readonly #tip = html('div', { class: 'tip', part: 'tooltip', 'aria-hidden': 'true', hidden: '' });
-  readonly #message = html('div', { class: 'message', part: 'message', role: 'status' });
-  readonly #plot = html('div', { class: 'plot', part: 'plot' }, this.#message, this.#tip);
-  readonly #marked = html('p', { class: 'unseen', 'aria-live': 'polite' });
+  readonly #label = box('label');
+  readonly #total = box('total');
+  readonly #range = box('range');
+  readonly #message = box('message');
+  readonly #tip = box('tooltip');
+  readonly #plot = box('plot', this.#message, this.#tip);
   readonly #table = html('div', { class: 'unseen' });
-  readonly #card = html(
-    'div',
-    { class: 'card', part: 'card' },
-    html('header', {}, this.#total, this.#range),
+  readonly #card = box(
+    'card',
+    html('div', { class: 'head' }, this.#label, this.#total, this.#range),
     this.#plot,
-    this.#marked,
     this.#table,
   );
   readonly #resized = new ResizeObserver(() => this.#draw());
+  readonly #translated = new MutationObserver(() => this.reload());
 
   #token: string | null = null;
-  #asking: AbortController | null = null;
+  #asking = new AbortController();
   #scheduled = false;
-  #used: Day[] = [];
-  #drawn: Plot | null = null;
+  #loading = false;
+  #loaded: Loaded | null = null;
+  #failed: Failed | null = null;
+  #drawn: Drawn | null = null;
   #index: number | null = null;
+  #words!: Words;
 
   constructor() {
     super();
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
     root.append(this.#card);
-    this.#plot.addEventListener('pointermove', (event) => this.#point(event));
-    this.#plot.addEventListener('pointerdown', (event) => this.#point(event));
-    this.#plot.addEventListener('pointerleave', () => this.#mark(null));
-    this.#plot.addEventListener('blur', () => this.#mark(null));
+    this.#message.role = 'status';
+    this.#tip.ariaHidden = 'true';
+    const point = ({ clientX }: PointerEvent) =>
+      this.#mark(this.#drawn?.indexAt(clientX - this.#plot.getBoundingClientRect().left) ?? null);
+    this.#plot.addEventListener('pointermove', point);
+    this.#plot.addEventListener('pointerdown', point);
+    for (const leave of ['pointerleave', 'blur']) this.#plot.addEventListener(leave, () => this.#mark(null));
     this.#plot.addEventListener('keydown', (event) => this.#press(event));
   }
 
   connectedCallback(): void {
     // Set by a script that ran before this module did.
-    for (const name of PROPERTIES) {
+    for (const name of [...REFLECTED, 'token', 'compare'] as const) {
       if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
       delete (this as { [key in typeof name]?: unknown })[name];
-      this[name] = value;
+      (this as Record<typeof name, unknown>)[name] = value;
     }
+    addEventListener('online', this.#online);
     this.#resized.observe(this.#plot);
-    this.#schedule();
+    this.#translated.observe(document.documentElement, { attributeFilter: ['lang', 'dir'] });
+    this.reload();
   }
 
   disconnectedCallback(): void {
+    removeEventListener('online', this.#online);
     this.#resized.disconnect();
-    this.#asking?.abort();
+    this.#translated.disconnect();
+    this.#asking.abort();
   }
 
-  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
-    if (before !== after) this.#schedule();
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (before === after || !this.#words) return;
+    if (ASKED.includes(name)) this.reload();
+    else this.#show();
   }
 
-  get business() {
-    return this.getAttribute('business');
+  get compare() {
+    return this.hasAttribute('compare');
   }
-  set business(value: string | null) {
-    this.#reflect('business', value);
-  }
-  get from() {
-    return this.getAttribute('from');
-  }
-  set from(value: string | null) {
-    this.#reflect('from', value);
-  }
-  get to() {
-    return this.getAttribute('to');
-  }
-  set to(value: string | null) {
-    this.#reflect('to', value);
-  }
-  get baseUrl() {
-    return this.getAttribute('base-url');
-  }
-  set baseUrl(value: string | null) {
-    this.#reflect('base-url', value);
+  set compare(value: boolean) {
+    this.toggleAttribute('compare', Boolean(value));
   }
   get token() {
     return this.#token ?? this.getAttribute('token');
@@ -142,21 +131,15 @@ export class UsageChart extends HTMLElement {
   /** Unlike the attribute it stays out of the document: an owner's page puts an API key here. */
   set token(value: string | null) {
     this.#token = value;
-    this.#schedule();
+    this.reload();
   }
 
-  #reflect(name: (typeof ATTRIBUTES)[number], value: string | null): void {
-    if (value === null || value === undefined) this.removeAttribute(name);
-    else this.setAttribute(name, value);
-  }
+  readonly #online = () => {
+    if (this.#failed?.reason === 'offline') this.reload();
+  };
 
-  /** Asks the service again. */
+  /** Asks the service again. Attributes that are changed one after the other are one change. */
   reload(): void {
-    this.#schedule();
-  }
-
-  /** Attributes that are changed one after the other are one change. */
-  #schedule(): void {
     if (this.#scheduled || !this.isConnected) return;
     this.#scheduled = true;
     queueMicrotask(() => {
@@ -166,156 +149,218 @@ export class UsageChart extends HTMLElement {
   }
 
   async #load(): Promise<void> {
-    this.#asking?.abort();
-    const asking = new AbortController();
-    this.#asking = asking;
-    const { business, token } = this;
-    if (!business || !token) return this.#show('incomplete', INCOMPLETE);
-    this.#show('loading', 'Loading…');
-    const query = new URLSearchParams();
-    for (const name of ['from', 'to'] as const) if (this[name]) query.set(name, this[name]);
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    const { signal } = this.#asking;
+    const { business, token, from, to } = this;
     const base = (this.baseUrl ?? SERVICE).replace(/\/+$/, '');
+    this.#failed = null;
+    this.#loading = true;
+    this.#show();
+    const words = loadWords(this.#language, base);
     try {
-      const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const used = await usage(base, business, token, query, signal);
-      if (asking.signal.aborted) return;
-      this.#loaded(used);
+      if (!business || !token) throw failure('attributes', 'the attributes business and token are needed');
+      const asked = { base, business, token, from, to };
+      const loaded = periodOf(await report(asked, signal));
+      await words;
+      if (signal.aborted) return;
+      this.#loaded = loaded;
+      this.#loading = false;
+      this.#show();
+      if (this.compare) await this.#compareWith(asked, loaded, signal);
+      if (!signal.aborted) this.#tell('load', structuredClone(loaded));
     } catch (error) {
-      if (asking.signal.aborted) return;
-      const { status, message } = error instanceof Refusal ? error : new Refusal(0, ODD_ANSWER);
-      this.#refused(status, message);
+      await words;
+      if (signal.aborted) return;
+      this.#loading = false;
+      this.#loaded = null;
+      const failed = error as Failed;
+      this.#failed = failed;
+      this.#show();
+      // A chart that is hidden and has no attributes waits for a script to give it some.
+      if (failed.reason !== 'attributes' || this.checkVisibility()) this.#complain(failed);
+      this.#tell('error', failed);
     }
   }
 
-  #loaded(used: Day[]): void {
-    const words = this.#words();
-    const total = used.reduce((sum, { count }) => sum + count, 0);
-    const from = used[0]?.date ?? '';
-    const to = used.at(-1)?.date ?? '';
-    const range = words.range(from, to);
-    this.#used = used;
-    this.#total.replaceChildren(words.number(total), ' ', html('span', {}, total === 1 ? 'use' : 'uses'));
-    this.#range.replaceChildren(range);
-    this.#table.replaceChildren(this.#tabled(used, total, range));
-    this.#show(
-      total === 0 ? 'empty' : 'loaded',
-      total === 0 ? `No usage ${used.length === 1 ? 'on this day' : `in these ${used.length} days`}.` : '',
-    );
-    this.#plot.tabIndex = 0;
-    this.#plot.setAttribute('role', 'group');
-    this.#plot.setAttribute('aria-roledescription', 'bar chart');
-    this.#plot.setAttribute('aria-label', `${words.uses(total)}, ${range}. Arrow keys move from day to day.`);
-    this.#draw();
-    const detail: Loaded = { from, to, total, used: structuredClone(used) };
-    this.dispatchEvent(new CustomEvent('load', { detail }));
-  }
-
-  #refused(status: number, message: string): void {
-    this.#show('refused', message);
-    // What another try can change: no answer, too many calls, a fault of the service.
-    if (status === 0 || status === 429 || status >= 500) {
-      const again = html('button', { type: 'button', part: 'retry' }, 'Try again');
-      again.addEventListener('click', () => this.reload());
-      this.#message.append(again);
-    }
-    const detail: Failed = { status, message };
-    this.dispatchEvent(new CustomEvent('error', { detail }));
-  }
-
-  /** While it loads, what was drawn before stays. In any other state but `loaded` and `empty` there is no chart. */
-  #show(state: 'loading' | 'loaded' | 'empty' | 'refused' | 'incomplete', message: string): void {
-    this.#card.dataset.state = state;
-    this.#card.setAttribute('aria-busy', `${state === 'loading'}`);
-    this.#message.replaceChildren(...(message === '' ? [] : [html('p', {}, message)]));
-    this.#mark(null);
-    if (state !== 'refused' && state !== 'incomplete') return;
-    this.#used = [];
-    this.#draw();
-    for (const part of [this.#total, this.#range, this.#table]) part.replaceChildren();
-    for (const name of ['tabindex', 'role', 'aria-roledescription', 'aria-label']) this.#plot.removeAttribute(name);
-  }
-
-  #tabled(used: Day[], total: number, range: string): HTMLTableElement {
-    const { longDay, number } = this.#words();
-    const row = (name: string, count: number) =>
-      html('tr', {}, html('th', { scope: 'row' }, name), html('td', {}, number(count)));
-    const head = html('tr', {}, html('th', { scope: 'col' }, 'Day'), html('th', { scope: 'col' }, 'Uses'));
-    return html(
-      'table',
-      {},
-      html('caption', {}, `Uses per day, ${range}`),
-      html('thead', {}, head),
-      html('tbody', {}, ...used.map(({ date, count }) => row(longDay(date), count))),
-      html('tfoot', {}, row('Total', total)),
-    );
-  }
-
-  #words() {
-    const language = this.closest<HTMLElement>('[lang]')?.lang || 'en';
+  /** The period before. A chart without it is better than none. */
+  async #compareWith(asked: Asked, loaded: Loaded, signal: AbortSignal): Promise<void> {
+    const { from, to } = daysBefore(loaded);
     try {
-      return wordsIn(language);
-    } catch {
-      return wordsIn('en');
+      const before = await report({ ...asked, from, to }, signal);
+      if (signal.aborted) return;
+      loaded.before = periodOf(before);
+      this.#show();
+    } catch (error) {
+      if (!signal.aborted) this.#complain(error as Failed);
     }
+  }
+
+  #tell(event: string, detail: Loaded | Failed): void {
+    this.dispatchEvent(new CustomEvent(event, { detail }));
+  }
+
+  /** To the developer of the page: one line, without the token. */
+  #complain({ status, message }: Failed): void {
+    console.error(`<usage-chart business="${this.business}">: ${status ? `${status} ` : ''}${message}`);
+  }
+
+  get #language() {
+    return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
+  }
+
+  /** Shows what there is. While it loads again, what was drawn before stays. */
+  #show(): void {
+    const words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
+    const { word, range } = words;
+    this.#words = words;
+    const rightToLeft = this.matches(':dir(rtl)') || (words.rightToLeft && !this.closest('[dir]'));
+    this.#card.dir = rightToLeft ? 'rtl' : 'ltr';
+    this.#card.ariaBusy = `${this.#loading}`;
+    const loaded = this.#loaded;
+    const state = this.#failed ? 'refused' : this.#loading ? 'loading' : loaded?.total === 0 ? 'empty' : 'loaded';
+    this.#card.dataset.state = state;
+    this.#card.classList.toggle('first', !loaded);
+    this.#label.textContent = this.label;
+    this.#message.textContent = state === 'empty' || state === 'loading' ? word(state) : '';
+    if (this.#failed) this.#excuse(this.#failed);
+
+    const plot = this.#plot;
+    plot.role = loaded && 'slider'; // arrow keys move from value to value, and screen readers let them
+    plot.tabIndex = loaded ? 0 : -1;
+    plot.ariaLabel = loaded && [this.label, range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
+    if (loaded) this.#head(loaded);
+    else for (const part of [this.#total, this.#range]) part.replaceChildren();
+    this.#draw();
+  }
+
+  #head(loaded: Loaded): void {
+    const { word, unit, number, range, percent } = this.#words;
+    const { from, to, total, before } = loaded;
+    this.#total.replaceChildren(number(total), ' ', span('unit', unit(total)));
+    this.#total.classList.toggle('long', total >= 1e9);
+    this.#range.replaceChildren(span('days', range(from, to)), ' ', span('by'));
+    if (!this.compare) return;
+    const days = daysBefore(loaded);
+    const counts = before ? `: ${number(before.total)}` : '';
+    this.#range.append(' ', span('before', range(days.from, days.to) + counts));
+    if (!before?.total) return;
+    this.#total.append(' ', span('change', span('unseen', `${word('before')}: `), percent(total / before.total - 1)));
+  }
+
+  /** What a visitor reads where there is no chart, and a button where another try can change that. */
+  #excuse({ reason, status }: Failed): void {
+    const { word } = this.#words;
+    const refused = reason === 'attributes' || reason === 'csp' || (status >= 400 && status < 500 && status !== 429);
+    this.#message.textContent = word(refused ? 'error' : reason === 'offline' ? reason : 'failed');
+    if (refused) return;
+    const retry = html('button', { type: 'button', part: 'retry' }, word('retry'));
+    retry.onclick = () => {
+      this.#plot.focus(); // the button goes
+      this.reload();
+    };
+    this.#message.append(retry);
   }
 
   #draw(): void {
     this.#drawn?.image.remove();
     this.#drawn = null;
-    const { clientWidth, clientHeight } = this.#plot;
-    if (this.#used.length === 0 || clientWidth === 0) return;
-    this.#drawn = plot(this.#used, clientWidth, clientHeight, this.#words());
-    this.#plot.prepend(this.#drawn.image);
+    this.#table.replaceChildren();
+    const { clientWidth: width, clientHeight: height } = this.#plot;
+    const loaded = this.#loaded;
+    if (loaded && width > 0) {
+      const before = (this.compare && loaded.before?.used) || [];
+      const ink = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
+      ink.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
+      const inkOf = (text: string) => ink.measureText(text).width;
+      const place = { width, height, rightToLeft: this.#card.dir === 'rtl', inkOf };
+      const drawn = plot({ used: loaded.used, before, today: today() }, place, this.#words);
+      this.#drawn = drawn;
+      this.#plot.prepend(drawn.image);
+      const by = this.#range.children[1] as HTMLElement;
+      by.textContent = drawn.unit === 'day' ? '' : this.#words.word(drawn.unit);
+      this.#table.append(this.#tabled(drawn));
+    }
     this.#mark(this.#index);
   }
 
-  #point(event: PointerEvent): void {
-    if (this.#drawn === null) return;
-    this.#mark(this.#drawn.indexAt(event.clientX - this.#plot.getBoundingClientRect().left));
+  #tabled({ unit, bars }: Drawn): HTMLTableElement {
+    const { number, period, word, unit: counted } = this.#words;
+    const row = (cell: 'th' | 'td', name: HTMLElement, ...texts: string[]) =>
+      html('tr', {}, name, ...texts.map((text) => html(cell, {}, text)));
+    return html(
+      'table',
+      {},
+      html('caption', {}, this.#plot.ariaLabel ?? ''),
+      row('th', html('th', {}, period(unit)), counted(2), ...(bars[0]?.before ? [word('before')] : [])),
+      ...bars.map((bar) => {
+        const { count, before } = bar;
+        const name = html('th', { scope: 'row' }, this.#days(bar));
+        return row('td', name, number(count), ...(before ? [number(before.count)] : []));
+      }),
+    );
+  }
+
+  #days({ from, to }: Omit<Bar, 'whole' | 'before'>): string {
+    const { range, word } = this.#words;
+    const now = today();
+    return range(from, to) + (from <= now && now <= to ? ` (${word('today')})` : '');
   }
 
   #press(event: KeyboardEvent): void {
-    const last = this.#used.length - 1;
-    if (last < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
-    const from = this.#index;
-    const to: Record<string, number | null> = {
-      ArrowLeft: Math.max(0, (from ?? last + 1) - 1),
-      ArrowRight: Math.min(last, (from ?? -1) + 1),
-      PageUp: Math.max(0, (from ?? last + 7) - 7),
-      PageDown: Math.min(last, (from ?? -7) + 7),
-      Home: 0,
-      End: last,
-      Escape: null,
+    const { key, altKey, ctrlKey, metaKey } = event;
+    const last = (this.#drawn?.bars.length ?? 0) - 1;
+    if (last < 0 || altKey || ctrlKey || metaKey) return;
+    const onward = this.#card.dir === 'rtl' ? -1 : 1;
+    const steps: Record<string, number> = {
+      ArrowLeft: -onward,
+      ArrowRight: onward,
+      ArrowDown: -1,
+      ArrowUp: 1,
+      PageUp: -7,
+      PageDown: 7,
+      Home: -Infinity,
+      End: Infinity,
     };
-    const index = to[event.key];
-    if (index === undefined) return;
+    const step = steps[key];
+    if (step) this.#mark(Math.max(0, Math.min(last, (this.#index ?? (step < 0 ? last + 1 : -1)) + step)));
+    else if (key === 'Escape') this.#mark(null);
+    else return;
     event.preventDefault();
-    this.#mark(index);
-    const day = index === null ? undefined : this.#used[index];
-    const words = this.#words();
-    this.#marked.textContent = day ? `${words.longDay(day.date)}: ${words.uses(day.count)}` : '';
   }
 
-  /** Marks a day and tells its count beside it. */
-  #mark(index: number | null): void {
+  /** Marks a bar and tells its count beside it. */
+  #mark(to: number | null): void {
+    const bar = this.#drawn?.bars[to ?? -1];
+    const index = bar ? to : null;
     this.#index = index;
     const at = this.#drawn?.mark(index);
-    const day = index === null ? undefined : this.#used[index];
-    this.#tip.hidden = day === undefined || at === undefined;
-    if (day === undefined || at === undefined) return;
-    const words = this.#words();
-    this.#tip.replaceChildren(html('b', {}, words.uses(day.count)), html('span', {}, words.longDay(day.date)));
-    const { offsetWidth, offsetHeight } = this.#tip;
-    const x = Math.min(Math.max(0, at.x - offsetWidth / 2), this.#plot.clientWidth - offsetWidth);
-    const y = at.y - offsetHeight - 8;
-    this.#tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+    const { counted } = this.#words;
+    const told = bar ? [counted(bar.count), this.#days(bar)] : [this.#total.textContent];
+    if (bar?.before) told.push(`${this.#days(bar.before)}: ${counted(bar.before.count)}`);
+    this.#plot.ariaValueNow = at ? `${(index ?? -1) + 1}` : null;
+    this.#plot.ariaValueMax = at ? `${this.#drawn?.bars.length}` : null;
+    this.#plot.ariaValueText = at ? told.join(' – ') : null;
+    this.#tip.hidden = !bar;
+    if (!bar || !at) return;
+    this.#tip.replaceChildren(...told.map((text, i) => span(['count', 'days', 'before'][i] as string, text)));
+    const { offsetWidth, offsetHeight, style } = this.#tip;
+    const x = Math.max(0, Math.min(at.x - offsetWidth / 2, this.#plot.clientWidth - offsetWidth));
+    style.transform = `translate(${Math.round(x)}px, ${Math.round(at.y - offsetHeight - 8)}px)`;
   }
 }
 
-declare global {
-  interface HTMLElementTagNameMap {
-    'usage-chart': UsageChart;
-  }
+for (const name of REFLECTED) {
+  const attribute = name === 'baseUrl' ? 'base-url' : name;
+  Object.defineProperty(UsageChart.prototype, name, {
+    get(this: UsageChart) {
+      return this.getAttribute(attribute);
+    },
+    set(this: UsageChart, value: string | null | undefined) {
+      if (value === null || value === undefined) this.removeAttribute(attribute);
+      else this.setAttribute(attribute, value);
+    },
+  });
 }
 
-if (customElements.get('usage-chart') === undefined) customElements.define('usage-chart', UsageChart);
+if (!customElements.get('usage-chart')) customElements.define('usage-chart', UsageChart);

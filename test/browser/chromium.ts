@@ -40,10 +40,10 @@ export async function listen(listener: RequestListener) {
 /** Somebody's site, of an origin of its own and with a strict policy: it shows what `body` is at the time. */
 export async function startSite(service: string) {
   const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; style-src 'unsafe-inline'; img-src data:`;
-  const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
-  const site = { url: '', body: '', stop: () => {} };
+  const site = { url: '', body: '', attributes: 'lang="en"', policy, stop: () => {} };
   const { port, stop } = await listen((_request, response) => {
-    response.writeHead(200, headers).end(`<!doctype html><html lang="en"><title>A shop</title>
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': site.policy };
+    response.writeHead(200, headers).end(`<!doctype html><html ${site.attributes}><title>A shop</title>
       <meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width">
       <link rel="icon" href="data:,"><script type="module" src="${service}/usage-chart.js"></script>
       <main><h1>A shop</h1>${site.body}</main></html>`);

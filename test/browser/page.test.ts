@@ -1,4 +1,4 @@
-// The chart on other people's pages, and the page at /, as people meet them.
+// The page at /, as people meet it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -32,7 +32,6 @@ let quiet: Business;
 /** March 2026 has 31 days; on day n there are n uses, but none on the 7th. */
 const MARCH = Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => day !== 7);
 const MARCH_TOTAL = MARCH.reduce((sum, day) => sum + day, 0);
-const DAYS = 'from="2026-03-01" to="2026-03-31"';
 
 beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });
@@ -130,156 +129,7 @@ const shot = async (name: string, width: number, colorScheme: string) => {
   await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
 };
 
-const tag = (business: Business, more = '') =>
-  `<usage-chart business="${business.id}" token="${business.token}" ${more}></usage-chart>`;
 const bars = () => page.locator('usage-chart .bar');
-const message = () => page.locator('usage-chart .message').innerText();
-const change = (name: string, value: string) =>
-  page.evaluate(
-    `document.querySelector('usage-chart').setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`,
-  );
-
-describe('the chart on a page of a registered origin', () => {
-  test('draws as many bars as days, with the total, each as high as its count', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit(registered.url);
-    await bars().first().waitFor({ state: 'attached' });
-    expect(await bars().count()).toBe(31);
-    expect(await page.locator('usage-chart .total').innerText()).toBe(`${MARCH_TOTAL} uses`);
-    expect(await page.locator('usage-chart .range').innerText()).toBe('Mar 1 – 31, 2026');
-    const heights = (await page.evaluate(
-      `[...document.querySelector('usage-chart').shadowRoot.querySelectorAll('.bar')].map((bar) => bar.getBBox().height)`,
-    )) as number[];
-    expect(heights[6]).toBe(0);
-    expect((heights[29] as number) / (heights[14] as number)).toBeCloseTo(2, 1);
-  });
-
-  test('has a table of the same behind it', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit(registered.url);
-    const rows = page.locator('usage-chart tbody tr');
-    await rows.first().waitFor({ state: 'attached' });
-    expect(await rows.count()).toBe(31);
-    expect(await rows.nth(1).allTextContents()).toEqual(['Mon, Mar 2, 20262']);
-    expect(await page.locator('usage-chart tfoot tr').textContent()).toBe(`Total${MARCH_TOTAL}`);
-    await expectAccessible();
-  });
-
-  test('draws again when a script changes from and to, once for both', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit(registered.url);
-    await bars().first().waitFor({ state: 'attached' });
-    let calls = 0;
-    page.on('request', (request) => {
-      if (request.method() === 'GET') calls += 1;
-    });
-    const loaded = page.evaluate(`new Promise((resolve) => {
-      const chart = document.querySelector('usage-chart');
-      chart.addEventListener('load', ({ detail }) => resolve(detail));
-      chart.from = '2026-03-05';
-      chart.to = '2026-03-08';
-    })`);
-    expect(await loaded).toEqual({
-      from: '2026-03-05',
-      to: '2026-03-08',
-      total: 19,
-      used: [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count })),
-    });
-    expect(await bars().count()).toBe(4);
-    expect(await page.locator('usage-chart .total').innerText()).toBe('19 uses');
-    expect(calls).toBe(1);
-  });
-
-  test('tells a day under the pointer, and at the keyboard', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit(registered.url);
-    await bars().first().waitFor({ state: 'attached' });
-    const tip = page.locator('usage-chart .tip');
-    expect(await tip.isVisible()).toBe(false);
-    await bars().nth(19).hover();
-    expect(await tip.innerText()).toBe('20 uses\nFri, Mar 20, 2026');
-    await page.mouse.move(0, 0);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('ArrowLeft');
-    expect(await tip.innerText()).toBe('30 uses\nMon, Mar 30, 2026');
-    expect(await page.locator('usage-chart [aria-live]').innerText()).toBe('Mon, Mar 30, 2026: 30 uses');
-    await page.keyboard.press('Home');
-    expect(await tip.innerText()).toBe('1 use\nSun, Mar 1, 2026');
-    await page.keyboard.press('Escape');
-    expect(await tip.isVisible()).toBe(false);
-  });
-
-  test('fits its place when that changes', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit(registered.url, { viewport: { width: 1000, height: 700 } });
-    await bars().first().waitFor({ state: 'attached' });
-    await page.setViewportSize({ width: 320, height: 700 });
-    const fits = `(() => { const chart = document.querySelector('usage-chart');
-      return chart.shadowRoot.querySelector('svg').getBoundingClientRect().right <= chart.getBoundingClientRect().right; })()`;
-    await page.waitForFunction(fits);
-    expect(await bars().count()).toBe(31);
-  });
-
-  test('says that there was no usage', async () => {
-    registered.body = tag(quiet, DAYS);
-    await visit(registered.url);
-    await bars().first().waitFor({ state: 'attached' });
-    expect(await message()).toBe('No usage in these 31 days.');
-    expect(await bars().count()).toBe(31);
-    expect(await page.locator('usage-chart .total').innerText()).toBe('0 uses');
-    await expectAccessible();
-  });
-
-  test('says in the words of the service what is wrong with the range, and recovers', async () => {
-    registered.body = tag(shop, 'from="2026-02-30" to="2026-03-31"');
-    await visit(registered.url);
-    await page.locator('usage-chart [data-state=refused]').waitFor();
-    expect(await message()).toBe('from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD');
-    await change('from', '2026-03-01');
-    await bars().first().waitFor({ state: 'attached' });
-    expect(await message()).toBe('');
-    forgiveRefused();
-  });
-
-  test('offers to try again where the service cannot be reached', async () => {
-    registered.body = tag(shop, DAYS);
-    await visit('about:blank');
-    await page.route('**/api/**', (route) => route.abort());
-    await page.goto(registered.url);
-    const again = page.getByRole('button', { name: 'Try again' });
-    await again.waitFor();
-    expect(await message()).toContain('The usage could not be loaded: the service cannot be reached.');
-    await expectAccessible();
-    await page.unroute('**/api/**');
-    await again.click();
-    await bars().first().waitFor({ state: 'attached' });
-    complaints = complaints.filter((text) => !text.includes('net::ERR_FAILED'));
-  });
-
-  test('asks for its attributes where they are missing', async () => {
-    registered.body = '<usage-chart></usage-chart>';
-    await visit(registered.url);
-    await page.locator('usage-chart [data-state=incomplete]').waitFor();
-    expect(await message()).toBe('This chart needs the attributes business and token.');
-  });
-});
-
-test('on a page of another origin the chart shows the refusal of the service, and tells the page', async () => {
-  stranger.body = tag(shop, DAYS);
-  await visit('about:blank');
-  await page.addInitScript(
-    `addEventListener('error', (event) => { if (event.detail) window.failed = event.detail; }, true)`,
-  );
-  await page.goto(stranger.url);
-  await page.locator('usage-chart [data-state=refused]').waitFor();
-  const refusal = `Origin ${stranger.url} is not authorized for this business.`;
-  expect(await message()).toBe(refusal);
-  expect(await page.evaluate('window.failed')).toEqual({ status: 403, message: refusal });
-  expect(await bars().count()).toBe(0);
-  await expectAccessible();
-  forgiveRefused();
-});
 
 describe('the page at /', () => {
   test('shows the demo business with nothing typed, and the tag to paste', async () => {
@@ -343,17 +193,5 @@ describe.each(widthsAndSchemes)('at $width px, $colorScheme,', ({ width, colorSc
     for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft');
     await page.locator('#chart').screenshot({ path: join(SHOTS, `live-${width}-${colorScheme}.png`) });
     await shot('page', width, colorScheme);
-  });
-
-  test('the chart fits in all its states', async () => {
-    registered.body = `<style>usage-chart { margin: 16px 0 }</style>
-      ${tag(shop, DAYS)} ${tag(shop, 'from="2026-03-29" to="2026-03-31"')} ${tag(quiet, DAYS)} ${tag(shop, 'from="x"')}
-      <usage-chart></usage-chart>`;
-    await visit(registered.url, sized(width, colorScheme));
-    await page.locator('usage-chart .bar').nth(64).waitFor({ state: 'attached' });
-    await page.locator('usage-chart [data-state=refused]').waitFor();
-    await expectAccessible();
-    await shot('chart', width, colorScheme);
-    forgiveRefused();
   });
 });

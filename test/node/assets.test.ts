@@ -1,10 +1,14 @@
 // What is served besides the API: the chart for every site, the pages, and nothing of local development.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
+import { TABLES } from '../../src/page/languages.ts';
+import { LANGUAGES, WORDS } from '../../src/page/words.ts';
 import build from '../../src/tools/build.ts';
+import { chartTag, type pin } from '../../src/tools/chart.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
@@ -28,24 +32,70 @@ test('every asset tells browsers to come by https only, as the API does', async 
 });
 
 describe('the chart', () => {
-  test('can be loaded by every site, and stored', async () => {
-    const answer = await fetch(`${service.url}/usage-chart.js`, { headers: { Origin: 'https://shop.example' } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('Content-Type')).toMatch(/^text\/javascript/);
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin');
-    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600, stale-while-revalidate=86400');
-    expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
-    const etag = answer.headers.get('ETag') ?? '';
-    const again = await fetch(`${service.url}/usage-chart.js`, { headers: { 'If-None-Match': etag } });
-    expect(again.status).toBe(304);
-  });
+  const words = Object.keys(TABLES).map((language) => `/v1/words/${language}.json`);
 
-  test('is one module of at most 30 KiB, gzipped', async () => {
+  test.each(['/usage-chart.js', '/v1/usage-chart.js', '/v1/usage-chart.json', ...words])(
+    'can be loaded by every site, and stored: %s',
+    async (path) => {
+      const answer = await fetch(service.url + path, { headers: { Origin: 'https://shop.example' } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('Content-Type')).toMatch(
+        path.endsWith('.js') ? /^text\/javascript/ : /^application\/json/,
+      );
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin');
+      expect(answer.headers.get('Cache-Control')).toBe('public, max-age=3600, stale-while-revalidate=86400');
+      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
+      const etag = answer.headers.get('ETag') ?? '';
+      const again = await fetch(service.url + path, { headers: { 'If-None-Match': etag } });
+      expect(again.status).toBe(304);
+    },
+  );
+
+  test('is one module of at most 8 KiB, gzipped, with the words of any other language', async () => {
     const code = await (await fetch(`${service.url}/usage-chart.js`)).text();
     expect(code).not.toMatch(/\bimport\s*[({"'*]/);
-    const size = gzipSync(code).length;
-    expect(size).toBeLessThanOrEqual(30 * KiB);
+    const sizes = await Promise.all(
+      words.map(async (path) => gzipSync(await (await fetch(service.url + path)).text()).length),
+    );
+    expect(gzipSync(code).length + Math.max(...sizes)).toBeLessThanOrEqual(8 * KiB);
+  });
+
+  test('is the same at its versioned address, of which the hash is told', async () => {
+    const [plain, versioned] = await Promise.all(
+      ['/usage-chart.js', '/v1/usage-chart.js'].map(async (path) =>
+        Buffer.from(await (await fetch(service.url + path)).arrayBuffer()),
+      ),
+    );
+    expect(versioned).toEqual(plain);
+    const { path, integrity } = (await (await fetch(`${service.url}/v1/usage-chart.json`)).json()) as ReturnType<
+      typeof pin
+    >;
+    const hash = createHash('sha384').update(plain as Buffer);
+    expect(integrity).toBe(`sha384-${hash.digest('base64')}`);
+    expect((await fetch(service.url + path)).status).toBe(200);
+    expect(chartTag(service.url)).toBe(`<script type="module" src="${service.url}/v1/usage-chart.js"></script>`);
+    expect(chartTag(service.url, plain)).toBe(
+      `<script type="module" src="${service.url}${path}" integrity="${integrity}" crossorigin></script>`,
+    );
+    const other = chartTag(service.url, Buffer.from('other'));
+    expect(other).not.toContain(path); // caches hold it apart
+  });
+
+  test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('has types, as text: %s', async (path) => {
+    const answer = await fetch(service.url + path);
+    expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+    expect(await answer.text()).toBe(readFileSync(join(ROOT, 'src/page/types/usage-chart.d.ts'), 'utf8'));
+  });
+
+  test('says everything in every language', () => {
+    expect(Object.keys(TABLES)).toEqual([...LANGUAGES]);
+    for (const [language, { unit, ...words }] of Object.entries(TABLES)) {
+      const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+      expect(unit.split('|').length, language).toBeLessThanOrEqual(pluralCategories.length);
+      expect(Object.keys({ unit, ...words })).toEqual(WORDS);
+      expect(Object.values(words).every((word) => word.trim() === word && word !== '')).toBe(true);
+    }
   });
 });
 

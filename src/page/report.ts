@@ -1,0 +1,36 @@
+// Asks the service for a report, and tells apart why there is none, as far as a browser lets a page know.
+import type { Day } from './scale.ts';
+
+const TIMEOUT_MS = 30_000;
+
+/** `service`: it refused; `attributes`: business or token is missing; `csp`: the policy of the page forbids the call. */
+export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
+
+/** No report. `message` is for developers: the words of the service where it has spoken. `status` is 0 where it has not. */
+export type Failure = { status: number; message: string; reason: Reason };
+export const failure = (reason: Reason, message: string, status = 0): Failure => ({ status, message, reason });
+
+export type Asked = { base: string; business: string; token: string; from: string | null; to: string | null };
+
+export async function report({ base, business, token, from, to }: Asked, signal: AbortSignal): Promise<Day[]> {
+  const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`, document.baseURI);
+  if (from) url.searchParams.set('from', from);
+  if (to) url.searchParams.set('to', to);
+  const late = AbortSignal.timeout(TIMEOUT_MS);
+  // A page learns that its own policy has stopped a call from an event alone, which comes after the call has failed.
+  let forbidden = false;
+  const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
+    if (disposition === 'enforce' && blockedURI.startsWith(url.origin)) forbidden = true;
+  };
+  document.addEventListener('securitypolicyviolation', watch);
+  const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
+  const init = { headers, credentials: 'omit', signal: AbortSignal.any([signal, late]) } as const;
+  const answer = await fetch(url, init).catch(() => new Promise<null>((event) => setTimeout(event, 50, null)));
+  document.removeEventListener('securitypolicyviolation', watch);
+  const body = await answer?.json().catch(() => null);
+  if (answer?.ok && body?.data?.used?.length > 0) return body.data.used;
+  if (forbidden) throw failure('csp', `the Content-Security-Policy of this page needs connect-src ${url.origin}`);
+  if (!answer && !navigator.onLine) throw failure('offline', 'the browser is offline');
+  if (!answer || late.aborted) throw failure('network', `no response from ${url.origin}`);
+  throw failure('service', (!answer.ok && body?.message) || 'unexpected response', answer.status);
+}

@@ -1,0 +1,90 @@
+// Types of <usage-chart> for TypeScript, React 19 and Vue 3. Copy this file into your project, where its tsconfig.json finds it.
+
+export type Day = { date: string; count: number };
+export type Period = { from: string; to: string; total: number; used: Day[] };
+/** `event.detail` of `load`. `before` is there where the chart has `compare`. */
+export type Loaded = Period & { before?: Period };
+/** `event.detail` of `error`. `status` is 0 where no response came. `message` is for developers. */
+export type Failed = {
+  status: number;
+  message: string;
+  reason: 'service' | 'attributes' | 'csp' | 'offline' | 'network';
+};
+
+type Word = 'empty' | 'error' | 'failed' | 'offline' | 'retry' | 'loading' | 'today' | 'week' | 'month' | 'before';
+
+export type UsageChartAttributes = {
+  business?: string | number;
+  token?: string;
+  from?: string;
+  to?: string;
+  label?: string;
+  unit?: string;
+  compare?: boolean;
+  'base-url'?: string;
+} & { [word in `word-${Word}`]?: string };
+
+type Events = Omit<HTMLElementEventMap, 'load' | 'error'> & {
+  load: CustomEvent<Loaded>;
+  error: CustomEvent<Failed>;
+};
+
+export interface UsageChart extends HTMLElement {
+  business: string | null;
+  token: string | null;
+  from: string | null;
+  to: string | null;
+  baseUrl: string | null;
+  label: string | null;
+  unit: string | null;
+  compare: boolean;
+  reload(): void;
+  addEventListener<K extends keyof Events>(
+    type: K,
+    listener: (this: UsageChart, event: Events[K]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'usage-chart': UsageChart;
+  }
+}
+
+type OfReact = UsageChartAttributes & {
+  baseUrl?: string;
+  onload?: (event: CustomEvent<Loaded>) => void;
+  onerror?: (event: CustomEvent<Failed>) => void;
+};
+
+// @ts-ignore: a project without React
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      // @ts-ignore
+      'usage-chart': OfReact & DetailedHTMLProps<HTMLAttributes<UsageChart>, UsageChart>;
+    }
+  }
+}
+
+type OfVue = UsageChartAttributes & {
+  id?: string;
+  class?: unknown;
+  style?: unknown;
+  baseUrl?: string;
+  onLoad?: (event: CustomEvent<Loaded>) => void;
+  onError?: (event: CustomEvent<Failed>) => void;
+};
+
+// @ts-ignore: a project without Vue
+declare module 'vue' {
+  interface GlobalComponents {
+    'usage-chart': new () => UsageChart & { $props: OfVue };
+  }
+}

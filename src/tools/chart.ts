@@ -1,0 +1,42 @@
+// What is served of the chart under /v1, which is a promise: its attributes, events, parts and custom properties keep their
+// meaning there. Its bytes do not: a deployment may mend the chart.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { TABLES } from '../page/languages.ts';
+
+const TYPES = resolve(import.meta.dirname, '../page/types/usage-chart.d.ts');
+const PATH = '/v1/usage-chart.js';
+
+/** The files of the chart beside usage-chart.js, of which `code` is the content. */
+export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array> {
+  const types = readFileSync(TYPES);
+  const words = Object.entries(TABLES).map(([language, table]) => [`v1/words/${language}.json`, JSON.stringify(table)]);
+  return {
+    'v1/usage-chart.js': code,
+    'v1/usage-chart.json': JSON.stringify(pin(code)),
+    'v1/usage-chart.d.ts': types,
+    'usage-chart.d.ts': types,
+    ...Object.fromEntries(words),
+  };
+}
+
+/**
+ * For pages that run these bytes only. Behind another query caches keep another copy, so that no browser holds old bytes
+ * against a new hash.
+ */
+export function pin(code: Uint8Array): { path: string; integrity: string } {
+  const hash = createHash('sha384').update(code).digest('base64');
+  const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);
+  return { path: `${PATH}?${query}`, integrity: `sha384-${hash}` };
+}
+
+/**
+ * The tag that loads the chart from `service`. With `code` it runs these bytes only: after a deployment that changes the chart,
+ * browsers refuse it until the page has the new tag. So it is without, unless a page asks.
+ */
+export function chartTag(service: string, code?: Uint8Array): string {
+  if (code === undefined) return `<script type="module" src="${service}${PATH}"></script>`;
+  const { path, integrity } = pin(code);
+  return `<script type="module" src="${service}${path}" integrity="${integrity}" crossorigin></script>`;
+}

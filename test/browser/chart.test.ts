@@ -1,0 +1,738 @@
+// <usage-chart> on other people's pages: in every state, language, direction and width, and in React and Vue.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import axe from 'axe-core';
+import { build } from 'esbuild';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabases } from '../../src/cli/open.ts';
+import { addDays } from '../../src/core/time.ts';
+import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
+import { TABLES } from '../../src/page/languages.ts';
+import { chartTag } from '../../src/tools/chart.ts';
+import { type Service, startService } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
+import { launch, listen, startSite } from './chromium.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const SHOTS = join(ROOT, 'dist/screenshots');
+const NOW = new Date();
+const TODAY = NOW.toISOString().slice(0, 10);
+const STAMP = '2026-01-01T00:00:00.000000Z';
+
+type Site = Awaited<ReturnType<typeof startSite>>;
+
+let browser: Browser;
+let service: Service;
+let registered: Site;
+let stranger: Site;
+let shop: Business;
+let quiet: Business;
+let busy: Business;
+
+/** March 2026 has 31 days; on day n there are n uses, but none on the 7th. February has 28, with 10 uses each. */
+const MARCH = Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => day !== 7);
+const MARCH_TOTAL = MARCH.reduce((sum, day) => sum + day, 0);
+const DAYS = 'from="2026-03-01" to="2026-03-31"';
+const YEAR = 'from="2025-01-01" to="2026-01-01"';
+
+beforeAll(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  const state = newDatabase();
+  service = await startService(state);
+  [browser, registered, stranger] = await Promise.all([launch(), startSite(service.url), startSite(service.url)]);
+  await withDatabases({ 'persist-to': state }, async ({ first }) => {
+    const fields = {
+      user_id: 9,
+      main_domain: 'shop.example',
+      site: 'https://shop.example',
+      country_id: 1,
+      business_size: 'small',
+    };
+    shop = await createBusiness(first, { ...fields, name: 'Tulip Shop' }, NOW);
+    quiet = await createBusiness(first, { ...fields, name: 'Quiet Shop' }, NOW);
+    busy = await createBusiness(first, { ...fields, name: 'Busy Shop' }, NOW);
+    const stamps = { created_at: STAMP, updated_at: STAMP };
+    await first.db.insert(access).values({ business_id: shop.id, site: registered.url, ...stamps });
+    const rows = [
+      ...MARCH.map((day) => ({ business_id: shop.id, day: `2026-03-${`${day}`.padStart(2, '0')}`, count: day })),
+      ...Array.from({ length: 28 }, (_, index) => ({
+        business_id: shop.id,
+        day: addDays('2026-02-01', index),
+        count: 10,
+      })),
+      ...Array.from({ length: 366 }, (_, index) => ({
+        business_id: busy.id,
+        day: addDays('2025-01-01', index),
+        count: 100 + Math.round(60 * Math.sin(index / 20) + 30 * Math.cos(index * 1.7)),
+      })),
+      ...Array.from({ length: 60 }, (_, index) => ({
+        business_id: busy.id,
+        day: addDays(TODAY, -index),
+        count: index === 0 ? 40 : 200 + Math.round(60 * Math.sin(index / 3) + 20 * Math.cos(index * 1.7)),
+      })),
+      { business_id: busy.id, day: '2024-06-01', count: 1_000_000_000_000 },
+    ];
+    for (let start = 0; start < rows.length; start += 30) {
+      await first.db.insert(dailyUsage).values(rows.slice(start, start + 30));
+    }
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  registered?.stop();
+  stranger?.stop();
+  await service?.stop();
+});
+
+let page: Page;
+let complaints: string[] = [];
+
+/** A page of its own; what its console complains of fails the test, unless the test has looked at it. */
+async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
+  page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(url);
+  return page;
+}
+
+/** The page of the registered site, which says this about itself and shows these charts. */
+async function visitWith(body: string, options: BrowserContextOptions = {}, attributes = 'lang="en"'): Promise<Page> {
+  registered.body = body;
+  registered.attributes = attributes;
+  return visit(registered.url, options);
+}
+
+afterEach(async () => {
+  const met = complaints;
+  complaints = [];
+  await page?.context().close();
+  expect(met).toEqual([]);
+});
+
+/** What the chart has told the developer; what Chromium itself logs of failed calls is put aside. */
+function told(): string[] {
+  const own = complaints.filter((text) => text.startsWith('<usage-chart'));
+  complaints = complaints.filter((text) => !own.includes(text) && !text.startsWith('Failed to load resource'));
+  return own;
+}
+
+async function expectAccessible(): Promise<void> {
+  // Evaluated by the debugger, which no Content-Security-Policy forbids.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
+  expect(violations).toEqual([]);
+}
+
+const tag = (business: Business, more = '') =>
+  `<usage-chart business="${business.id}" token="${business.token}" ${more}></usage-chart>`;
+const part = (name: string) => page.locator(`usage-chart .${name}`);
+const bars = () => part('bar');
+const state = (name: string) => page.locator(`usage-chart [data-state=${name}]`).first().waitFor();
+const text = (name: string) => part(name).first().innerText();
+const range = async () => (await text('range')).replaceAll('\n', ' ');
+const plot = () => page.locator('usage-chart [role=slider]');
+const inChart = <T>(code: string) =>
+  page.evaluate(
+    `(() => { const chart = document.querySelector('usage-chart'); const root = chart.shadowRoot; ${code} })()`,
+  ) as Promise<T>;
+const change = (name: string, value: string) =>
+  inChart(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+
+/** Every word on the axes, as it stands in the picture. */
+const labels = () =>
+  inChart<{ text: string; left: number; right: number; top: number; bottom: number }[]>(`
+    return [...root.querySelectorAll('svg text')].map((label) => {
+      const { left, right, top, bottom } = label.getBoundingClientRect();
+      return { text: label.textContent, left, right, top, bottom };
+    });`);
+
+async function expectNoOverlap(): Promise<void> {
+  const all = await labels();
+  const { left, right } = await inChart<{ left: number; right: number }>(
+    'return chart.getBoundingClientRect().toJSON();',
+  );
+  for (const [index, a] of all.entries()) {
+    expect(a.left, a.text).toBeGreaterThanOrEqual(left);
+    expect(a.right, a.text).toBeLessThanOrEqual(right);
+    for (const b of all.slice(index + 1)) {
+      const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
+      expect(apart, `${a.text} and ${b.text}`).toBe(true);
+    }
+  }
+}
+
+describe('the chart on a page of a registered origin', () => {
+  test('draws as many bars as days, with the total, each as high as its count', async () => {
+    await visitWith(tag(shop, DAYS));
+    await state('loaded');
+    expect(await bars().count()).toBe(31);
+    expect(await text('total')).toBe(`${MARCH_TOTAL} uses`);
+    expect(await range()).toBe('Mar 1 – 31, 2026');
+    const heights = await inChart<number[]>(
+      `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBBox().height);`,
+    );
+    expect(heights[6]).toBe(0);
+    expect((heights[29] as number) / (heights[14] as number)).toBeCloseTo(2, 1);
+  });
+
+  test('has a table of the same behind it', async () => {
+    await visitWith(tag(shop, DAYS));
+    await state('loaded');
+    const rows = page.locator('usage-chart tr');
+    expect(await rows.count()).toBe(32);
+    expect(await rows.nth(2).allTextContents()).toEqual(['Mon, Mar 2, 20262']);
+    await expectAccessible();
+  });
+
+  test('draws again when a script changes from and to, once for both', async () => {
+    await visitWith(tag(shop, DAYS));
+    await state('loaded');
+    let calls = 0;
+    page.on('request', (request) => {
+      if (request.method() === 'GET') calls += 1;
+    });
+    const loaded = inChart(`return new Promise((resolve) => {
+      chart.addEventListener('load', ({ detail }) => resolve(detail));
+      chart.from = '2026-03-05';
+      chart.to = '2026-03-08';
+    });`);
+    expect(await loaded).toEqual({
+      from: '2026-03-05',
+      to: '2026-03-08',
+      total: 19,
+      used: [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count })),
+    });
+    expect(await bars().count()).toBe(4);
+    expect(await text('total')).toBe('19 uses');
+    expect(calls).toBe(1);
+  });
+
+  test('tells a day under the pointer, and at the keyboard', async () => {
+    await visitWith(tag(shop, DAYS));
+    await state('loaded');
+    const tip = part('tooltip');
+    expect(await tip.isVisible()).toBe(false);
+    await bars().nth(19).hover();
+    expect(await tip.innerText()).toBe('20 uses\nFri, Mar 20, 2026');
+    await page.mouse.move(0, 0);
+    await page.keyboard.press('Tab');
+    expect(await plot().getAttribute('aria-label')).toBe('Mar 1 – 31, 2026');
+    expect(await plot().getAttribute('aria-valuetext')).toBe(`${MARCH_TOTAL} uses`);
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    expect(await tip.innerText()).toBe('30 uses\nMon, Mar 30, 2026');
+    expect(await plot().getAttribute('aria-valuetext')).toBe('30 uses – Mon, Mar 30, 2026');
+    await page.keyboard.press('PageUp');
+    expect(await tip.innerText()).toBe('23 uses\nMon, Mar 23, 2026');
+    await page.keyboard.press('Home');
+    expect(await tip.innerText()).toBe('1 use\nSun, Mar 1, 2026');
+    await page.keyboard.press('Escape');
+    expect(await tip.isVisible()).toBe(false);
+  });
+
+  test('fits its place when that changes', async () => {
+    await visitWith(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
+    await state('loaded');
+    await page.setViewportSize({ width: 320, height: 700 });
+    await page.waitForFunction(`(() => { const chart = document.querySelector('usage-chart');
+      return chart.shadowRoot.querySelector('svg').getBoundingClientRect().right <= chart.getBoundingClientRect().right; })()`);
+    expect(await bars().count()).toBe(31);
+  });
+
+  test('says that there was no usage', async () => {
+    await visitWith(tag(quiet, DAYS));
+    await state('empty');
+    expect(await text('message')).toBe('Nothing in this period.');
+    expect(await bars().count()).toBe(31);
+    expect(await text('total')).toBe('0 uses');
+    await expectAccessible();
+  });
+
+  test('has a name of its own where it has a label, and no landmark', async () => {
+    await visitWith(`${tag(shop, `${DAYS} label="Orders"`)} ${tag(shop, `${DAYS} label="Visits"`)}`);
+    await bars().nth(61).waitFor({ state: 'attached' });
+    for (const label of ['Orders', 'Visits']) {
+      const named = page.getByRole('slider', { name: `${label} – Mar 1 – 31, 2026` });
+      expect(await named.count()).toBe(1);
+      expect(await page.getByText(label, { exact: true }).isVisible()).toBe(true);
+    }
+    for (const landmark of ['banner', 'region', 'form', 'search', 'complementary', 'contentinfo'] as const) {
+      expect(await page.getByRole(landmark).count()).toBe(0);
+    }
+    await expectAccessible();
+  });
+
+  test('names what is counted as the page does, in its plural forms', async () => {
+    await visitWith(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
+    await state('loaded');
+    expect(await text('total')).toBe('3 orders');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    expect(await text('tooltip')).toBe('1 order\nSun, Mar 1, 2026');
+    await change('unit', 'sales');
+    expect(await text('total')).toBe('3 sales');
+  });
+
+  test('replaces any of its words', async () => {
+    await visitWith(tag(quiet, `${DAYS} word-empty="No orders yet." unit="orders"`));
+    await state('empty');
+    expect(await text('message')).toBe('No orders yet.');
+    await change('word-empty', 'Come back soon.');
+    expect(await text('message')).toBe('Come back soon.');
+  });
+});
+
+describe('the period before', () => {
+  test('is a faint line, told in percent and in words, for one more request', async () => {
+    await visitWith(`<style>usage-chart { margin: 0 }</style>${tag(shop, 'from="2026-03-01" to="2026-03-28"')}`);
+    await state('loaded');
+    const calls: string[] = [];
+    page.on('request', (request) => calls.push(new URL(request.url()).search));
+    const detail = await inChart<{ before: object }>(`return new Promise((resolve) => {
+      chart.addEventListener('load', ({ detail }) => resolve(detail));
+      chart.compare = true;
+    });`);
+    expect(calls).toEqual(['?from=2026-03-01&to=2026-03-28', '?from=2026-02-01&to=2026-02-28']);
+    expect(detail.before).toMatchObject({ from: '2026-02-01', to: '2026-02-28', total: 280 });
+    expect(await page.locator('usage-chart path.before').count()).toBe(1);
+    expect(await part('change').textContent()).toBe('Compared with the period before: +43%');
+    expect(await range()).toBe('Mar 1 – 28, 2026 Feb 1 – 28, 2026: 280');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    expect(await plot().getAttribute('aria-valuetext')).toBe('1 use – Sun, Mar 1, 2026 – Sun, Feb 1, 2026: 10 uses');
+    await expectAccessible();
+    await inChart('chart.compare = false;');
+    await part('change').waitFor({ state: 'detached' });
+    expect(await page.locator('usage-chart path.before').count()).toBe(0);
+  });
+
+  test('that cannot be had leaves the chart as it is', async () => {
+    await visit('about:blank');
+    await page.route('**/api/**from=2026-02-01**', (route) => route.abort());
+    registered.body = tag(shop, 'from="2026-03-01" to="2026-03-28" compare');
+    await page.goto(registered.url);
+    await state('loaded');
+    await expect.poll(told).toEqual([`<usage-chart business="${shop.id}">: no response from ${service.url}`]);
+    expect(await bars().count()).toBe(28);
+  });
+});
+
+describe('what a bar stands for', () => {
+  test('is a week where days would be too thin, and a month where weeks would be, and the chart says so', async () => {
+    await visitWith(tag(busy, YEAR), { viewport: { width: 1280, height: 800 } });
+    await state('loaded');
+    expect(await bars().count()).toBe(53);
+    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by week');
+    const widths = () =>
+      inChart<number[]>(`return [...root.querySelectorAll('.bar')].map((bar) => bar.getBBox().width);`);
+    expect(Math.min(...(await widths()))).toBeGreaterThanOrEqual(3);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    expect(await text('days')).toContain('2025');
+    expect(await plot().getAttribute('aria-valuetext')).toContain('Dec 26, 2025 – Jan 1, 2026');
+    await page.setViewportSize({ width: 1920, height: 800 });
+    await expect.poll(() => bars().count()).toBe(366);
+    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026');
+    await page.setViewportSize({ width: 220, height: 800 });
+    await expect.poll(() => bars().count()).toBe(13);
+    expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by month');
+  });
+
+  test('is told apart where it is today, which is not over', async () => {
+    await visitWith(tag(busy));
+    await state('loaded');
+    expect(await part('part').count()).toBe(1);
+    expect(await part('part').getAttribute('data-date')).toBe(TODAY);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    expect(await text('tooltip')).toContain('(so far)');
+  });
+});
+
+describe('where there is no chart', () => {
+  test('visitors read plain words; the service’s own go to the console and into the event', async () => {
+    stranger.body = tag(shop, DAYS);
+    await visit('about:blank');
+    await page.addInitScript(
+      `addEventListener('error', (event) => { if (event.detail) window.failed = event.detail; }, true)`,
+    );
+    await page.goto(stranger.url);
+    await state('refused');
+    const refusal = `Origin ${stranger.url} is not authorized for this business.`;
+    expect(await text('message')).toBe('This chart cannot be shown here.');
+    expect(await page.evaluate('window.failed')).toEqual({ status: 403, message: refusal, reason: 'service' });
+    expect(told()).toEqual([`<usage-chart business="${shop.id}">: 403 ${refusal}`]);
+    expect(await bars().count()).toBe(0);
+    await expectAccessible();
+  });
+
+  test('a mistake in the range is told to the developer, and mended', async () => {
+    await visitWith(tag(shop, 'from="2026-02-30" to="2026-03-31"'));
+    await state('refused');
+    expect(told()).toEqual([
+      `<usage-chart business="${shop.id}">: 422 from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD`,
+    ]);
+    await change('from', '2026-03-01');
+    await state('loaded');
+    expect(await text('message')).toBe('');
+  });
+
+  test('it can be tried again where the service cannot be reached, at the keyboard too', async () => {
+    await visit('about:blank');
+    await page.route('**/api/**', (route) => route.abort());
+    registered.body = tag(shop, DAYS);
+    await page.goto(registered.url);
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    expect(await text('message')).toContain('This chart could not be loaded.');
+    expect(told()).toEqual([`<usage-chart business="${shop.id}">: no response from ${service.url}`]);
+    await expectAccessible();
+    await page.unroute('**/api/**');
+    await again.focus();
+    await page.keyboard.press('Enter');
+    await state('loaded');
+    await page.keyboard.press('End');
+    expect(await text('tooltip')).toContain('31 uses');
+  });
+
+  test('being offline is told apart, and ends by itself', async () => {
+    await visitWith(tag(shop, DAYS));
+    await state('loaded');
+    await page.context().setOffline(true);
+    await inChart('chart.reload();');
+    await state('refused');
+    expect(await text('message')).toContain('You are offline.');
+    expect(told()).toEqual([`<usage-chart business="${shop.id}">: the browser is offline`]);
+    await page.context().setOffline(false);
+    await state('loaded');
+  });
+
+  test('a Content-Security-Policy that forbids the call is told to the developer', async () => {
+    const { policy } = registered;
+    registered.policy = policy.replace(/connect-src [^;]*/, `connect-src 'self'`);
+    await visitWith(tag(shop, DAYS));
+    await state('refused');
+    registered.policy = policy;
+    expect(await text('message')).toBe('This chart cannot be shown here.');
+    expect(told()).toEqual([
+      `<usage-chart business="${shop.id}">: the Content-Security-Policy of this page needs connect-src ${service.url}`,
+    ]);
+    complaints = complaints.filter((met) => !met.includes('Content Security Policy'));
+  });
+
+  test('missing attributes are told where the chart can be seen, and waited for where it cannot', async () => {
+    await visitWith('<usage-chart></usage-chart><usage-chart hidden></usage-chart>');
+    await state('refused');
+    expect(await text('message')).toBe('This chart cannot be shown here.');
+    expect(told()).toEqual(['<usage-chart business="null">: the attributes business and token are needed']);
+  });
+});
+
+const LANGUAGES = Object.entries({ en: { unit: 'use|uses', empty: 'Nothing in this period.' }, ...TABLES });
+
+describe('the language', () => {
+  test.each(LANGUAGES)('%s is spoken, and no labels overlap', async (language, { unit, empty }) => {
+    const charts = `${tag(shop, `${DAYS} compare label="A"`)} ${tag(quiet, DAYS)}`;
+    await visitWith(charts, { viewport: { width: 320, height: 900 } }, `lang="${language}"`);
+    await state('empty');
+    await state('loaded');
+    await part('change').waitFor();
+    expect(await part('message').nth(1).innerText()).toBe(empty);
+    expect(unit.split('|')).toContain(await part('unit').first().innerText());
+    for (const width of [320, 640, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(50);
+      await expectNoOverlap();
+    }
+    await change('from', '2025-04-01');
+    await state('loaded');
+    for (const width of [320, 640, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(50);
+      await expectNoOverlap();
+    }
+    await expectAccessible();
+  });
+
+  test('is that of the nearest lang, else that of the browser, and follows a change', async () => {
+    await visitWith(tag(quiet, `${DAYS} lang="fr-CA"`), {}, 'lang="de"');
+    await state('empty');
+    expect(await text('message')).toBe(TABLES.fr.empty);
+    await inChart('chart.lang = "";');
+    await expect.poll(() => text('message')).toBe(TABLES.de.empty);
+    await page.evaluate('document.documentElement.lang = "nl"');
+    await expect.poll(() => text('message')).toBe(TABLES.nl.empty);
+    await page.context().close();
+    await visitWith(tag(quiet, DAYS), { locale: 'pl-PL' }, '');
+    await state('empty');
+    expect(await text('message')).toBe(TABLES.pl.empty);
+  });
+
+  test('that it does not have, or that is none, leaves the words English', async () => {
+    await visitWith(tag(quiet, DAYS), {}, 'lang="sv"');
+    await state('empty');
+    expect(await text('message')).toBe('Nothing in this period.');
+    expect(await range()).toBe('1–31 mars 2026');
+    await change('lang', 'not a language');
+    await expect.poll(() => text('range')).toBe('Mar 1 – 31, 2026');
+  });
+
+  test('whose words cannot be loaded leaves them English', async () => {
+    await visit('about:blank');
+    await page.route('**/v1/words/**', (route) => route.abort());
+    registered.attributes = 'lang="de"';
+    registered.body = tag(quiet, DAYS);
+    await page.goto(registered.url);
+    await state('empty');
+    expect(await text('message')).toBe('Nothing in this period.');
+    told();
+  });
+
+  test.each(['lang="he" dir="rtl"', 'lang="ar"'])(
+    'from right to left, time and the arrow keys run that way: %s',
+    async (attributes) => {
+      await visitWith(tag(shop, DAYS), {}, attributes);
+      await state('loaded');
+      const lefts = await inChart<number[]>(
+        `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
+      );
+      expect(lefts).toEqual(lefts.toSorted((a, b) => b - a));
+      const numbers = (await labels()).filter(({ text }) => /^[\d٠-٩]+$/.test(text));
+      expect(numbers.length).toBeGreaterThan(1);
+      for (const { left } of numbers) expect(left).toBeGreaterThan(lefts[0] as number);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowRight'); // the leftmost: the last day
+      expect(await plot().getAttribute('aria-valuenow')).toBe('31');
+      await page.keyboard.press('ArrowRight');
+      expect(await plot().getAttribute('aria-valuenow')).toBe('30');
+      await bars().nth(4).hover();
+      expect(await plot().getAttribute('aria-valuenow')).toBe('5');
+      await expectAccessible();
+    },
+  );
+});
+
+/** Each with what makes it. */
+const STATES: Record<string, { body: () => string; state: string; attributes?: string; before?: () => Promise<void> }> =
+  {
+    empty: { body: () => tag(quiet, DAYS), state: 'empty' },
+    'one-day': { body: () => tag(shop, 'from="2026-03-20" to="2026-03-20"'), state: 'loaded' },
+    'year-366-days': { body: () => tag(busy, YEAR), state: 'loaded' },
+    'trillion-uses': { body: () => tag(busy, 'from="2024-05-20" to="2024-06-10"'), state: 'loaded' },
+    'long-label': {
+      body: () =>
+        tag(
+          busy,
+          `compare label="Orders of the Tulip Shop in Rotterdam-Noord, with those of its three branches, without returns"`,
+        ),
+      state: 'loaded',
+    },
+    'right-to-left': {
+      body: () => tag(busy, 'compare label="הזמנות"'),
+      state: 'loaded',
+      attributes: 'lang="he" dir="rtl"',
+    },
+    german: {
+      body: () => tag(busy, 'compare label="Bestellungen" unit="Bestellung|Bestellungen"'),
+      state: 'loaded',
+      attributes: 'lang="de"',
+    },
+    refused: { body: () => tag({ ...shop, token: 'bua_pk_none' }, DAYS), state: 'refused' },
+    loading: {
+      body: () => tag(shop, DAYS),
+      state: 'loading',
+      before: async () => {
+        await page.route('**/api/**', () => new Promise(() => {}));
+      },
+    },
+    offline: {
+      body: () => tag(shop, DAYS),
+      state: 'refused',
+      before: async () => {
+        await page.route('**/api/**', (route) => route.abort());
+        await page.addInitScript(`Object.defineProperty(navigator, 'onLine', { value: false })`);
+      },
+    },
+  };
+
+describe.each(
+  [320, 1280, 1920].flatMap((width) => (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme }))),
+)('at $width px, $colorScheme,', ({ width, colorScheme }) => {
+  const options = { viewport: { width, height: 480 }, deviceScaleFactor: width === 320 ? 2 : 1, colorScheme };
+
+  test('the chart is accessible and as high in every state', async () => {
+    const heights: Record<string, number> = {};
+    for (const [name, { body, state: awaited, attributes = 'lang="en"', before }] of Object.entries(STATES)) {
+      await page?.context().close();
+      await visit('about:blank', options);
+      await before?.();
+      registered.body = body();
+      registered.attributes = attributes;
+      await page.goto(registered.url);
+      await state(awaited);
+      if (registered.body.includes('compare')) await part('change').waitFor();
+      heights[name] = await inChart('return chart.getBoundingClientRect().height;');
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).toBeLessThanOrEqual(0);
+      await expectAccessible();
+      await expectNoOverlap();
+      if (name === 'long-label' || name === 'right-to-left') {
+        await page.keyboard.press('Tab');
+        for (let step = 0; step < 4; step++) await page.keyboard.press('PageUp');
+      }
+      await page.screenshot({ path: join(SHOTS, `chart-${name}-${width}-${colorScheme}.png`) });
+      told();
+    }
+    const { 'long-label': a, 'right-to-left': b, german: c, ...plain } = heights;
+    expect(new Set(Object.values(plain)).size, JSON.stringify(heights)).toBe(1);
+    expect([a, b, c]).toEqual(Array(3).fill((heights.empty as number) + 22)); // the line of the label
+  });
+});
+
+test('the card does not move while a chart with everything loads', async () => {
+  await visit('about:blank', { viewport: { width: 320, height: 480 } });
+  registered.attributes = 'lang="de"';
+  registered.body = `${tag(busy, 'compare label="Bestellungen"')}`;
+  await page.addInitScript(`addEventListener('DOMContentLoaded', () => {
+    window.heights = [];
+    new ResizeObserver(([{ contentRect }]) => heights.push(contentRect.height)).observe(document.querySelector('usage-chart'));
+  })`);
+  await page.goto(registered.url);
+  await part('change').waitFor();
+  const heights = (await page.evaluate('heights')) as number[];
+  expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 before the module has run
+});
+
+test('pale bars do not move for people who ask for less motion', async () => {
+  await visit('about:blank', { reducedMotion: 'reduce' });
+  await page.route('**/api/**', () => new Promise(() => {}));
+  registered.body = tag(shop, DAYS);
+  await page.goto(registered.url);
+  await state('loading');
+  const animation = `return getComputedStyle(root.querySelector('.plot')).animationName;`;
+  expect(await inChart(animation)).toBe('none');
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  expect(await inChart(animation)).toBe('wait');
+});
+
+describe('a page', () => {
+  /** A page of one's own: HTML, and a bundle of a program that may import React or Vue. */
+  async function startPage(html: string, program: string, headers: Record<string, string> = {}) {
+    const { outputFiles } = await build({
+      stdin: { contents: program, resolveDir: ROOT },
+      bundle: true,
+      format: 'esm',
+      write: false,
+      define: { 'process.env.NODE_ENV': '"production"', __VUE_OPTIONS_API__: 'true', __VUE_PROD_DEVTOOLS__: 'false' },
+      alias: { vue: join(ROOT, 'node_modules/vue/dist/vue.esm-bundler.js') },
+      logLevel: 'error',
+    });
+    const { port, stop } = await listen(({ url }, response) => {
+      const script = url === '/app.js';
+      const type = `${script ? 'text/javascript' : 'text/html'}; charset=utf-8`;
+      response
+        .writeHead(200, { 'Content-Type': type, ...headers })
+        .end(
+          script
+            ? outputFiles[0]?.text
+            : `<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,">${html}`,
+        );
+    });
+    return { url: `http://localhost:${port}`, stop };
+  }
+  const shown = `<script type="module" src="/app.js"></script><main id="app"></main><output></output>`;
+  const values = () => JSON.stringify({ business: busy.id, token: busy.token, from: '2025-03-01', to: '2025-03-31' });
+
+  async function expectChart(url: string): Promise<void> {
+    await visit(url);
+    await expect.poll(() => bars().count()).toBe(31);
+    expect(await text('label')).toBe('Orders');
+    expect(await text('unit')).toBe('orders');
+    await part('change').waitFor();
+    await expect.poll(() => page.locator('output').innerText()).toMatch(/^load \d+$/);
+    await page.evaluate('change()'); // the framework renders other days
+    await expect.poll(() => bars().count()).toBe(5);
+    expect(told()).toEqual([]);
+  }
+
+  test('of React shows the chart, gives it properties, hears its events and changes it', async () => {
+    const { url, stop } = await startPage(
+      `<script type="module" src="${service.url}/v1/usage-chart.js"></script>${shown}`,
+      `import { createElement, useState } from 'react';
+      import { createRoot } from 'react-dom/client';
+      function App() {
+        const [to, setTo] = useState('2025-03-31');
+        window.change = () => setTo('2025-03-05');
+        return createElement('usage-chart', { ...${values()}, to, label: 'Orders', unit: 'order|orders', compare: true,
+          onload: ({ detail }) => { document.querySelector('output').textContent = 'load ' + detail.total; } });
+      }
+      createRoot(document.getElementById('app')).render(createElement(App));`,
+    );
+    await expectChart(url);
+    stop();
+  });
+
+  test('of Vue does so too', async () => {
+    const { url, stop } = await startPage(
+      `<script type="module" src="${service.url}/v1/usage-chart.js"></script>${shown}`,
+      `import { createApp } from 'vue';
+      const app = createApp({
+        data: () => (${values()}),
+        mounted() { window.change = () => { this.to = '2025-03-05'; }; },
+        methods: { loaded({ detail }) { document.querySelector('output').textContent = 'load ' + detail.total; } },
+        template: '<usage-chart :business :token :from :to label="Orders" unit="order|orders" compare @load="loaded" />',
+      });
+      app.config.compilerOptions.isCustomElement = (name) => name === 'usage-chart';
+      app.mount('#app');`,
+    );
+    await expectChart(url);
+    stop();
+  });
+
+  test('with the strictest policy runs exactly the bytes that its tag names', async () => {
+    const code = readFileSync(join(ROOT, 'dist/assets/v1/usage-chart.js'));
+    const pinned = chartTag(service.url, code);
+    const hash = pinned.match(/integrity="([^"]+)"/)?.[1] ?? '';
+    const strict = {
+      'Content-Security-Policy': `default-src 'none'; script-src '${hash}'; connect-src ${service.url}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+    };
+    const body = `${pinned}<main>${tag(busy, 'from="2025-03-01" to="2025-03-31"')}</main>`;
+    const { url, stop } = await startPage(body, '', strict);
+    await visit(url);
+    await state('loaded');
+    expect(await bars().count()).toBe(31);
+    await bars().nth(3).hover();
+    expect(await part('tooltip').isVisible()).toBe(true);
+    stop();
+  });
+
+  test('whose tag names other bytes shows what is inside the element', async () => {
+    const pinned = chartTag(service.url, Buffer.from('other'));
+    const { url, stop } = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`, '');
+    await visit(url);
+    await expect.poll(() => complaints.length).toBe(1);
+    expect(complaints[0]).toContain('integrity');
+    complaints = [];
+    expect(await page.locator('usage-chart').innerText()).toBe('No chart today.');
+    stop();
+  });
+});
+
+test.each(['light', 'dark'] as const)('the picture of the README, %s', async (colorScheme) => {
+  await visitWith(`<style>main { width: 860px; margin: 0 } h1 { display: none }</style>${tag(busy)}`, {
+    viewport: { width: 900, height: 400 },
+    deviceScaleFactor: 2,
+    colorScheme,
+  });
+  await state('loaded');
+  await bars().nth(20).hover();
+  const name = colorScheme === 'dark' ? 'chart-dark' : 'chart';
+  await page.locator('usage-chart').screenshot({ path: join(SHOTS, `readme-${name}.png`) });
+});
