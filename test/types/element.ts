@@ -1,0 +1,22 @@
+// A project without React and Vue: the element, its properties and its events are typed.
+import type { Loaded } from '../../src/page/types/usage-chart.d.ts';
+
+const chart = document.createElement('usage-chart');
+chart.business = '1';
+chart.compare = true;
+chart.baseUrl = null;
+chart.reload();
+chart.addEventListener('load', ({ detail }) => {
+  const { total, before }: Loaded = detail;
+  console.log(total.toFixed(), before?.used[0]?.count);
+});
+chart.addEventListener('error', ({ detail }) => console.log(detail.status, detail.reason === 'csp'));
+chart.addEventListener('click', ({ clientX }) => console.log(clientX));
+document.querySelector('usage-chart')?.reload();
+
+// @ts-expect-error: it is a boolean
+chart.compare = 'yes';
+// @ts-expect-error: there is no such reason
+chart.addEventListener('error', ({ detail }) => console.log(detail.reason === 'weather'));
+// @ts-expect-error: there is no such property
+chart.colour = 'red';

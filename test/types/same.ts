@@ -1,0 +1,13 @@
+// The types that are served are those of the element that is served.
+import type * as served from '../../src/page/types/usage-chart.d.ts';
+import type { Failed, Loaded, UsageChart } from '../../src/page/usage-chart.ts';
+import type { WORDS } from '../../src/page/words.ts';
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+type Own<T> = Omit<T, keyof HTMLElement | 'connectedCallback' | 'disconnectedCallback' | 'attributeChangedCallback'>;
+type Word = Exclude<(typeof WORDS)[number], 'unit'>;
+
+export const properties: Same<Own<UsageChart>, Own<served.UsageChart>> = true;
+export const loaded: Same<Loaded, served.Loaded> = true;
+export const failed: Same<Failed, served.Failed> = true;
+export const words: Same<`word-${Word}`, Extract<keyof served.UsageChartAttributes, `word-${string}`>> = true;
