@@ -31,7 +31,6 @@ let quiet: Business;
 
 /** March 2026 has 31 days; on day n there are n uses, but none on the 7th. */
 const MARCH = Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => day !== 7);
-const MARCH_TOTAL = MARCH.reduce((sum, day) => sum + day, 0);
 
 beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });
@@ -100,13 +99,6 @@ afterEach(async () => {
   await page?.context().close();
   expect(met).toEqual([]);
 });
-
-/** What Chromium itself logs of every answer that is no success. */
-function forgiveRefused(): void {
-  complaints = complaints.filter(
-    (text) => !text.startsWith('Failed to load resource: the server responded with a status of 4'),
-  );
-}
 
 async function expectAccessible(): Promise<void> {
   // Evaluated by the debugger, which no Content-Security-Policy forbids.
