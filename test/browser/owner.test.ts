@@ -313,6 +313,15 @@ describe('the token', () => {
   });
 });
 
+test('a business that is not active lets no origin pass', async () => {
+  page = await world.visit(`#/${world.closed.id}`);
+  await signIn(page, world.keys.owner);
+  await page.getByText('This business is suspended: its token is refused everywhere').waitFor();
+  await page.getByLabel('Would this origin pass?').fill('https://winter.example');
+  await page.getByText('No: while the business is not active, its token is refused everywhere.').waitFor();
+  expect(await button(/^Register it/).count()).toBe(0);
+});
+
 test('the changes have older ones', async () => {
   const business = await world.spare('https://a.example');
   for (let n = 0; n < 12; n++) {

@@ -16,6 +16,7 @@ type Done = { words: string; undo?: string };
 
 const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
+const INACTIVE = 'While the business is not active, its token works nowhere.';
 
 /** The address with its scheme, where that was all that was missing. */
 function withScheme(text: string): string | null {
@@ -31,6 +32,7 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
   const { busy, failure, start, forget } = useDoing();
   const list = useRef<HTMLDivElement>(null);
   const sites = entries.map(({ site }) => site);
+  const isActive = business.status === 'active';
 
   /** One change at a time. The list is what the service says afterwards. */
   async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
@@ -56,7 +58,11 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
   }
 
   return (
-    <Section id="domains" title="Domains" note={entries.length === 0 ? UNRESTRICTED : RESTRICTED}>
+    <Section
+      id="domains"
+      title="Domains"
+      note={isActive ? (entries.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
+    >
       <div ref={list} tabIndex={-1}>
         {entries.length > 0 && (
           <ul class="rows">
@@ -95,7 +101,7 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
           Remove all domains…
         </Act>
       )}
-      <OriginCheck sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
+      <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
       <Refused api={api} id={id} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
       {lifting && (
         <Confirm

@@ -3,7 +3,13 @@ import { useState } from 'hono/jsx/dom';
 import { canonicalSite, isRegistrable, sitesCovering } from '../../core/site.ts';
 import { Act, VERBATIM } from './parts.tsx';
 
-type Props = { sites: string[]; readOnly: boolean; isBusy: boolean; add: (site: string) => Promise<boolean> };
+type Props = {
+  isActive: boolean;
+  sites: string[];
+  readOnly: boolean;
+  isBusy: boolean;
+  add: (site: string) => Promise<boolean>;
+};
 
 /** The origin that a browser sends from a page of this address. What is no address stays as it is. */
 function originOf(text: string): string {
@@ -12,11 +18,11 @@ function originOf(text: string): string {
   return address === undefined || text === 'null' ? text : new URL(address).origin;
 }
 
-export function OriginCheck({ sites, readOnly, isBusy, add }: Props) {
+export function OriginCheck({ isActive, sites, readOnly, isBusy, add }: Props) {
   const [text, setText] = useState('');
   const origin = originOf(text.trim());
   const site = sitesCovering(origin).find((covering) => sites.includes(covering));
-  const passes = sites.length === 0 || site !== undefined;
+  const passes = isActive && (sites.length === 0 || site !== undefined);
   return (
     <div class="check">
       <label for="origin">Would this origin pass?</label>
@@ -33,7 +39,9 @@ export function OriginCheck({ sites, readOnly, isBusy, add }: Props) {
             <span aria-hidden="true">{passes ? '✓' : '✗'}</span>
             <span>
               {passes ? 'Yes: ' : 'No: '}
-              {site !== undefined ? (
+              {!isActive ? (
+                'while the business is not active, its token is refused everywhere.'
+              ) : site !== undefined ? (
                 <>
                   <code>{site}</code> lets <code>{origin}</code> pass.
                 </>
@@ -45,7 +53,7 @@ export function OriginCheck({ sites, readOnly, isBusy, add }: Props) {
                 </>
               )}
             </span>
-            {!passes && !readOnly && isRegistrable(origin) && (
+            {isActive && !passes && !readOnly && isRegistrable(origin) && (
               <Act class="quiet" busy={isBusy} label={`Register it: ${origin}`} onAct={() => void add(origin)}>
                 Register it
               </Act>

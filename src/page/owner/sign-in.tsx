@@ -58,8 +58,9 @@ export function SignIn({ notice, signIn }: Props) {
           page.
         </p>
       </form>
+      <p class="note">Whoever runs the service makes API keys.</p>
       <p class="note">
-        Whoever runs the service makes API keys. <a href="/">For developers</a>
+        <a href="/">For developers</a>
       </p>
     </section>
   );

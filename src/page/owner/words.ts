@@ -18,7 +18,7 @@ export const number = (count: number): string => whole.format(count);
 export const compact = (count: number): string => (count < 10_000 ? whole : short).format(count);
 export const mean = (total: number, days: number): string =>
   total / days < 100 ? tenths.format(total / days) : compact(Math.round(total / days));
-export const change = (now: number, before: number): string => signed.format(now / before - 1);
+export const change = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
 export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Days): string => day.formatRange(new Date(from), new Date(to));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
