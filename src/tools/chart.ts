@@ -30,13 +30,3 @@ export function pin(code: Uint8Array): { path: string; integrity: string } {
   const query = Buffer.from(hash, 'base64').toString('hex').slice(0, 12);
   return { path: `${PATH}?${query}`, integrity: `sha384-${hash}` };
 }
-
-/**
- * The tag that loads the chart from `service`. With `code` it runs these bytes only: after a deployment that changes the chart,
- * browsers refuse it until the page has the new tag. So it is without, unless a page asks.
- */
-export function chartTag(service: string, code?: Uint8Array): string {
-  if (code === undefined) return `<script type="module" src="${service}${PATH}"></script>`;
-  const { path, integrity } = pin(code);
-  return `<script type="module" src="${service}${path}" integrity="${integrity}" crossorigin></script>`;
-}

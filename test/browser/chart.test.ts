@@ -10,7 +10,7 @@ import { withDatabases } from '../../src/cli/open.ts';
 import { addDays } from '../../src/core/time.ts';
 import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
 import { TABLES } from '../../src/page/languages.ts';
-import { chartTag } from '../../src/tools/chart.ts';
+import { chartTag } from '../node/chart-tag.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { launch, listen, startSite } from './chromium.ts';

@@ -284,7 +284,7 @@ describe('the token', () => {
     await button('Copy the tag').click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      `<script type="module" src="${world.url}/usage-chart.js"></script>\n` +
+      `<script type="module" src="${world.url}/v1/usage-chart.js"></script>\n` +
         `<usage-chart business="${business.id}" token="${business.token}"></usage-chart>`,
     );
   });

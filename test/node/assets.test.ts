@@ -8,7 +8,8 @@ import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
 import build from '../../src/tools/build.ts';
-import { chartTag, type pin } from '../../src/tools/chart.ts';
+import type { pin } from '../../src/tools/chart.ts';
+import { chartTag } from './chart-tag.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 

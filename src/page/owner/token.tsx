@@ -11,7 +11,7 @@ type Props = { api: Api; business: Business; readOnly: boolean; onChanged: (busi
 const tagOf = ({
   id,
   token,
-}: Business): string => `<script type="module" src="${location.origin}/usage-chart.js"></script>
+}: Business): string => `<script type="module" src="${location.origin}/v1/usage-chart.js"></script>
 <usage-chart business="${id}" token="${token}"></usage-chart>`;
 
 /** How long the old token goes on, as the service writes it. Null: not at all. */

@@ -1,5 +1,5 @@
 // The chart of a business with the days to choose, and what can be read off it.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
 import type { Api, Business, Days } from './api.ts';
@@ -23,7 +23,8 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
   const [days, setDays] = useState(() => lastDays(DEFAULT_LENGTH));
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const chart = useRef<UsageChart>(null);
-  useEffect(() => {
+  // Before the chart looks for its token, which it does as soon as this task is done.
+  useLayoutEffect(() => {
     if (chart.current) api.lend(chart.current);
     return () => {
       if (chart.current) chart.current.token = null;
