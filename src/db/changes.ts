@@ -56,7 +56,7 @@ export const changesBefore = statement(['limit', 'before'], (permission, $) => {
     .from(changes)
     .where(and(isOwn, lt(changes.id, $.before)))
     .orderBy(desc(changes.id))
-    .limit(sql`${$.limit}` as never)
+    .limit($.limit)
     .as('page');
   const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
   const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
