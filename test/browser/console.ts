@@ -166,9 +166,6 @@ export async function signIn(page: Page, key: string): Promise<void> {
 }
 
 export async function expectAccessible(page: Page): Promise<void> {
-  // A view that fades in has less contrast until it is there. What loads moves without end.
-  await page.evaluate(`Promise.allSettled(document.getAnimations()
-    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished))`);
   // Evaluated by the debugger, which no Content-Security-Policy forbids.
   await page.evaluate(axe.source);
   const violations = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
