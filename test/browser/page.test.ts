@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
+import type { Business } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
@@ -17,27 +17,21 @@ import { launch, startSite } from './chromium.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const SHOTS = join(ROOT, 'dist/screenshots');
 const NOW = new Date();
-const STAMP = '2026-01-01T00:00:00.000000Z';
 
 type Site = Awaited<ReturnType<typeof startSite>>;
 
 let browser: Browser;
 let service: string;
 let server: ReturnType<typeof spawn>;
-let registered: Site;
 let stranger: Site;
-let shop: Business;
 let quiet: Business;
-
-/** March 2026 has 31 days; on day n there are n uses, but none on the 7th. */
-const MARCH = Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => day !== 7);
 
 beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });
   const state = newDatabase();
   const port = await freePort();
   service = `http://localhost:${port}`;
-  [browser, registered, stranger] = await Promise.all([launch(), startSite(service), startSite(service)]);
+  [browser, stranger] = await Promise.all([launch(), startSite(service)]);
   await withDatabases({ 'persist-to': state }, async ({ first }) => {
     const fields = {
       user_id: 9,
@@ -46,16 +40,7 @@ beforeAll(async () => {
       country_id: 1,
       business_size: 'small',
     };
-    shop = await createBusiness(first, { ...fields, name: 'Tulip Shop' }, NOW);
     quiet = await createBusiness(first, { ...fields, name: 'Quiet Shop' }, NOW);
-    const stamps = { created_at: STAMP, updated_at: STAMP };
-    await first.db.insert(access).values({ business_id: shop.id, site: registered.url, ...stamps });
-    const rows = MARCH.map((day) => ({
-      business_id: shop.id,
-      day: `2026-03-${`${day}`.padStart(2, '0')}`,
-      count: day,
-    }));
-    await first.db.insert(dailyUsage).values(rows);
   });
   // As `npm run dev` starts it.
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state];
@@ -69,7 +54,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  registered?.stop();
   stranger?.stop();
   if (server?.pid !== undefined && server.exitCode === null) {
     const ended = once(server, 'exit');
