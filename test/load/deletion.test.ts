@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
@@ -35,20 +36,23 @@ test('killed with SIGKILL and run again, leaves nothing of the business but one 
   };
   fill(gone.id, ROWS);
   fill(kept.id, KEPT);
-  const left = () => {
-    using database = open(state);
-    database.exec('pragma busy_timeout = 5000');
-    return Number(database.prepare('select count(*) as n from ledger where business_id = ?').get(gone.id)?.n);
-  };
+  // One connection for the whole test: to close the last one locks the database, which the command opens meanwhile.
+  using database = open(state);
+  const count = database.prepare('select count(*) as n from ledger where business_id = ?');
+  const left = () => Number(count.get(gone.id)?.n);
 
   const command = ['business', 'delete', `${gone.id}`, '--confirm', 'Gone', '--persist-to', state];
   const first = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...command], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
-  while (left() === ROWS) await wait(20);
+  const [exit, stderr] = [once(first, 'exit'), text(first.stderr)];
+  while (left() === ROWS) {
+    const ended = await Promise.race([exit, wait(20)]);
+    if (ended !== undefined) throw new Error(`the command ended before it deleted anything: ${await stderr}`);
+  }
   process.kill(-(first.pid as number), 'SIGKILL'); // its workerd, too
-  await once(first, 'exit');
+  await exit;
   const interrupted = left();
   expect(interrupted).toBeGreaterThan(0);
   expect(interrupted).toBeLessThan(ROWS);
