@@ -268,6 +268,18 @@ describe('removal', () => {
     expect(again.text).toBe(answer.text);
   });
 
+  test('of the whole list with a parameter is refused: one that was meant would be lost', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const before = await everything();
+    const { status, body } = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
+    const message = 'access_id is not a parameter of this operation: it takes none';
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { access_id: [message] } },
+    });
+    expect(await everything()).toBe(before);
+  });
+
   test('of what the business does not have is 404, whatever the id', async () => {
     const other = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const business = await newBusiness({ user_id: other.user_id, sites: ['https://a.example', 'https://b.example'] });

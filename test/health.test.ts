@@ -1,6 +1,6 @@
 // GET /api/v1/health: whether the service and each of its databases respond.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectDescribed } from './contract.ts';
@@ -95,6 +95,20 @@ describe('is 503 where a database', () => {
     await home.d1.prepare('alter table elsewhere rename to businesses').run();
     expect(bodyOf(await isolate().ask())).toEqual(OK);
   });
+});
+
+test('is 503 where a database has not responded within 5 seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { ask, errors } = isolate({ ...databases(), DB: instead(() => new Promise(() => {})) });
+    const waiting = ask();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(bodyOf(await waiting)).toEqual(DOWN);
+    expect(errors).toEqual([expect.objectContaining({ error: expect.stringContaining('DB failed') })]);
+    expect(errors[0]?.error).toContain('no response within 5000 ms');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('asks each database once', () => {

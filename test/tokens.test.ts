@@ -133,6 +133,19 @@ describe('refuses with 422, and keeps the token,', () => {
     expect(await everything()).toBe(before);
   });
 
+  test('a parameter: keep_old belongs in the body', async () => {
+    const business = await newBusiness();
+    const before = await everything();
+    const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
+    const { status, body } = await call('POST', path, { as: business.key });
+    const message = 'keep_old is not a parameter of this operation: it takes none';
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: { status: false, message, errors: { keep_old: [message] } },
+    });
+    expect(await everything()).toBe(before);
+  });
+
   test('and JSON that is not sent as JSON', async () => {
     const business = await newBusiness();
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {

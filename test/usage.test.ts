@@ -114,6 +114,8 @@ describe('the range', () => {
     ['api_key', '?api_key=secret&x=1'],
     ['__proto__', '?__proto__=1'],
     ['n'.repeat(64), `?${'n'.repeat(65)}=1`],
+    ['form', '?form=1&7=2'],
+    ['""', '?=1'],
   ])('refuses %s, which is no parameter, by its name', async (name, query) => {
     const { status, body } = await report(query);
     expect(status).toBe(422);
@@ -145,6 +147,12 @@ describe('as CSV', () => {
     ['*/*, text/csv', false],
     ['text/csv;q=0.5, application/json', false],
     ['text/csv;q=0', false],
+    ['text/csv;q=0, text/*', false],
+    ['text/*;q=0.9, application/json;q=0.8, text/csv;q=0.1', false],
+    ['text/*;q=0.5, application/json;q=0.4', true],
+    ['application/*;q=0.5, text/csv;q=0.4', false],
+    ['*/*, application/json;q=0.1, text/csv;q=0.5', true],
+    ['text/csv;q=0.5, */*;q=0.5', true],
     ['image/png', false],
   ])('is what Accept: %s prefers: %s', async (accept, csv) => {
     const business = await newBusiness();

@@ -2,13 +2,19 @@
 import { parseAccept } from 'hono/utils/accept';
 
 /**
- * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1): a higher weight, or an equal one and named first. What matches
- * both, such as a star, means JSON.
+ * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). The most specific range that matches a form says its weight. The
+ * higher weight wins, and of equal ones the form that is named first. A star for both means JSON.
  */
 export function prefersCsv(accept: string | undefined): boolean {
-  const ranges = parseAccept(accept ?? '').filter(({ q }) => q > 0);
-  const first = ranges
-    .sort((a, b) => b.q - a.q)
-    .find(({ type }) => /^(?:\*\/\*|application\/(?:\*|json)|text\/(?:\*|csv))$/i.test(type));
-  return first !== undefined && /^text\//i.test(first.type);
+  const ranges = parseAccept(accept ?? '').map(({ type, q }) => ({ type: type.toLowerCase(), q }));
+  const rankOf = (...specificFirst: string[]) => {
+    for (const type of specificFirst) {
+      const place = ranges.findIndex((range) => range.type === type); // those with equal weights are in the order of the header
+      if (place !== -1) return { q: ranges[place]?.q ?? 0, place };
+    }
+    return { q: 0, place: ranges.length };
+  };
+  const csv = rankOf('text/csv', 'text/*');
+  const json = rankOf('application/json', 'application/*', '*/*');
+  return csv.q > json.q || (csv.q > 0 && csv.q === json.q && csv.place < json.place);
 }

@@ -43,17 +43,28 @@ export async function refuseInvalid(
 const NAME_LENGTH = 64;
 const words = new Intl.ListFormat('en');
 
-/** The hook for zValidator on a query. A parameter that `schema` does not name is refused: a typing error must not be ignored. */
+/** Refuses the first parameter that an operation does not have: a typing error must not be ignored. */
+async function refuseUnknownParameters(c: Context<Env>, of: string, known: string[]): Promise<void> {
+  // Not from the object of all parameters: it has names such as `7` first.
+  for (const sent of new URL(c.req.url).searchParams.keys()) {
+    if (known.includes(sent)) continue;
+    const name = sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed();
+    throw await invalidField(c, name, `is not a parameter of ${of}: it takes ${words.format(known) || 'none'}`);
+  }
+}
+
+/** The hook for zValidator on a query. */
 export const refuseInvalidQuery = (of: string, schema: z.ZodMiniObject) =>
   async function refuse(result: Parameters<typeof refuseInvalid>[0], c: Context): Promise<void> {
-    const known = Object.keys(schema.shape);
-    const unknown = Object.keys(c.req.queries()).find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      const name = unknown.slice(0, NAME_LENGTH).toWellFormed();
-      throw await invalidField(c, name, `is not a parameter of ${of}: it takes ${words.format(known)}`);
-    }
+    await refuseUnknownParameters(c, of, Object.keys(schema.shape));
     await refuseInvalid(result, c);
   };
+
+/** Refuses every parameter, for an operation that cannot be undone. (`DELETE …/access?access_id=5` would remove all entries.) */
+export const noQuery = createMiddleware<Env>(async function noQuery(c, next) {
+  await refuseUnknownParameters(c, 'this operation', []);
+  await next();
+});
 
 /** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
 export function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {

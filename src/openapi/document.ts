@@ -158,7 +158,7 @@ const paths: ZodOpenApiPathsObject = {
       summary: 'Remove all registered domains',
       description: 'Lifts the restriction: the token works on every site again.',
       success: ok('The business, without registered domains.', schemas.business, { business: businessWith() }),
-      refusals: service.BROKEN_BODY,
+      refusals: { ...service.NOT_LIFTED, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/{business_id}/access/refused': {

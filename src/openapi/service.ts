@@ -57,6 +57,7 @@ export const BROKEN_BODY = {
   broken_body: refused(new BrokenBody()),
   too_large: refused(new TooLarge()),
 };
+const NO_PARAMETERS = 'is not a parameter of this operation: it takes none';
 export const INVALID_RANGE = {
   unknown_parameter: invalid('form', 'is not a parameter of this report: it takes from and to'),
   invalid_day: mismatch(rangeQuery, { from: 'yesterday' }),
@@ -66,7 +67,10 @@ export const LIMIT_REACHED = {
   limit_reached: refused(new LimitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z'))),
 };
 export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery, { limit: '0' }) };
-export const INVALID_ROTATION = { invalid_body: mismatch(rotationBody, { keep: '24h' }) };
+export const INVALID_ROTATION = {
+  invalid_body: mismatch(rotationBody, { keep: '24h' }),
+  unknown_parameter: invalid('keep_old', NO_PARAMETERS),
+};
 export const INVALID_USES = {
   invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
   invalid_body: mismatch(usesBody, { use: 'order-1' }),
@@ -75,4 +79,5 @@ export const INVALID_SITES = {
   invalid_site: mismatch(sitesBody, { sites: ['shop.example'] }),
   invalid_list: mismatch(sitesBody, { sites: [] }),
 };
+export const NOT_LIFTED = { unknown_parameter: invalid('access_id', NO_PARAMETERS) };
 export const NOT_REMOVED = { unknown_entry: refused(new UnknownEntry()), last_entry: invalid('access_id', LAST_RULE) };

@@ -11,7 +11,7 @@ import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { InvalidInput, methodNotAllowed, UnknownEntry } from '../http/errors.ts';
-import { invalidInput, jsonInput } from '../http/input.ts';
+import { invalidInput, jsonInput, noQuery } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import type { RefusedOrigins } from '../openapi/schemas.ts';
 import { isPublicSuffix } from '../public-suffix.ts';
@@ -79,7 +79,7 @@ export const access = new Hono<Env>()
     }
     return businessResponse(c, row, touched ?? business, all);
   })
-  .delete('/:business_id/access', wholeBody, guard('change_access'), async (c) => {
+  .delete('/:business_id/access', wholeBody, guard('change_access'), noQuery, async (c) => {
     const [row, [touched]] = await c.get('ask')(businessWithEntries, ...removeEntries);
     return businessResponse(c, row, touched ?? parsed(row).business, []);
   })

@@ -17,7 +17,7 @@ import type { Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { wholeBody } from '../http/body.ts';
 import { methodNotAllowed } from '../http/errors.ts';
-import { jsonInput, pageQuery, refuseInvalidQuery } from '../http/input.ts';
+import { jsonInput, noQuery, pageQuery, refuseInvalidQuery } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import type { Businesses, Business as BusinessWithList, Changes, ListedBusiness } from '../openapi/schemas.ts';
 
@@ -95,6 +95,7 @@ export const business = new Hono<Env>()
     '/:business_id/token',
     wholeBody,
     guard('rotate_token'),
+    noQuery,
     jsonInput(rotationBody, { optional: true }),
     async (c) => {
       const { keep_old } = c.req.valid('json');
