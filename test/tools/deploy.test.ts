@@ -1,8 +1,9 @@
-// npm run deploy, with a stand-in for wrangler that logs how it is called and plays what the test says.
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+// npm run deploy, with a stand-in for wrangler that notes how it is called and plays what the test says.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { deploy as deployProject, type Run } from '../../src/tools/deployment.ts';
 import { PLACES, placesIn } from '../../src/tools/places.ts';
 import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
@@ -10,35 +11,30 @@ import { newFolder } from '../node/state.ts';
 /** What wrangler does when called with words that start so; where nothing is said, it succeeds in silence. */
 type Plays = Record<string, { code?: number; stdout?: string; stderr?: string }>;
 
-const STAND_IN = `#!/usr/bin/env node
-const { appendFileSync, readFileSync } = require('node:fs');
-const words = process.argv.slice(2).join(' ');
-const stdin = readFileSync(0, 'utf8');
-appendFileSync(__dirname + '/calls', words + (stdin && ' < ' + stdin) + '\\n');
-const plays = Object.entries(JSON.parse(readFileSync(__dirname + '/plays', 'utf8')));
-const [, { code = 0, stdout = '', stderr = '' }] = plays.find(([start]) => words.startsWith(start)) ?? [, {}];
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = code;
-`;
-
-/** `npm run deploy -- …args` in `project`, by somebody who types `yes`: how it ends, and what wrangler was called with. */
+/** The deployment of `project`: how it ends, what is printed, and what wrangler was called with; where it may ask, it reads `yes`. */
 function deployIn(project: string, plays: Plays, ...args: string[]) {
-  const folder = newFolder();
-  writeFileSync(join(folder, 'wrangler'), STAND_IN, { mode: 0o755 });
-  writeFileSync(join(folder, 'wrangler.cmd'), '@node "%~dp0wrangler" %*\r\n');
-  writeFileSync(join(folder, 'plays'), JSON.stringify({ ...plays, 'd1 execute': plays['d1 execute'] ?? homesIn() }));
-  const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
-  type Ended = { code: number | string | null | undefined; stdout: string; stderr: string; calls: string[] };
-  return new Promise<Ended>((done) => {
-    const script = join(project, 'src/tools/deploy.ts');
-    const child = execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) => {
-      const log = join(folder, 'calls');
-      const calls = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
-      done({ code: error === null ? 0 : error.code, stdout, stderr, calls });
-    });
-    child.stdin?.end('yes');
-  });
+  const ended = { code: 0, stdout: '', stderr: '', calls: [] as string[] };
+  const wrangler: Run = (words, mode) => {
+    const line = words.join(' ');
+    ended.calls.push(mode === 'ask' ? `${line} < yes` : line);
+    const [, play = {}] = Object.entries(withHomes(plays)).find(([start]) => line.startsWith(start)) ?? [];
+    const { code = 0, stdout = '', stderr = '' } = play;
+    if (mode === 'read') return { done: code === 0, stdout, output: stdout + stderr };
+    ended.stdout += stdout;
+    ended.stderr += stderr;
+    return { done: code === 0, stdout: '', output: '' };
+  };
+  const print = {
+    log: (line: string) => (ended.stdout += `${line}\n`),
+    warn: (line: string) => (ended.stderr += `${line}\n`),
+  };
+  try {
+    deployProject(project, args, wrangler, print);
+  } catch (error) {
+    ended.code = 1;
+    ended.stderr += `${(error as Error).message.trim()}\n`;
+  }
+  return ended;
 }
 const deploy = (plays: Plays, ...args: string[]) => deployIn(ROOT, plays, ...args);
 
@@ -46,6 +42,9 @@ const deploy = (plays: Plays, ...args: string[]) => deployIn(ROOT, plays, ...arg
 const homesIn = (...databases: number[]) => ({
   stdout: JSON.stringify([{ results: databases.map((database) => ({ database })), success: true, meta: {} }]),
 });
+
+/** In the deployments of this file owners are in no database, unless the test says so. */
+const withHomes = (plays: Plays): Plays => ({ ...plays, 'd1 execute': plays['d1 execute'] ?? homesIn() });
 
 const NAME = 'business-usage-access';
 const INFO = `d1 info ${NAME} --json`;
@@ -58,14 +57,14 @@ const UNKNOWN = { code: 1, stderr: `${MISSING} '${NAME}' (bound as 'DB') in the 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.\n';
 
-describe.concurrent('npm run deploy', () => {
-  test('applies the migrations to the database that it finds, then uploads; only the upload may ask', async () => {
+describe('npm run deploy', () => {
+  test('applies the migrations to the database that it finds, then uploads; only the upload may ask', () => {
     const plays = {
       'd1 info': { stdout: '{}' },
       'd1 migrations': { stdout: 'applied\n' },
       deploy: { stdout: 'live\n' },
     };
-    expect(await deploy(plays, '--domain', 'usage.example.com')).toEqual({
+    expect(deploy(plays, '--domain', 'usage.example.com')).toEqual({
       code: 0,
       stdout: 'applied\nlive\n',
       stderr: '',
@@ -73,8 +72,8 @@ describe.concurrent('npm run deploy', () => {
     });
   });
 
-  test('makes the database where there is none, and says so', async () => {
-    expect(await deploy({ 'd1 info': UNKNOWN })).toEqual({
+  test('makes the database where there is none, and says so', () => {
+    expect(deploy({ 'd1 info': UNKNOWN })).toEqual({
       code: 0,
       stdout: `Created the database ${NAME} (DB).\n`,
       stderr: '',
@@ -108,18 +107,18 @@ describe.concurrent('npm run deploy', () => {
       [INFO, MIGRATE, HOMES],
     ],
     ['the upload fails', { deploy: { code: 1 } }, 'wrangler deploy failed.', [INFO, MIGRATE, HOMES, 'deploy < yes']],
-  ])('ends with one line and 1 where %s, and goes no further', async (_, plays, line, calls) => {
+  ])('ends with one line and 1 where %s, and goes no further', (_, plays, line, calls) => {
     const whoami = { whoami: { stdout: '{ "loggedIn": true }' } };
     const ended = { code: 1, stdout: '', stderr: `${line}\n`, calls: [...calls, WHOAMI] };
-    expect(await deploy({ ...whoami, ...plays })).toEqual(ended);
+    expect(deploy({ ...whoami, ...plays })).toEqual(ended);
   });
 
-  test('tells those who are not logged in how to log in, and goes no further', async () => {
+  test('tells those who are not logged in how to log in, and goes no further', () => {
     const plays = {
       whoami: { code: 1, stdout: '{ "loggedIn": false }' },
       'd1 info': { code: 1, stderr: 'In a non-interactive environment, …\n' },
     };
-    expect(await deploy(plays)).toEqual({ code: 1, stdout: '', stderr: LOGIN, calls: [INFO, WHOAMI] });
+    expect(deploy(plays)).toEqual({ code: 1, stdout: '', stderr: LOGIN, calls: [INFO, WHOAMI] });
   });
 });
 
@@ -132,13 +131,10 @@ const TOML = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMI
 /** In no order, and with one that is not of the service. */
 const THREE = TOML + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
 
-/** A copy of the project with this configuration, in which databases have these places. */
+/** A project with this configuration, in which databases have these places. */
 function projectWith(toml: string, places?: object): string {
   const project = newFolder();
-  for (const name of ['src', 'migrations']) cpSync(join(ROOT, name), join(project, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'), 'junction');
-  const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ ...own, config: { databases: places } }));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ config: { databases: places } }));
   writeFileSync(join(project, 'wrangler.toml'), toml);
   return project;
 }
@@ -150,14 +146,14 @@ const found = (binding: string, ...more: string[]) => [
 ];
 const missing = (binding: string) => ({ code: 1, stderr: `${MISSING} 'usage-${binding}' in the API.\n` });
 
-describe.concurrent('npm run deploy with several databases', () => {
-  test('finds or makes each, in its place, and migrates each, then uploads', async () => {
+describe('npm run deploy with several databases', () => {
+  test('finds or makes each, in its place, and migrates each, then uploads', () => {
     const places = { DB: { location: 'weur' }, DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
     const plays = { 'd1 info usage-DB_1': missing('DB_1'), 'd1 info usage-DB_2': missing('DB_2') };
     const created = { DB_1: 'd1 create usage-DB_1 --jurisdiction eu', DB_2: 'd1 create usage-DB_2 --location apac' };
     const [info1, migrate1] = found('DB_1');
     const [info2, migrate2] = found('DB_2');
-    expect(await deployIn(projectWith(THREE, places), { ...plays, 'd1 execute': homesIn(0, 2) })).toEqual({
+    expect(deployIn(projectWith(THREE, places), { ...plays, 'd1 execute': homesIn(0, 2) })).toEqual({
       code: 0,
       stdout:
         'Created the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n',
@@ -171,12 +167,12 @@ describe.concurrent('npm run deploy with several databases', () => {
     });
   });
 
-  test.each([['--config'], ['-c'], ['--config=']])('takes the configuration of %s for every step', async (option) => {
+  test.each([['--config'], ['-c'], ['--config=']])('takes the configuration of %s for every step', (option) => {
     const project = projectWith(TOML + block('DB'), { DB: { location: 'weur' } });
     const file = join(project, 'other.toml');
     writeFileSync(file, THREE);
     const given = option.endsWith('=') ? [option + file] : [option, 'other.toml'];
-    const { code, calls } = await deployIn(project, {}, '--domain', 'usage.example.com', ...given);
+    const { code, calls } = deployIn(project, {}, '--domain', 'usage.example.com', ...given);
     const use = ['--config', file];
     const steps = [
       ...found('DB', ...use),
@@ -188,9 +184,9 @@ describe.concurrent('npm run deploy with several databases', () => {
     expect({ code, calls }).toEqual({ code: 0, calls: [...steps, upload] });
   });
 
-  test('stops at the first whose migrations fail, and names it', async () => {
+  test('stops at the first whose migrations fail, and names it', () => {
     const plays = { 'd1 migrations apply DB_1': { code: 1 }, whoami: { stdout: '{ "loggedIn": true }' } };
-    expect(await deployIn(projectWith(THREE), plays)).toEqual({
+    expect(deployIn(projectWith(THREE), plays)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'The migrations of usage-DB_1 (DB_1) were not applied: nothing was uploaded.\n',
@@ -198,8 +194,8 @@ describe.concurrent('npm run deploy with several databases', () => {
     });
   });
 
-  test('stops after DB where an owner is in a database that is not bound', async () => {
-    expect(await deployIn(projectWith(THREE), { 'd1 execute': homesIn(0, 1, 3, 61) })).toEqual({
+  test('stops after DB where an owner is in a database that is not bound', () => {
+    expect(deployIn(projectWith(THREE), { 'd1 execute': homesIn(0, 1, 3, 61) })).toEqual({
       code: 1,
       stdout: '',
       stderr: 'Owners have their data in DB_3, DB_61, which the configuration does not bind: nothing was uploaded.\n',
@@ -229,31 +225,94 @@ describe.concurrent('npm run deploy with several databases', () => {
       { DB_3: { location: 'weur' } },
       'package.json: config.databases.DB_3 is for a database that the configuration does not bind.',
     ],
-  ])('does nothing where %s, and says so in one line', async (_, toml, places, line) => {
+  ])('does nothing where %s, and says so in one line', (_, toml, places, line) => {
     const project = projectWith(toml, places);
     const stderr = `${typeof line === 'string' ? line : line(project)}\n`;
-    expect(await deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+    expect(deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
   });
 
   test.each([
     ['has no file', ['--config'], '--config needs a file.\n'],
     ['names none', ['--config', 'none.toml'], `Could not read file: ${join(ROOT, 'none.toml')}\n`],
-  ])('does nothing where --config %s', async (_, args, stderr) => {
-    expect(await deploy({}, ...args)).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+  ])('does nothing where --config %s', (_, args, stderr) => {
+    expect(deploy({}, ...args)).toEqual({ code: 1, stdout: '', stderr, calls: [] });
   });
 });
 
-describe.concurrent('npm run deploy without limits for refused origins', () => {
+describe('npm run deploy without limits for refused origins', () => {
   test.each([
     ['REFUSED_ORIGIN_LIMIT', limit('REFUSED_BUSINESS_LIMIT')],
     ['REFUSED_BUSINESS_LIMIT', limit('REFUSED_ORIGIN_LIMIT')],
     ['REFUSED_ORIGIN_LIMIT and REFUSED_BUSINESS_LIMIT', limit('ADDRESS_LIMIT')],
-  ])('warns in one line that %s is missing, and goes on', async (missing, limits) => {
-    expect(await deployIn(projectWith(BARE + limits + block('DB')), {})).toEqual({
+  ])('warns in one line that %s is missing, and goes on', (missing, limits) => {
+    expect(deployIn(projectWith(BARE + limits + block('DB')), {})).toEqual({
       code: 0,
       stdout: '',
       stderr: `Warning: without a [[ratelimits]] block ${missing}, each refused origin is written to the database.\n`,
       calls: [...found('DB'), HOMES, 'deploy < yes'],
+    });
+  });
+});
+
+/** Plays as the tests above do, in a process that notes what it reads from a terminal. */
+const STAND_IN = `#!/usr/bin/env node
+const { appendFileSync, readFileSync } = require('node:fs');
+const words = process.argv.slice(2).join(' ');
+const stdin = readFileSync(0, 'utf8');
+appendFileSync(__dirname + '/calls', words + (stdin && ' < ' + stdin) + '\\n');
+const plays = Object.entries(JSON.parse(readFileSync(__dirname + '/plays', 'utf8')));
+const [, { code = 0, stdout = '', stderr = '' }] = plays.find(([start]) => words.startsWith(start)) ?? [, {}];
+process.stdout.write(stdout);
+process.stderr.write(stderr);
+process.exitCode = code;
+`;
+
+describe('the process of npm run deploy', () => {
+  /** By somebody who types `yes`, in a folder that is not the project's. */
+  function run(plays: Plays, ...args: string[]) {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'wrangler'), STAND_IN, { mode: 0o755 });
+    writeFileSync(join(folder, 'wrangler.cmd'), '@node "%~dp0wrangler" %*\r\n');
+    writeFileSync(join(folder, 'plays'), JSON.stringify(withHomes(plays)));
+    const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
+    const script = join(ROOT, 'src/tools/deploy.ts');
+    const ended = spawnSync(process.execPath, [script, ...args], { cwd: folder, env, input: 'yes', encoding: 'utf8' });
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').trimEnd().split('\n');
+    return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr, calls };
+  }
+
+  test('shows what wrangler prints of the migrations and of the upload, which alone may ask, and ends with 0', () => {
+    const plays = {
+      'd1 info': { stdout: '{}', stderr: 'not shown\n' },
+      'd1 migrations': { stdout: 'applied\n', stderr: 'with care\n' },
+      deploy: { stdout: 'live\n', stderr: 'at last\n' },
+    };
+    expect(run(plays, '--domain', 'usage.example.com')).toEqual({
+      code: 0,
+      stdout: 'applied\nlive\n',
+      stderr: 'with care\nat last\n',
+      calls: [INFO, MIGRATE, HOMES, 'deploy --domain usage.example.com < yes'],
+    });
+  });
+
+  test('says on stdout what it made, and on stderr what is wrong, and ends with 1', () => {
+    const config = join(newFolder(), 'other.toml');
+    const migrations = JSON.stringify(join(ROOT, 'migrations'));
+    writeFileSync(
+      config,
+      BARE + limit('REFUSED_ORIGIN_LIMIT') + block('DB', 'usage-DB', `migrations_dir = ${migrations}`),
+    );
+    const plays = { 'd1 info': missing('DB'), 'd1 execute': homesIn(0, 1) };
+    const [info, ...steps] = found('DB', '--config', config);
+    expect(run(plays, '--config', config)).toEqual({
+      code: 1,
+      stdout: 'Created the database usage-DB (DB).\n',
+      stderr: [
+        'Warning: without a [[ratelimits]] block REFUSED_BUSINESS_LIMIT, each refused origin is written to the database.',
+        'Owners have their data in DB_1, which the configuration does not bind: nothing was uploaded.',
+        '',
+      ].join('\n'),
+      calls: [info, `d1 create usage-DB --config ${config}`, ...steps, `${HOMES} --config ${config}`],
     });
   });
 });
