@@ -9,7 +9,7 @@ import { importHistory, readHistory } from '../src/cli/history.ts';
 import { createKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
 import { businesses, changes, ledger } from '../src/db/schema.ts';
-import { call, everything, homes, NOW, newBusiness, setCount, TODAY } from './support.ts';
+import { call, everything, homes, NOW, newBusiness, setCount, TABLES, TODAY } from './support.ts';
 
 const all = new Databases(homes);
 const run = async <T = Record<string, never>>(name: string, given: Record<string, unknown>): Promise<T> =>
@@ -195,10 +195,15 @@ describe('deleting a business', () => {
     await run('business rotate-token', { ID, keep_old: 3_600_000 });
     const { business: rotated } = await run<{ business: { token: string } }>('business show', { ID });
     const rowsOfOthers = async () => {
-      const dump: Record<string, unknown>[][] = JSON.parse(await everything()).flat();
       const isOf = (row: Record<string, unknown>) =>
         row.business_id === ID || row.subject_id === ID || row.hash !== undefined;
-      return dump.map((rows) => rows.filter((row) => !isOf(row) && !(row.id === ID && row.user_id === user_id)));
+      const tables = homes.map(async ({ d1 }) => {
+        const names = (await d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
+        return d1.batch<Record<string, unknown>>(names.map((name) => d1.prepare(`select * from "${name}"`)));
+      });
+      return (await Promise.all(tables))
+        .flat()
+        .map(({ results }) => results.filter((row) => !isOf(row) && !(row.id === ID && row.user_id === user_id)));
     };
     const before = await rowsOfOthers();
     expect(await run('business delete', { ID, confirm: name })).toEqual({ deleted: { id: ID, name } });

@@ -1,18 +1,17 @@
 // What the tests share: the service at a fixed time, calls that tell what they cost, and makers of businesses and keys.
+
 import { createExecutionContext, type D1Migration, waitOnExecutionContext } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
-import { eq, inArray } from 'drizzle-orm';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
-import { createBusiness } from '../src/cli/businesses.ts';
 import { Databases } from '../src/cli/databases.ts';
 import { claimToken } from '../src/cli/homes.ts';
-import { createKey } from '../src/cli/keys.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
-import { access, apiKeys, businesses, changes, dailyUsage } from '../src/db/schema.ts';
+import { access, apiKeys, dailyUsage } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
@@ -36,7 +35,13 @@ const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 export const databases = (wrap = (d1: D1Database) => d1) =>
   Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
 
-/** The service at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
+/** Throws where an answer is not as openapi.json says. */
+function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
+  const { pathname, search } = new URL(url);
+  expectDescribed({ method, path: pathname + search, answer: { status, headers, text } });
+}
+
+/** A service of its own at a fixed time, all of whose answers are as openapi.json says, and the lines it logs: of requests, and of its own failures. */
 export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
@@ -44,25 +49,21 @@ export function newApp(at: Date = NOW) {
     log: (line) => lines.push(line),
     error: (line) => errors.push(line),
   });
-  const { fetch } = app;
   /** With the bindings that a test is about. */
-  async function described(
-    request: Request,
-    bindings: Partial<Bindings>,
-    context = createExecutionContext(),
-  ): Promise<Response> {
-    const answer = await fetch(request, bindings as Bindings, context);
-    const { pathname, search } = new URL(request.url);
-    const { status, headers } = answer;
-    expectDescribed({
-      method: request.method,
-      path: pathname + search,
-      answer: { status, headers, text: await answer.clone().text() },
-    });
+  async function fetch(request: Request, bindings: Partial<Bindings>, context = createExecutionContext()) {
+    const answer = await app.fetch(request, bindings as Bindings, context);
+    expectAnswer(request, answer, await answer.clone().text());
     return answer;
   }
-  return { app: { ...app, fetch: described }, lines, errors };
+  return { app: { ...app, fetch }, lines, errors };
 }
+
+/** All calls share one service, whose routes are built once. A call has its own time, and its own lines of the log. */
+const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[] }>();
+const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
+  log: (line) => ofCall.getStore()?.lines.push(line),
+  error() {},
+});
 
 export type CallOptions = {
   /** An API key or a token. */
@@ -112,13 +113,15 @@ export async function call(method: string, path: string, options: CallOptions = 
     init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
   }
   const cost = noCost();
-  const { app, lines } = newApp(options.at);
+  const lines: object[] = [];
   const context = createExecutionContext();
-  const bindings = { ASSETS: env.ASSETS, ...databases((d1) => counted(d1, cost)) };
-  const response = await app.fetch(new Request(BASE + path, init), bindings, context);
+  const bindings: Bindings = { ASSETS: env.ASSETS, ...databases((d1) => counted(d1, cost)) };
+  const request = new Request(BASE + path, init);
+  const response = await ofCall.run({ at: options.at ?? NOW, lines }, () => shared.fetch(request, bindings, context));
+  const text = await response.text();
   const costThen = { ...cost };
   await waitOnExecutionContext(context);
-  const text = await response.text();
+  expectAnswer(request, response, text);
   if (response.status === 200) expectAskable({ method, path, headers, body: (init.body ?? '') as string });
   return {
     status: response.status,
@@ -132,37 +135,45 @@ export async function call(method: string, path: string, options: CallOptions = 
 
 let user = 1000;
 
-/** A business of a user of its own, with an API key of that user. `sites` are stored as they are given. */
+/** Its place in the list is that of the fields of a business as it is shown. */
+const INSERT_BUSINESS = `insert into businesses
+  (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
+const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
+  select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
+const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
+
+/** A business of a user of its own, with an API key of that user, in one round trip. `sites` are stored as they are given. */
 export async function newBusiness(
   fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
 ) {
   const user_id = fields.user_id ?? ++user;
   const home = homeOfUser(user_id);
-  const { db } = home;
+  const { d1, db, number } = home;
   if (fields.token !== undefined) await claimToken(new Databases(homes), fields.token, user_id, NOW);
-  const made = await createBusiness(
-    home,
-    {
-      user_id,
-      name: `Business of ${user_id}`,
-      main_domain: 'acme.example',
-      site: 'https://acme.example',
-      country_id: 1,
-      business_size: 'small',
-      token: fields.token,
-    },
-    NOW,
-  );
-  if (fields.status !== undefined) {
-    await db.update(businesses).set({ status: fields.status }).where(eq(businesses.id, made.id));
-  }
-  for (const site of fields.sites ?? []) await addSite(made.id, site);
-  const { api_key } = await createKey(home, { user_id, name: 'test', expires_on: null }, NOW);
-  // Made long ago: tests of changes begin with none.
-  await db.delete(changes).where(inArray(changes.subject_id, [made.id, user_id]));
-  const path = `/api/v1/business/usage/${made.id}`;
+  const stamp = timestampOf(NOW);
+  const row = {
+    user_id,
+    name: `Business of ${user_id}`,
+    main_domain: 'acme.example',
+    site: 'https://acme.example',
+    country_id: 1,
+    business_size: 'small',
+    token: fields.token ?? newCredential('bua_pk_', number),
+    status: fields.status ?? 'active',
+    created_at: stamp,
+    updated_at: stamp,
+  };
+  const key = newCredential('bua_sk_', number);
+  const [made] = await d1.batch<{ id: number }>([
+    d1.prepare(INSERT_BUSINESS).bind(...Object.values(row)),
+    d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
+    d1.prepare(INSERT_KEY).bind(user_id, await hashOf(key), key.slice(-4), stamp),
+  ]);
+  const id = made?.results[0]?.id ?? 0;
+  const usage = `/api/v1/business/usage/${id}`;
   // Not enumerable: tests compare what a business has with rows and answers.
-  const business = { ...made, key: api_key, usage: path, access: `/api/v1/business/${made.id}/access` };
+  const business = { id, ...row, key, usage, access: `/api/v1/business/${id}/access` };
   return Object.defineProperties(business, { home: { value: home }, db: { value: db } }) as typeof business & {
     home: Home;
     db: Home['db'];
@@ -194,18 +205,30 @@ export async function setCount(business_id: number, day: string, count: number) 
   await homeWith(business_id).db.insert(dailyUsage).values({ business_id, day, count });
 }
 
+/** The tables, except the one that is written after responses only. */
+export const TABLES = `select name from sqlite_master
+  where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%' and name not like '_cf_%'
+    and name <> 'refused_origins'`;
+/** For each table, the statement that gives its rows in a few long texts: D1 returns them much faster than rows, up to 2 MB each. */
+const DUMPS = `
+  select 'select group_concat(row, char(10)) as rows from (
+      select row, sum(length(row)) over (rows unbounded preceding) / 500000 as part
+      from (select ' || group_concat('quote("' || columns.name || '")', '||'',''||') || ' as row from "' || tables.name || '")
+    ) group by part' as dump
+  from (${TABLES}) as tables, pragma_table_info(tables.name) as columns
+  where columns.name <> 'last_used_on'
+  group by tables.name`;
+let statements: Promise<string[]> | undefined;
+
 /** Everything that is stored, except what is written after responses: equal before and after a refused request. */
 export async function everything(): Promise<string> {
-  const dumps = homes.map(async ({ d1 }) => {
-    const tables = await d1
-      .prepare(
-        `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'd1_%'
-          and name not like '_cf_%'`,
-      )
-      .all<{ name: string }>();
-    const names = tables.results.map(({ name }) => name).filter((name) => name !== 'refused_origins');
-    const rows = await d1.batch<Record<string, unknown>>(names.map((name) => d1.prepare(`select * from "${name}"`)));
-    return rows.map(({ results }) => results.map(({ last_used_on: _, ...row }) => row));
+  statements ??= env.DB.prepare(DUMPS)
+    .all<{ dump: string }>()
+    .then(({ results }) => results.map(({ dump }) => dump));
+  const dumps = await statements;
+  const texts = homes.map(async ({ d1 }) => {
+    const tables = await d1.batch<{ rows: string }>(dumps.map((dump) => d1.prepare(dump)));
+    return tables.map(({ results }) => results.map(({ rows }) => rows).join('\n'));
   });
-  return JSON.stringify(await Promise.all(dumps));
+  return (await Promise.all(texts)).flat().join('\n\n');
 }
