@@ -35,6 +35,8 @@ export function boundIn(config: string | undefined) {
   const { name, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
   const bound = d1_databases.flatMap(({ binding, database_name = '', migrations_dir = 'migrations' }) => {
     const number = numberOf(binding);
+    if (number === null && /^db[-_]?\d+$/i.test(binding))
+      throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
     const migrations = resolve(dirname(file), migrations_dir);
     return number === null ? [] : [{ number, binding, name: database_name, migrations }];
   });

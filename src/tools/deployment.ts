@@ -22,6 +22,12 @@ type Log = { log(line: string): void; warn(line: string): void };
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
+/** Options of wrangler deploy that would not do what one expects, because the databases are created and migrated before it. */
+const NOT_PASSED_ON: Record<string, string> = {
+  'dry-run': '--dry-run would still create and migrate the databases. To build only: npm run build',
+  help: 'npm run deploy takes --config FILE, and the options of wrangler deploy except --env and --dry-run: npx wrangler deploy --help',
+  env: '--env would upload with other databases than those that are migrated. Use a configuration of its own: --config FILE',
+};
 const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
 const HOMES = 'select distinct database from homes order by database';
 
@@ -42,7 +48,9 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
   for (const { number, binding, name, place } of databases) {
     const label = `${name} (${binding})`;
     const found = run(['d1', 'info', name, '--json'], 'read');
-    if (!found.done) {
+    if (found.done) {
+      if (place !== undefined) log(`${label} exists already, so its ${place.kind} does not change.`);
+    } else {
       if (!found.output.includes("Couldn't find a D1 DB")) throw failed(`${label}: ${found.output}`);
       const where = place === undefined ? [] : [`--${place.kind}`, place.value];
       const made = run(['d1', 'create', name, ...where], 'read');
@@ -69,11 +77,17 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
 
 /** Reads the configuration. What is wrong with it stops the deployment before anything is done. */
 function planOf(root: string, args: string[]) {
-  const { config } = parseArgs({
+  const { config, ...others } = parseArgs({
     args,
-    options: { config: { type: 'string', short: 'c' } },
+    options: {
+      config: { type: 'string', short: 'c' },
+      env: { type: 'string', short: 'e' },
+      help: { type: 'boolean', short: 'h' },
+    },
     strict: false, // the other options are wrangler's
   }).values;
+  const refused = Object.keys(NOT_PASSED_ON).find((name) => others[name] !== undefined);
+  if (refused !== undefined) throw new Error(NOT_PASSED_ON[refused]);
   if (config === true) throw new Error('--config needs a file.');
   const own = resolve(root, 'wrangler.toml');
   const file = config === undefined ? undefined : resolve(root, `${config}`);

@@ -148,7 +148,7 @@ const missing = (binding: string) => ({ code: 1, stderr: `${MISSING} 'usage-${bi
 
 describe('npm run deploy with several databases', () => {
   test('finds or makes each, in its place, and migrates each, then uploads', () => {
-    const places = { DB: { location: 'weur' }, DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
+    const places = { DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
     const plays = { 'd1 info usage-DB_1': missing('DB_1'), 'd1 info usage-DB_2': missing('DB_2') };
     const created = { DB_1: 'd1 create usage-DB_1 --jurisdiction eu', DB_2: 'd1 create usage-DB_2 --location apac' };
     const [info1, migrate1] = found('DB_1');
@@ -182,6 +182,13 @@ describe('npm run deploy with several databases', () => {
     ];
     const upload = `deploy --domain usage.example.com ${given.join(' ')} < yes`;
     expect({ code, calls }).toEqual({ code: 0, calls: [...steps, upload] });
+  });
+
+  test('says that the place of a database that exists does not change', () => {
+    const project = projectWith(THREE, { DB_1: { jurisdiction: 'eu' } });
+    const { code, stdout, stderr } = deployIn(project, {});
+    const line = 'usage-DB_1 (DB_1) exists already, so its jurisdiction does not change.\n';
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: line, stderr: '' });
   });
 
   test('stops at the first whose migrations fail, and names it', () => {
@@ -229,6 +236,29 @@ describe('npm run deploy with several databases', () => {
     const project = projectWith(toml, places);
     const stderr = `${typeof line === 'string' ? line : line(project)}\n`;
     expect(deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+  });
+
+  test.each(['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'])(
+    'does nothing where a database is bound as %s',
+    (name) => {
+      const project = projectWith(TOML + block('DB') + block(name));
+      const stderr = `${join(project, 'wrangler.toml')} binds a database as ${name}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`;
+      expect(deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+    },
+  );
+
+  test.each([
+    ['--dry-run', 'npm run build'],
+    ['--dry-run=true', 'npm run build'],
+    ['--help', 'npx wrangler deploy --help'],
+    ['-h', 'npx wrangler deploy --help'],
+    ['--env eu', '--config FILE'],
+    ['--env=eu', '--config FILE'],
+    ['-e eu', '--config FILE'],
+  ])('does nothing with %s, and says what to use: %s', (option, instead) => {
+    const { code, stdout, stderr, calls } = deploy({}, ...option.split(' '));
+    expect({ code, stdout, calls }).toEqual({ code: 1, stdout: '', calls: [] });
+    expect(stderr.trimEnd().endsWith(instead)).toBe(true);
   });
 
   test.each([
