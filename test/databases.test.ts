@@ -255,6 +255,14 @@ describe('an imported token', () => {
     }
   });
 
+  test('that is refused gives its owner no home', async () => {
+    const { token } = await newBusiness({ token: `${IMPORTED}taken` });
+    const user_id = newUser();
+    const create = COMMANDS['business create']?.run(all(), { ...FIELDS, user_id, token }, NOW);
+    await expect(create).rejects.toThrow('This token is already in use.');
+    expect(await homes[0]?.d1.prepare('select * from homes where user_id = ?').bind(user_id).first()).toBeNull();
+  });
+
   test('from before the claims is in use where a business has it, or had it and keeps it', async () => {
     for (const home of homes) {
       const token = `${IMPORTED}before${home.number}`;
@@ -285,6 +293,41 @@ test('lists have what every database has, and name the one that failed', async (
     expect(rest).toEqual(listed.filter((id) => databaseOfId(id) !== number));
     expect(some.failures).toEqual([failure]);
   }
+});
+
+describe('with owners in a database that is not bound', () => {
+  test('lists have the others, and say so', async () => {
+    const { user_id, id } = await newBusiness();
+    const { d1 } = homes[0] as (typeof homes)[number];
+    const elsewhere = newUser();
+    await d1.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
+    for (const [name, given] of [
+      ['business list', { user_id }],
+      ['key list', { user_id }],
+      ['changes list', { user_id }],
+      ['database list', {}],
+    ] as const) {
+      const some = all();
+      const result = JSON.stringify(await COMMANDS[name]?.run(some, given, NOW));
+      if (name === 'business list') expect(result).toContain(`"id":${id},`);
+      expect(some.failures).toEqual(['DB_5 has owners, but the configuration does not bind it']);
+    }
+    await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
+  });
+
+  test('a command for one of its ids names it; an id of no database is unknown', async () => {
+    for (const [name, what] of [
+      ['business show', 'business'],
+      ['business status', 'business'],
+      ['key revoke', 'key'],
+    ] as const) {
+      const run = (ID: number) => COMMANDS[name]?.run(all(), { ID, STATUS: 'active' }, NOW);
+      await expect(run(5_000_000_001)).rejects.toThrow(
+        'The id 5000000001 is one of DB_5, which the configuration does not bind.',
+      );
+      await expect(run(62_000_000_001)).rejects.toThrow(`There is no ${what} with that id.`);
+    }
+  });
 });
 
 const usesOf = async (db: (typeof homes)[number]['db']) =>

@@ -19,7 +19,8 @@ describe('a history', () => {
       ['\uFEFFdate,count\r\n2026-01-01,5\r\n2026-01-02,0', 2],
       ['2026-01-01,5\n2026-01-02,0', 1],
     ] as const) {
-      expect(readHistory(csv, TODAY)).toEqual(days.map((day, index) => ({ line: first + index, ...day })));
+      const lines = days.map((day, index) => ({ line: first + index, ...day }));
+      expect(readHistory(csv, TODAY)).toEqual({ days: lines, mistakes: [] });
     }
   });
 
@@ -43,7 +44,7 @@ describe('a history', () => {
     ['', 'the file is empty; it needs lines such as 2026-01-31,120'],
     ['date,count\n', 'the file is empty; it needs lines such as 2026-01-31,120'],
   ])('of %j is refused with its line', (csv, message) => {
-    expect(() => readHistory(csv, TODAY)).toThrow(new Error(message));
+    expect(readHistory(csv, TODAY).mistakes.map(({ text }) => text)).toEqual([message]);
   });
 
   const stored = async (business: Awaited<ReturnType<typeof newBusiness>>) => {
@@ -53,22 +54,38 @@ describe('a history', () => {
 
   test('is what the report shows then', async () => {
     const business = await newBusiness();
-    const days = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
-    expect(await importHistory(business.db, business.id, days, false, NOW)).toEqual({ days: 3, uses: 12 });
+    const history = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
+    expect(await importHistory(business.db, business.id, history, false, NOW)).toEqual({ days: 3, uses: 12 });
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
   test('is all or nothing: a day that has a count already is refused, unless it is to be replaced', async () => {
     const business = await newBusiness();
     await setCount(business.id, '2026-01-02', 9);
-    const days = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
+    const history = readHistory('date,count\n2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
     const before = await everything();
-    await expect(importHistory(business.db, business.id, days, false, NOW)).rejects.toThrow(
+    await expect(importHistory(business.db, business.id, history, false, NOW)).rejects.toThrow(
       'line 3: 2026-01-02 already has a count; use --replace to overwrite it',
     );
     expect(await everything()).toBe(before);
-    await importHistory(business.db, business.id, days, true, NOW);
+    await importHistory(business.db, business.id, history, true, NOW);
     expect(await stored(business)).toEqual([5, 0, 7]);
+  });
+
+  test('names all its mistakes by line: those of the file, and the days that have a count', async () => {
+    const business = await newBusiness();
+    for (const day of ['2026-01-02', '2026-01-05']) await setCount(business.id, day, 9);
+    const history = readHistory('2026-01-05,1\nx\n2026-01-02,5\n2026-01-05,2\n2026-01-03,1', TODAY);
+    const before = await everything();
+    const taken = (line: number, day: string) =>
+      `line ${line}: ${day} already has a count; use --replace to overwrite it`;
+    const wrong = ['line 2 must be a day and a count, such as 2026-01-31,120', 'line 4 repeats the day of line 1'];
+    const all = [taken(1, '2026-01-05'), wrong[0], taken(3, '2026-01-02'), wrong[1]].join('\n');
+    await expect(importHistory(business.db, business.id, history, false, NOW)).rejects.toThrow(new Error(all));
+    await expect(importHistory(business.db, business.id, history, true, NOW)).rejects.toThrow(
+      new Error(wrong.join('\n')),
+    );
+    expect(await everything()).toBe(before);
   });
 
   test('of twenty years is one round trip', async () => {
@@ -77,8 +94,8 @@ describe('a history', () => {
     const lines = Array.from({ length: 7300 }, (_, index) =>
       new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
     );
-    const days = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
-    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, days, false, NOW)).toEqual({
+    const history = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
+    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, history, false, NOW)).toEqual({
       days: 7300,
       uses: 21_900,
     });

@@ -1,5 +1,5 @@
 // Who changed what, as the operator writes it down and reads it.
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, is, SQL, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
 import { type Action, nextId } from '../db/changes.ts';
 import { changes, type Database } from '../db/schema.ts';
@@ -7,8 +7,8 @@ import { changes, type Database } from '../db/schema.ts';
 /** What a change is about. Keys for all businesses of a user are about the user. */
 export type Subject = { subject: 'business' | 'user'; subject_id: number | SQL };
 
-/** JSON of what changed, without a secret; null if there was nothing before, or is nothing after. */
-export type Changed = { before: object | null; after: object | null };
+/** What changed, without a secret; null if there was nothing before, or is nothing after. SQL gives JSON. */
+export type Changed = { before: object | SQL | null; after: object | null };
 
 /** Writes down a change by the operator if `condition` holds: by default, if the statement directly before changed anything. */
 export function changeByOperator(
@@ -19,7 +19,10 @@ export function changeByOperator(
   now: Date,
   condition: SQL = sql`changes() > 0`,
 ) {
-  const json = (value: object | null) => (value === null ? sql`null` : sql`${JSON.stringify(value)}`);
+  const json = (value: Changed['before']) => {
+    if (value === null) return sql`null`;
+    return is(value, SQL) ? value : sql`${JSON.stringify(value)}`;
+  };
   // The columns of the table, in their order.
   return db.insert(changes).select(
     sql`select ${subject}, ${subject_id}, ${nextId(sql`${subject}`, sql`${subject_id}`)}, ${timestampOf(now)}, 'operator', ${action},

@@ -16,7 +16,7 @@ import type { BoundDatabase, Databases } from './databases.ts';
 import { deleteBusiness } from './deletion.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
-import { claimToken, homeOf } from './homes.ts';
+import { claimToken, eachOfOwners, homeOf } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { summaryOf } from './summary.ts';
 import {
@@ -78,8 +78,9 @@ export const COMMANDS: Record<string, Command> = {
     required: fields,
     optional: { token: token('8f14e45fceea167a5a36dedd4bea2543'), database: databaseNumber },
     async run(databases, { database, ...row }, now) {
-      const home = await homeOf(databases, row.user_id, database);
+      // First: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
       if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
+      const home = await homeOf(databases, row.user_id, database);
       return { business: await createBusiness(home, row, now) };
     },
   }),
@@ -87,7 +88,7 @@ export const COMMANDS: Record<string, Command> = {
     does: 'lists all businesses, or those of one user',
     optional: { user_id },
     run: async (databases, given) => ({
-      businesses: byId(await databases.each(({ db }) => listBusinesses(db, given.user_id))),
+      businesses: byId(await eachOfOwners(databases, ({ db }) => listBusinesses(db, given.user_id))),
     }),
   }),
   'business show': command({
@@ -176,7 +177,7 @@ export const COMMANDS: Record<string, Command> = {
         return { changes: await listChanges(db, { subject: 'business', subject_id: ID }) };
       }
       const of = { subject: 'user', subject_id: user_id ?? 0 } as const;
-      return { changes: (await databases.each(({ db }) => listChanges(db, of))).flat() };
+      return { changes: (await eachOfOwners(databases, ({ db }) => listChanges(db, of))).flat() };
     },
   }),
   'usage import': command({
@@ -213,7 +214,7 @@ export const COMMANDS: Record<string, Command> = {
     does: 'lists the keys of a user, revoked and expired ones included',
     required: { user_id },
     run: async (databases, given) => ({
-      keys: byId(await databases.each(({ db }) => listKeys(db, given.user_id))),
+      keys: byId(await eachOfOwners(databases, ({ db }) => listKeys(db, given.user_id))),
     }),
   }),
   'key revoke': command({
@@ -226,7 +227,7 @@ export const COMMANDS: Record<string, Command> = {
   'database list': command({
     does: 'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',
     run: async (databases, _, now) => ({
-      databases: await databases.each((database) => summaryOf(database, addDays(dayOf(now), -1))),
+      databases: await eachOfOwners(databases, (database) => summaryOf(database, addDays(dayOf(now), -1))),
     }),
   }),
 };

@@ -1,5 +1,5 @@
 // The databases of the service, as the operator's commands use them.
-import { databaseOfId } from '../core/database.ts';
+import { bindingOf, databaseOfId } from '../core/database.ts';
 import type { Database } from '../db/schema.ts';
 import { reasonOf } from './errors.ts';
 
@@ -34,9 +34,14 @@ export class Databases {
     return this.all.find((database) => database.number === number);
   }
 
-  /** The database in which a business, key or entry with this id is. */
+  /** The database in which a business or key with this id is; undefined if there can be none. Fails if that database is not bound. */
   holding(id: number): BoundDatabase | undefined {
-    return this.numbered(databaseOfId(id));
+    const number = databaseOfId(id);
+    const database = this.numbered(number);
+    const binding = bindingOf(number);
+    if (database === undefined && binding !== null)
+      throw new Error(`The id ${id} is one of ${binding}, which the configuration does not bind.`);
+    return database;
   }
 
   /**

@@ -19,5 +19,6 @@ const MAX_MISTAKES = 20;
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidFile) return error.message;
   const { message, cause } = error instanceof Error ? error : {};
-  return (cause ? reasonOf(cause) : '') || (message || String(error)).replace(/\n.*/s, '');
+  // wrangler also gives objects as causes, which say nothing.
+  return (cause instanceof Error ? reasonOf(cause) : '') || (message || String(error)).replace(/\n.*/s, '');
 }

@@ -7,41 +7,50 @@ import { InvalidFile } from './errors.ts';
 
 /** One day of the history, and its line in the file. */
 export type Day = { line: number; day: string; count: number };
+/** What is wrong with a line. */
+export type Mistake = { line: number; text: string };
 
 /**
- * Reads a CSV of `date,count` lines: each day before `today`, and no day twice. A first line `date,count` is a heading. Throws an
- * error with all mistakes, by line.
+ * Reads a CSV of `date,count` lines: each day before `today`, and no day twice. A first line `date,count` is a heading. Returns the
+ * days, and the mistakes by line.
  */
-export function readHistory(csv: string, today: string): Day[] {
+export function readHistory(csv: string, today: string): { days: Day[]; mistakes: Mistake[] } {
   const lines = csv.replace(/^\uFEFF/, '').split(/\r?\n/);
   const seen = new Map<string, number>();
   const days: Day[] = [];
-  const mistakes: string[] = [];
+  const mistakes: Mistake[] = [];
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
     if ((line === 1 && text === 'date,count') || (text === '' && line === lines.length)) continue;
     const [day = '', digits = '', ...more] = text.split(',');
     const count = /^\d{1,15}$/.test(digits) ? Number(digits) : null;
     const before = seen.get(day);
+    const mistake = (text: string) => mistakes.push({ line, text: `line ${line} ${text}` });
     if (more.length > 0 || !isDay(day) || count === null) {
-      mistakes.push(`line ${line} must be a day and a count, such as 2026-01-31,120`);
-    } else if (day >= today) mistakes.push(`line ${line} must be a day before today (${today}, UTC)`);
-    else if (before !== undefined) mistakes.push(`line ${line} repeats the day of line ${before}`);
+      mistake('must be a day and a count, such as 2026-01-31,120');
+    } else if (day >= today) mistake(`must be a day before today (${today}, UTC)`);
+    else if (before !== undefined) mistake(`repeats the day of line ${before}`);
     else {
       seen.set(day, line);
       days.push({ line, day, count });
     }
   }
-  if (days.length + mistakes.length === 0) mistakes.push('the file is empty; it needs lines such as 2026-01-31,120');
-  if (mistakes.length > 0) throw new InvalidFile(mistakes);
-  return days;
+  if (days.length + mistakes.length === 0)
+    mistakes.push({ line: 1, text: 'the file is empty; it needs lines such as 2026-01-31,120' });
+  return { days, mistakes };
 }
 
 /**
- * Stores all days or none. Without `replace`, a day that already has a count is an error; with it, the new count replaces the old
- * one, and 0 removes it. Returns the number of days and their total.
+ * Stores all days of a file or, if it has mistakes, none. Without `replace`, a day that already has a count is a mistake; with it, the
+ * new count replaces the old one, and 0 removes it. Returns the number of days and their total.
  */
-export async function importHistory(db: Database, business_id: number, days: Day[], replace: boolean, now: Date) {
+export async function importHistory(
+  db: Database,
+  business_id: number,
+  { days, mistakes }: ReturnType<typeof readHistory>,
+  replace: boolean,
+  now: Date,
+) {
   const list = sql`json_each(${JSON.stringify(days.map(({ day, count }) => [day, count]))})`;
   const listed = sql`select value ->> 0 from ${list}`;
   const ours = and(eq(dailyUsage.business_id, business_id), sql`${dailyUsage.day} in (${listed})`);
@@ -51,22 +60,30 @@ export async function importHistory(db: Database, business_id: number, days: Day
   const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage}
     where ${and(eq(dailyUsage.business_id, business_id), sql`${dailyUsage.day} = value ->> 0`)}), 0)`;
   const differs = sql`exists (select 1 from ${list} where value ->> 1 <> ${stored}) and (${replace} or ${none})`;
-  const change = { before: null, after: total };
+  const replaced = sql`(select json_object('days', count(*), 'uses', sum(${dailyUsage.count})) from ${dailyUsage}
+    where ${ours} having count(*) > 0)`;
+  const change = { before: replaced, after: total };
   const remove = db.delete(dailyUsage).where(and(ours, sql`${replace}`));
   const insert = db
     .insert(dailyUsage)
     .select(sql`select ${business_id}, value ->> 0, value ->> 1 from ${list} where value ->> 1 > 0 and ${none}`);
+  /** Throws all mistakes of the file, those days included that have a count. */
+  const refuseTaken = (taken: { day: string }[]) => {
+    const lines = new Map(days.map(({ day, line }) => [day, line]));
+    const all = taken.map(({ day }) => {
+      const line = lines.get(day) ?? 0;
+      return { line, text: `line ${line}: ${day} already has a count; use --replace to overwrite it` };
+    });
+    all.push(...mistakes);
+    if (all.length > 0) throw new InvalidFile(all.sort((a, b) => a.line - b.line).map(({ text }) => text));
+  };
+  if (mistakes.length > 0) refuseTaken(replace ? [] : await counted);
   const [taken] = await db.batch([
     counted,
     changeByOperator(db, { subject: 'business', subject_id: business_id }, 'import_usage', change, now, differs),
     remove,
     insert,
   ]);
-  if (taken.length > 0 && !replace) {
-    const lines = new Map(days.map(({ day, line }) => [day, line]));
-    const mistake = (day: string) =>
-      `line ${lines.get(day)}: ${day} already has a count; use --replace to overwrite it`;
-    throw new InvalidFile(taken.map(({ day }) => mistake(day)));
-  }
+  if (!replace) refuseTaken(taken);
   return total;
 }

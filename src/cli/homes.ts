@@ -3,7 +3,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { hashOf } from '../core/credential.ts';
-import { IDS_PER_DATABASE } from '../core/database.ts';
+import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, businesses, formerTokens, homes, importedTokens, retiredTokens } from '../db/schema.ts';
 import { type BoundDatabase, type Databases, type NumberedDatabase, nameOf } from './databases.ts';
@@ -39,6 +39,20 @@ export async function homeOf(databases: Databases, user_id: number, wanted?: num
     throw new Error(`User ${user_id} is in database ${number}, ${nameOf(home)}, and cannot be in another.`);
   }
   return home;
+}
+
+/** Reads from each database (`Databases.each`). Owners whose database is not bound are a failure, too: the result lacks what they have. */
+export function eachOfOwners<T>(databases: Databases, read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
+  return databases.each(async (database) => {
+    const values = await read(database);
+    if (database !== databases.first) return values;
+    const claimed = await database.db.selectDistinct({ number: homes.database }).from(homes).orderBy(homes.database);
+    for (const { number } of claimed) {
+      if (databases.numbered(number) === undefined)
+        databases.failures.push(`${bindingOf(number)} has owners, but the configuration does not bind it`);
+    }
+    return values;
+  });
 }
 
 /** Claims a database for a user. Returns the one that was claimed first. */

@@ -44,7 +44,8 @@ describe.concurrent('on three databases', { timeout: 120_000 }, () => {
     const { business } = JSON.parse(done.stdout);
     expect(business).toMatchObject({ id: home * 1_000_000_000 + 1, token: expect.stringMatching(`^bua_pk_${home}`) });
     const show = ['business', 'show', `${business.id}`];
-    const missing = { code: 1, stdout: '', stderr: 'There is no business with that id.\n' };
+    const unbound = `The id ${business.id} is one of DB_${home}, which the configuration does not bind.\n`;
+    const missing = { code: 1, stdout: '', stderr: unbound };
     const [shown, { databases }, elsewhere] = await Promise.all([
       printed(...show, ...where),
       printed('database', 'list', ...where),

@@ -12,6 +12,7 @@ test.each<[string, unknown, string]>([
     'database is locked: SQLITE_BUSY',
   ],
   ['its own message where the cause has none', new Error('fetch failed', { cause: null }), 'fetch failed'],
+  ['its own message where the cause is no error', new Error('no session', { cause: { error: 401 } }), 'no session'],
   ['its name where it has no message', new AggregateError([new Error('x')]), 'AggregateError'],
   ['what was thrown where that is no error', 'ECONNREFUSED\nx', 'ECONNREFUSED'],
   ['undefined, if need be', undefined, 'undefined'],

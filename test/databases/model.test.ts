@@ -248,10 +248,10 @@ class Run {
         return this.homes.set(user_id, from);
       }
       case 'import history': {
-        const days = [{ line: 1, day: '2026-03-02', count: 3 }];
+        const history = { days: [{ line: 1, day: '2026-03-02', count: 3 }], mistakes: [] };
         const { one, three } = await inBoth((side) => {
           const { db } = opened(side).holding(business.id[side]) as BoundDatabase;
-          return importHistory(db, business.id[side], days, step.replace, this.now).catch(
+          return importHistory(db, business.id[side], history, step.replace, this.now).catch(
             (error: Error) => error.message,
           );
         });
