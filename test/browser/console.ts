@@ -22,7 +22,7 @@ const MANY = 10;
 const NOBODY = 11;
 const SPARE = 12;
 export const MANY_BUSINESSES = 45;
-const SPARES = 24;
+const SPARES = 28;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 

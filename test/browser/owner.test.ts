@@ -186,6 +186,33 @@ describe('the usage', () => {
   });
 });
 
+test('of two answers that come in the wrong order, the newer one stays', async () => {
+  const business = await world.spare('https://a.example');
+  await open(business);
+  let release = () => {};
+  const late = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  await page.route(/\/changes/, async (route) => {
+    asked += 1;
+    const isFirst = asked === 1;
+    const response = await route.fetch();
+    if (isFirst) await late;
+    await route.fulfill({ response });
+  });
+  for (const site of ['https://b.example', 'https://c.example']) {
+    await page.getByLabel('Add a domain').fill(site);
+    await page.keyboard.press('Enter');
+    await done(`Added ${site}.`);
+  }
+  const newest = page.locator('.entry', { hasText: 'https://c.example' });
+  await newest.waitFor();
+  release();
+  await page.waitForTimeout(500);
+  expect(await newest.count()).toBe(1);
+});
+
 describe('the domains', () => {
   test('are added, tried, removed, and added again', async () => {
     const business = await world.spare('https://a.example');

@@ -34,7 +34,7 @@ export function useAsked<T>(ask: () => Promise<T>, causes: readonly unknown[], k
   useEffect(() => {
     again();
     return () => {
-      turn.current = -1;
+      turn.current = (turn.current ?? 0) + 1; // never a number that a call on its way has
     };
   }, causes);
   return { ...state, again, put };
