@@ -186,6 +186,25 @@ describe('the usage', () => {
   });
 });
 
+test('days that make no range say why in the words of an owner', async () => {
+  page = await world.visit(`#/${world.tulip.id}`);
+  await signIn(page, world.keys.owner);
+  const [from, to] = [page.getByLabel('From', { exact: true }), page.getByLabel('To', { exact: true })];
+  await to.fill('2026-01-08');
+  for (const [first, words] of [
+    ['2026-01-09', 'The first day is after the last day. Choose another one.'],
+    ['2025-01-01', 'Choose at most 366 days.'],
+  ] as const) {
+    await from.fill(first);
+    await page.locator('usage-chart').getByText(words).waitFor();
+    await button('Download CSV').click();
+    await page.getByRole('alert').getByText(words).waitFor();
+  }
+  await button('7 days').click();
+  await page.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
+  await world.leave(/^Failed to load resource|: 422 from must /);
+});
+
 test('of two answers that come in the wrong order, the newer one stays', async () => {
   const business = await world.spare('https://a.example');
   await open(business);

@@ -1,8 +1,8 @@
 // The chart of a business with the days to choose, and what can be read off it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
-import { addDays, dayOf, daysIn, isDay } from '../../core/time.ts';
+import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
-import type { Api, Business, Days } from './api.ts';
+import { type Api, type Business, type Days, Failure } from './api.ts';
 import { useDoing } from './asked.ts';
 import { Act } from './parts.tsx';
 import { change, compact, dayWords, failureWords, mean, number, rangeWords } from './words.ts';
@@ -16,6 +16,12 @@ const lastDays = (length: number): Days => {
   return { from: addDays(to, 1 - length), to };
 };
 
+/** Why there is no report of these days, if there is none. */
+function problemOf(days: Days): string | null {
+  if (days.from > days.to) return 'The first day is after the last day. Choose another one.';
+  return daysIn(days) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
+}
+
 /** The same number of days, directly before. */
 const before = (days: Days): Days => ({ from: addDays(days.from, -daysIn(days)), to: addDays(days.from, -1) });
 
@@ -23,6 +29,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
   const [days, setDays] = useState(() => lastDays(DEFAULT_LENGTH));
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const chart = useRef<UsageChart>(null);
+  const problem = problemOf(days);
   // Before the chart looks for its token, which it does as soon as this task is done.
   useLayoutEffect(() => {
     if (chart.current) api.lend(chart.current);
@@ -43,7 +50,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         <h2 id="usage-title" tabIndex={-1}>
           Usage
         </h2>
-        <Download api={api} id={id} days={days} />
+        <Download api={api} id={id} days={days} problem={problem} />
       </div>
       <div class="controls">
         <fieldset class="lengths">
@@ -76,6 +83,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         from={days.from}
         to={days.to}
         compare=""
+        word-error={problem ?? undefined}
         onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
         onError={() => setLoaded(null)}
       />
@@ -135,7 +143,7 @@ function changeOf(loaded: Loaded, past: number | null | undefined): [string, str
 }
 
 /** The days that are shown, as a file. */
-function Download({ api, id, days }: { api: Api; id: number; days: Days }) {
+function Download({ api, id, days, problem }: { api: Api; id: number; days: Days; problem: string | null }) {
   const [file, setFile] = useState<{ url: string; name: string } | null>(null);
   const link = useRef<HTMLAnchorElement>(null);
   const { busy, failure, start } = useDoing();
@@ -147,6 +155,7 @@ function Download({ api, id, days }: { api: Api; id: number; days: Days }) {
   }, [file]);
   const download = () =>
     start('Downloading…', async () => {
+      if (problem !== null) throw new Failure(422, problem);
       const url = URL.createObjectURL(await api.csv(id, days));
       setFile({ url, name: `usage-${id}-${days.from}-${days.to}.csv` });
     });
