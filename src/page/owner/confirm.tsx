@@ -52,11 +52,16 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
   function cancel(event: Event): void {
     if (busy !== null) event.preventDefault(); // it is on its way, and cannot be called back
   }
+  // Browsers let a page prevent the cancelling of a dialog once, and not again before the next press.
+  function press(event: KeyboardEvent): void {
+    if (event.key === 'Escape') cancel(event);
+  }
 
   return (
     <dialog
       ref={dialog}
       aria-labelledby="confirm-title"
+      onKeyDown={press}
       onCancel={cancel}
       onClose={() => onClose(done.current ?? false)}
     >
