@@ -238,7 +238,7 @@ describe('the domains', () => {
     await open(business);
     await page.getByLabel('Add a domain').fill('https://*.Tulip.example/x');
     await button('Add').click();
-    await done('Added');
+    await done('Added https://*.tulip.example.');
     await page.getByText('https://*.tulip.example').first().waitFor();
     expect(await shownSites()).toEqual(['https://a.example', 'https://*.tulip.example']);
 
@@ -248,7 +248,11 @@ describe('the domains', () => {
     expect(await verdict.innerText()).toContain('https://*.tulip.example lets https://www.tulip.example pass.');
     await tried.fill('null');
     expect(await verdict.innerText()).toContain('null is refused.');
+    await tried.fill('ftp://tulip.example');
+    expect(await verdict.innerText()).toContain('ftp://tulip.example is refused.');
     expect(await button(/^Register it/).count()).toBe(0);
+    await tried.fill('localhost:3000');
+    expect(await verdict.innerText()).toContain('http://localhost:3000 is refused.');
     await tried.fill('https://tulip.example');
     expect(await verdict.innerText()).toContain('https://tulip.example is refused.');
     await button(/^Register it/).click();
@@ -293,7 +297,16 @@ describe('the domains', () => {
     await page.getByText('The domain must not cover co.uk, below which strangers have domains of their own').waitFor();
     await page.getByLabel('Add a domain').fill('ftp://shop.example');
     await page.keyboard.press('Enter');
-    await page.getByText('The domain must be an http or https URL, such as https://example.com').waitFor();
+    await page.getByText('The domain must be an http or https URL, such as https://example.com.').waitFor();
+    await page.getByLabel('Add a domain').fill('me@shop.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('The domain must not contain a user name or password.').waitFor();
+    await page.getByLabel('Add a domain').fill('*.co.uk');
+    await page.keyboard.press('Enter');
+    await button('Add https://*.co.uk').click();
+    await page.getByText('The domain must not cover co.uk').waitFor();
+    expect(await page.getByText('Did you mean').count()).toBe(0);
+    expect(await page.getByLabel('Add a domain').inputValue()).toBe('https://*.co.uk');
     expect(await business.sites()).toEqual(['https://a.example']);
   });
 
@@ -542,6 +555,17 @@ describe('what cannot be undone', () => {
       if (method === 'POST') await page.locator('pre', { hasText: `token="${token}"` }).waitFor();
       else await page.getByText('No domain is registered:').waitFor();
     });
+  });
+
+  test('the last domain of a list that another page has shortened is not removed without a dialog', async () => {
+    const business = await world.spare('https://a.example', 'https://b.example');
+    await open(business);
+    const { access_list } = await business.stored();
+    await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
+    await button('Remove https://b.example').click();
+    await page.getByText('This is the last domain now: without it, the token works everywhere.').waitFor();
+    await page.getByText('Remove…').waitFor();
+    expect(await business.sites()).toEqual(['https://b.example']);
   });
 
   test('a double click on Remove removes one domain, not the next one too', async () => {

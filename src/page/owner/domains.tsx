@@ -1,6 +1,7 @@
 // The domains on which the token of a business works: add, remove, try an origin, and see which were refused.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { canonicalSite } from '../../core/site.ts';
+import { withScheme } from './address.ts';
 import type { Api, Business } from './api.ts';
 import { useDoing } from './asked.ts';
 import { Confirm } from './confirm.tsx';
@@ -17,13 +18,6 @@ type Done = { words: string; undo?: string };
 const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
-
-/** The address with its scheme, where that was all that was missing. */
-function withScheme(text: string): string | null {
-  if (/^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text)) return null;
-  const scheme = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text) ? 'http' : 'https';
-  return canonicalSite(`${scheme}://${text.replace(/^\/+/, '')}`).site ?? null;
-}
 
 export function Domains({ api, business, readOnly, onChanged }: Props) {
   const { id, access_list: entries } = business;
@@ -44,7 +38,12 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
     if (!isDone) onChanged(null);
     return isDone;
   }
-  const add = (site: string) => change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${site}.` });
+  const add = (site: string) =>
+    change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${canonicalSite(site).site ?? site}.` });
+  function forgetLast(): void {
+    setDone((last) => (last?.undo === undefined ? null : last));
+    forget();
+  }
   async function remove(access_id: number, site: string): Promise<void> {
     if (entries.length === 1) return setLifting(true);
     await change(`remove ${site}`, () => api.removeSite(id, access_id), { words: `Removed ${site}.`, undo: site });
@@ -95,7 +94,7 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
       <p class="problem" role="alert">
         {failure && busy === null && changeFailureWords(failure)}
       </p>
-      {!readOnly && <Add isFirst={entries.length === 0} isBusy={busy !== null} add={add} forget={forget} />}
+      {!readOnly && <Add isFirst={entries.length === 0} isBusy={busy !== null} add={add} forget={forgetLast} />}
       {!readOnly && entries.length > 1 && (
         <Act class="quiet danger-text" onAct={() => setLifting(true)}>
           Remove all domains…
@@ -116,7 +115,7 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
             Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
             your pages can use it on pages of their own.
           </p>
-          <p>It takes effect with the next request. {plural(entries.length, 'domain')} will be gone from the list:</p>
+          <p>This takes effect with the next request. It removes {plural(entries.length, 'domain')}:</p>
           <ul class="going">
             {sites.map((site) => (
               <li key={site}>
@@ -144,18 +143,18 @@ function Add({ isFirst, isBusy, add, forget }: AddProps) {
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     const text = field.current?.value.trim() ?? '';
-    const { problem } = canonicalSite(text);
-    if (problem === undefined) return send(text);
-    const meant = withScheme(text);
-    setOffered(meant);
-    setProblem(meant === null ? aboutDomain(`sites ${problem}.`) : '');
+    const written = canonicalSite(text);
+    if (written.problem === undefined) return send(text);
+    const full = withScheme(text);
+    const meant = full === null ? written : canonicalSite(full);
+    setOffered(meant.site ?? null);
+    setProblem(meant.problem === undefined ? '' : aboutDomain(`sites ${meant.problem}`));
   }
   async function send(site: string): Promise<void> {
     setProblem('');
     const isAdded = await add(site);
-    if (!isAdded) return;
     setOffered(null);
-    if (field.current) field.current.value = '';
+    if (field.current) field.current.value = isAdded ? '' : site;
     field.current?.focus();
   }
   function type(): void {
@@ -195,7 +194,9 @@ function Add({ isFirst, isBusy, add, forget }: AddProps) {
       <div ref={offer} role="status">
         {offered !== null && (
           <p class="offer">
-            Did you mean <code>{offered}</code>?{' '}
+            <span>
+              Did you mean <code>{offered}</code>?
+            </span>
             <Act busy={isBusy} onAct={() => void send(offered)}>
               Add {offered}
             </Act>

@@ -1,6 +1,7 @@
 // Whether an origin would pass, by the very rules by which the service decides.
 import { useState } from 'hono/jsx/dom';
-import { canonicalSite, isRegistrable, sitesCovering } from '../../core/site.ts';
+import { isRegistrable, sitesCovering } from '../../core/site.ts';
+import { originOf } from './address.ts';
 import { Act, VERBATIM } from './parts.tsx';
 
 type Props = {
@@ -10,13 +11,6 @@ type Props = {
   isBusy: boolean;
   add: (site: string) => Promise<boolean>;
 };
-
-/** The origin that a browser sends from a page of this address. What is no address stays as it is. */
-function originOf(text: string): string {
-  if (text.includes('*')) return text;
-  const address = [text, `https://${text}`].find((written) => canonicalSite(written).site !== undefined);
-  return address === undefined || text === 'null' ? text : new URL(address).origin;
-}
 
 export function OriginCheck({ isActive, sites, readOnly, isBusy, add }: Props) {
   const [text, setText] = useState('');

@@ -26,7 +26,13 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
 /** The words of the service about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
-export const aboutDomain = (message: string): string => message.replace(/^sites(?:\.\d+)? /, 'The domain ');
+export function aboutDomain(message: string): string {
+  // Another tab, or somebody else, has removed the others meanwhile.
+  if (message.startsWith('access_id must not be the last')) {
+    return 'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
+  }
+  return message.replace(/^sites(?:\.\d+)? /, 'The domain ').replace(/[^.]$/, '$&.');
+}
 
 /** What a failed call means, and what can be done. */
 export function failureWords({ status, message, seconds }: Failure): string {
