@@ -349,9 +349,9 @@ describe('the token', () => {
   });
 
   test.each([
-    ['Keep the old token for 24 hours', 'Replace, keep the old for 24 hours', 200],
-    ['Keep the old token for 7 days', 'Replace, keep the old for 7 days', 200],
-    ['Stop the old token now', 'Replace, and stop the old now', 401],
+    ['Keep the old token for 24 hours', 'Replace, and keep the old one for 24 hours', 200],
+    ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
+    ['Stop the old token now', 'Replace, and stop the old one now', 401],
   ])('is replaced: %s', async (choice, action, status) => {
     const business = await world.spare();
     await open(business);
@@ -422,7 +422,7 @@ describe('what cannot be undone', () => {
     {
       place: 'replacing the token at once',
       opener: 'Replace the token…',
-      action: 'Replace, and stop the old now',
+      action: 'Replace, and stop the old one now',
       method: 'POST',
     },
   ] as const;
@@ -649,7 +649,7 @@ test('everything works by keyboard alone, from signing in to a new token', async
   await dialog().waitFor();
   await page.waitForTimeout(100);
   await press('ArrowDown', 'ArrowDown');
-  await tabTo('Replace, and stop the old now');
+  await tabTo('Replace, and stop the old one now');
   await armed();
   await press('Enter');
   await done('There is a new token');

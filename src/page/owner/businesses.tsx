@@ -58,7 +58,7 @@ export function Businesses({ session, after, earlier }: Props) {
 
 function emptyWords(after: number, { next }: BusinessesPage): string {
   if (next !== null) return 'None on this page. There are more on the next one.';
-  return after === 0 ? 'There is no business for this key yet. Whoever runs the service makes them.' : 'No more.';
+  return after === 0 ? 'There is no business for this key yet. Ask whoever runs the service to add one.' : 'No more.';
 }
 
 function List({ businesses, empty, busy }: { businesses: ListedBusiness[]; empty: string; busy: boolean }) {

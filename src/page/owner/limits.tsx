@@ -3,7 +3,7 @@ import { dayOf, monthOf } from '../../core/time.ts';
 import type { Api } from './api.ts';
 import { useAsked } from './asked.ts';
 import { Failed, Section } from './parts.tsx';
-import { number } from './words.ts';
+import { number, plural } from './words.ts';
 
 /** The limits and the uses that count towards each. */
 async function standingOf(api: Api, id: number) {
@@ -29,9 +29,11 @@ export function Limits({ api, id }: { api: Api; id: number }) {
     );
   }
   if (data === null) return null;
-  const left = data.remaining === 0 ? 'None are left: the next use is refused.' : `${number(data.remaining)} are left.`;
+  const verb = data.remaining === 1 ? 'is' : 'are';
+  const left =
+    data.remaining === 0 ? 'None are left: the next use is refused.' : `${plural(data.remaining, 'use')} ${verb} left.`;
   return (
-    <Section id="limits" title="Limits" note={`The most uses of a day and of a month, UTC. ${left}`}>
+    <Section id="limits" title="Limits" note={`${left} Days and months are UTC.`}>
       <div class="meters">
         {data.daily !== null && <Meter name="Today" used={data.ofDay} limit={data.daily} />}
         {data.monthly !== null && <Meter name="This month" used={data.ofMonth} limit={data.monthly} />}

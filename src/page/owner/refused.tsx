@@ -41,8 +41,8 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
     <div class="refused">
       <h3>Refused lately</h3>
       <p class="note">
-        Pages of these sites tried and were refused. <b>Whoever has the token can make an entry appear here:</b> add
-        only sites that are yours.
+        Pages of these sites tried to use the token and were refused.{' '}
+        <b>Whoever has the token can make an entry appear here:</b> add only sites that are yours.
       </p>
       <ul class="rows">
         {shown.map(({ origin, count, last_seen }) => (

@@ -29,7 +29,7 @@ export function SignIn({ notice, signIn }: Props) {
   return (
     <section class="sign-in" aria-labelledby="sign-in-title">
       <h1 id="sign-in-title">Sign in</h1>
-      <p class="lead">See how your businesses are used, and decide on which sites their tokens work.</p>
+      <p class="lead">See how your businesses are used, and choose the sites where their tokens work.</p>
       {notice !== '' && (
         <p class="notice" role="status">
           {notice}
@@ -58,7 +58,7 @@ export function SignIn({ notice, signIn }: Props) {
           page.
         </p>
       </form>
-      <p class="note">Whoever runs the service makes API keys.</p>
+      <p class="note">To get an API key, ask whoever runs the service.</p>
       <p class="note">
         <a href="/">For developers</a>
       </p>

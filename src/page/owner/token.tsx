@@ -16,9 +16,9 @@ const tagOf = ({
 
 /** How long the old token goes on, as the service writes it. Null: not at all. */
 const KEEPS = [
-  { keep: '24h', label: 'Keep the old token for 24 hours', action: 'Replace, keep the old for 24 hours' },
-  { keep: '7d', label: 'Keep the old token for 7 days', action: 'Replace, keep the old for 7 days' },
-  { keep: null, label: 'Stop the old token now', action: 'Replace, and stop the old now' },
+  { keep: '24h', label: 'Keep the old token for 24 hours', action: 'Replace, and keep the old one for 24 hours' },
+  { keep: '7d', label: 'Keep the old token for 7 days', action: 'Replace, and keep the old one for 7 days' },
+  { keep: null, label: 'Stop the old token now', action: 'Replace, and stop the old one now' },
 ] as const;
 type Keep = (typeof KEEPS)[number]['keep'];
 
@@ -49,7 +49,7 @@ export function Token({ api, business, readOnly, onChanged }: Props) {
       <Section
         id="token"
         title="Token"
-        note="With the token one can record uses, so a key that can only read does not show it."
+        note="A read-only key does not show the token, because the token can record uses."
       >
         <p>
           <code>{business.token}</code>
@@ -91,8 +91,8 @@ export function Token({ api, business, readOnly, onChanged }: Props) {
           onClose={closed}
         >
           <p>
-            The business gets a new token at once. Pages and servers with the old one are refused as soon as it stops:
-            give them the new one before.
+            The business gets a new token at once. Pages and servers that still use the old one are refused as soon as
+            it stops, so give them the new one first.
           </p>
           <fieldset class="choice">
             <legend class="unseen">The old token</legend>
@@ -109,7 +109,7 @@ export function Token({ api, business, readOnly, onChanged }: Props) {
           <p class={keep === null ? 'warning' : 'note'}>
             {keep === null
               ? 'All pages with the old token, and with any earlier one that still works, are refused from the next request on. This cannot be undone.'
-              : 'At most five old tokens work at a time: of more, those that would work longest are kept. A replacement cannot be undone.'}
+              : 'Up to five old tokens can work at the same time. If there are more, those that would end first stop now. A replacement cannot be undone.'}
           </p>
         </Confirm>
       )}
