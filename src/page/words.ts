@@ -62,6 +62,7 @@ export function wordsIn(language: string, replaced: (attribute: string) => strin
 
   const numbers = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options).format;
   const number = numbers();
+  const percents = numbers({ style: 'percent', signDisplay: 'exceptZero' });
   const dates = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
     return (from: string, to = from) => format.formatRange(new Date(from), new Date(to));
@@ -75,7 +76,7 @@ export function wordsIn(language: string, replaced: (attribute: string) => strin
     number,
     counted: (count: number) => number(count) + (/ja|zh/.test(primary) ? '' : ' ') + unit(count),
     compact: numbers({ notation: 'compact' }),
-    percent: numbers({ style: 'percent', signDisplay: 'exceptZero' }),
+    percent: (change: number) => percents(change).replace('-', '−'),
     period: (unit: Unit) =>
       new Intl.DisplayNames(language, { type: 'dateTimeField' }).of(unit === 'week' ? 'weekOfYear' : unit) ?? unit,
     day: dates({ day: 'numeric', month: 'short' }),

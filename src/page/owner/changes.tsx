@@ -21,15 +21,19 @@ const ACTIONS: Record<string, string> = {
 
 type Values = Change['before'];
 
-const written = (value: unknown): string =>
-  Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+function written(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+}
 
-/** One line for each thing that changed. What was shown as null did not exist. */
+/** One line for each thing that changed. What is null does not exist. */
 function lines(before: Values, after: Values): { name: string; before: string | null; after: string | null }[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const of = (values: Values, name: string) =>
     values === null || values[name] === undefined || values[name] === null ? null : written(values[name]);
-  return [...names].map((name) => ({ name, before: of(before, name), after: of(after, name) }));
+  return [...names]
+    .map((name) => ({ name, before: of(before, name), after: of(after, name) }))
+    .filter((line) => line.before !== null || line.after !== null);
 }
 
 export function Changes({ api, id, changed }: { api: Api; id: number; changed: number }) {
