@@ -48,7 +48,7 @@ svg { display: block; position: absolute; inset: 0; overflow: visible; }
 .bar { fill: var(--bar); }
 .bar.part { fill-opacity: 0.35; stroke: var(--bar); stroke-dasharray: 3 2; }
 .bar.marked { fill: var(--bar-marked); }
-path.before { fill: none; stroke: var(--muted); stroke-width: 1.5; stroke-dasharray: 4 3; stroke-linecap: round; }
+path.before { fill: none; stroke: var(--text); stroke-opacity: 0.7; stroke-width: 1.5; stroke-dasharray: 4 3; stroke-linecap: round; }
 .first[data-state='loading'] .plot {
   background:
     linear-gradient(90deg, var(--grid) 16px, #0000 0) 0 0 / 66px 55%,
