@@ -27,7 +27,10 @@ type Business = Awaited<ReturnType<typeof newBusiness>>;
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
     insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
-  for (const { id, home } of businesses) await home.d1.prepare(rows).bind(id).run();
+  for (const { d1 } of homes) {
+    const ids = businesses.filter(({ home }) => home.d1 === d1).map(({ id }) => id);
+    if (ids.length > 0) await d1.batch(ids.map((id) => d1.prepare(rows).bind(id)));
+  }
 }
 
 async function crowd(businesses: number, days: number) {
@@ -61,26 +64,6 @@ async function costs() {
     server: await read(31, business.key),
   };
 }
-
-test('a report of n days reads at most n + 4 rows, however much else is stored', async () => {
-  await crowd(10, 10);
-  const before = await costs();
-  for (const extra of Object.values(before)) expect(extra).toBeLessThanOrEqual(4);
-  await crowd(100, 1000);
-  const counts = await Promise.all(homes.map(({ db }) => db.$count(dailyUsage)));
-  expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThan(100_000);
-  for (let index = 0; index < 499; index++) await addSite(business.id, `https://s${index}.example`);
-  expect(await costs()).toEqual(before);
-});
-
-test('a refused report reads none of the days', async () => {
-  const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
-  expect(refused.status).toBe(403);
-  expect(refused.cost.round_trips).toBe(1);
-  expect(refused.cost.rows_read).toBeLessThanOrEqual(5);
-  const unknown = await call('GET', business.usage, { as: 'x'.repeat(24) });
-  expect(unknown.cost).toMatchObject({ round_trips: 1, rows_read: 0, rows_written: 0 });
-});
 
 test('adding one site writes the entry, its two indexes, the business, and the change with its index', async () => {
   const fresh = await newBusiness();
@@ -465,4 +448,27 @@ describe('docs/performance.md, "What each operation costs":', () => {
     const cost = { round_trips: homes.length, rows_read: homes.length, rows_written: 0 };
     expect(lines).toMatchObject([{ status: 200, d1: cost }]);
   });
+});
+
+// The last two, because of their 100,000 rows: tests before them read all that is stored.
+test('a report of n days reads at most n + 4 rows, however much else is stored', async () => {
+  await crowd(10, 10);
+  const before = await costs();
+  for (const extra of Object.values(before)) expect(extra).toBeLessThanOrEqual(4);
+  await crowd(100, 1000);
+  const counts = await Promise.all(homes.map(({ db }) => db.$count(dailyUsage)));
+  expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThan(100_000);
+  const sites = `insert into access (business_id, site, created_at, updated_at) select ?, value, '', '' from json_each(?)`;
+  const others = Array.from({ length: 499 }, (_, index) => `https://s${index}.example`);
+  await business.home.d1.prepare(sites).bind(business.id, JSON.stringify(others)).run();
+  expect(await costs()).toEqual(before);
+});
+
+test('a refused report reads none of the days', async () => {
+  const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
+  expect(refused.status).toBe(403);
+  expect(refused.cost.round_trips).toBe(1);
+  expect(refused.cost.rows_read).toBeLessThanOrEqual(5);
+  const unknown = await call('GET', business.usage, { as: 'x'.repeat(24) });
+  expect(unknown.cost).toMatchObject({ round_trips: 1, rows_read: 0, rows_written: 0 });
 });
