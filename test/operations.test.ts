@@ -7,7 +7,7 @@ import { createApp } from '../src/app.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { type AnyRoute, ROUTES, type Route } from './routes.ts';
-import { BASE, call, databases, env, everything, NOW, newApp, newBusiness } from './support.ts';
+import { BASE, call, databases, env, everything, inWaves, NOW, newApp, newBusiness } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -217,11 +217,11 @@ describe('the rate limits', () => {
       const headers = { Authorization: `Bearer ${as}`, Origin: 'https://shop.example', 'CF-Connecting-IP': address };
       return (await fetch(new Request(BASE + usage, { headers }), env, createExecutionContext())).status;
     };
-    const calls = Array.from({ length: 1000 }, (_, index) => visit(`192.0.2.${index % 10}`));
-    expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
+    const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
+    expect(new Set(await inWaves(addresses, (address) => visit(address)))).toEqual(new Set([200]));
     // Whenever the period begins, one of these 2,001 is the 1,001st of its own.
-    const flood = Array.from({ length: 2001 }, () => visit('198.51.100.1', 'malformed'));
-    expect(new Set(await Promise.all(flood))).toEqual(new Set([401, 429]));
+    const flood = await inWaves(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
+    expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
 
   test('count openapi.json against its address', async () => {

@@ -16,6 +16,7 @@ import {
   databases,
   env,
   everything,
+  inWaves,
   NOW,
   newApp,
   newBusiness,
@@ -311,7 +312,7 @@ describe('the rate limits of remembering', () => {
       expect((await app.fetch(new Request(BASE + business.usage, { headers }), bound, context)).status).toBe(403);
       await waitOnExecutionContext(context);
     };
-    await Promise.all(origins.map(one));
+    await inWaves(origins, one);
     expect([lines.length, errors]).toEqual([origins.length, []]);
     return { batches: writes.round_trips - origins.length, rows_written: writes.rows_written };
   }
