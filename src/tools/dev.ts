@@ -6,8 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../cli/errors.ts';
 import { databaseCount, port as portValue, readValue } from '../cli/values.ts';
-import { DEMO_VARIABLE, type Demo } from './build.ts';
-import { prepareDemo } from './demo.ts';
+import type { Demo } from './build.ts';
 import { problemOf } from './port.ts';
 
 const { port, persist, count } = optionsOf();
@@ -15,8 +14,13 @@ const { port, persist, count } = optionsOf();
 const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded late: wrangler takes most of a second to load, and an error need not wait for it.
-const [{ withDatabases }, { configWith }] = await Promise.all([import('../cli/open.ts'), import('./dev-config.ts')]);
+// Loaded late: all this takes more than a second to load, and an error need not wait for it.
+const [{ withDatabases }, { configWith }, { prepareDemo }, { DEMO_VARIABLE }] = await Promise.all([
+  import('../cli/open.ts'),
+  import('./dev-config.ts'),
+  import('./demo.ts'),
+  import('./build.ts'),
+]);
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
