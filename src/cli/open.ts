@@ -46,23 +46,28 @@ export function boundIn(config: string | undefined) {
 
 /** Opens the databases for `work` and closes them afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
 export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
-  const { remote = false, 'persist-to': state, config } = where;
+  const { all, close } = await openDatabases(where);
+  const run = () => work(new Databases(all));
+  try {
+    return await (where.remote ? run() : patiently(run));
+  } finally {
+    await close();
+  }
+}
+
+/** Opens the databases until `close`. */
+export async function openDatabases({ remote = false, 'persist-to': state, config }: Where) {
   const { file, worker, bound } = boundIn(config);
-  const proxy = await getPlatformProxy<Record<string, D1Database>>({
+  const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
     configPath: remote ? remoteConfig(worker, bound) : file,
     persist: remote ? false : { path: resolve(state || join(dirname(file), '.wrangler/state'), 'v3') },
     remoteBindings: remote,
     envFiles: [],
   });
-  const databases = bound.map(({ number, binding, name }) => {
-    return { number, binding, name, db: drizzle(proxy.env[binding] as D1Database) };
+  const all = bound.map(({ number, binding, name }) => {
+    return { number, binding, name, db: drizzle(env[binding] as D1Database) };
   });
-  const run = () => work(new Databases(databases));
-  try {
-    return await (remote ? run() : patiently(run));
-  } finally {
-    await proxy.dispose();
-  }
+  return { all, close: dispose };
 }
 
 /** A dev server locks a local database for moments. Work that met the lock has done nothing but claims, so it runs again. */

@@ -6,8 +6,11 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Databases } from '../../src/cli/databases.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import { newDatabase } from '../node/state.ts';
-import { admin, businessesIn, insert, open, resultOf, rowsOf } from './support.ts';
+import { newDatabase, newFolder } from '../node/state.ts';
+import { businessesIn, insert, open, openFor, resultOf, rowsOf } from './support.ts';
+
+const STATE = newDatabase();
+const opened = openFor({ 'persist-to': STATE });
 
 const TOKEN = /^bua_pk_0[0-9A-Za-z]{33}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
@@ -27,8 +30,8 @@ const ACME = {
 };
 const OTHER = { ...ACME, id: 2, user_id: 8, token: 'x'.repeat(24) };
 /** Keys as they are shown, and their hashes. */
-const keysIn = (state: string) =>
-  rowsOf(state, 'api_keys').map(({ read_only, ...row }) => ({ ...row, read_only: read_only === 1 }));
+const keysIn = async (databases: Databases) =>
+  (await rowsOf(databases, 'api_keys')).map(({ read_only, ...row }) => ({ ...row, read_only: read_only === 1 }));
 const NARROW = { business_id: null, read_only: false, last_used_on: null };
 /** A key as it lies in the table. */
 const stored = ({ read_only: _, ...key }: typeof KEY, hash: string) => ({ ...key, hash });
@@ -47,29 +50,26 @@ const MAKE_ACME = [
   ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
 ];
 
-function withRows(table: string, ...rows: Parameters<typeof insert>[2][]) {
-  const state = newDatabase();
-  for (const row of rows) insert(state, table, row);
-  return state;
+async function withRows(table: string, ...rows: Parameters<typeof insert>[2][]) {
+  const databases = opened();
+  for (const row of rows) await insert(databases, table, row);
+  return databases;
 }
 
-describe.concurrent('business', () => {
+describe('business', () => {
   test('create makes an active business with a new token and prints it as the API shows it', async () => {
-    const state = newDatabase();
-    const { code, stdout, stderr } = await admin(...MAKE_ACME, '--persist-to', state);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const answer = JSON.parse(stdout);
-    expect(stdout).toBe(`${JSON.stringify(answer)}\n`);
+    const databases = opened();
+    const answer = await resultOf(databases, ...MAKE_ACME);
     const { token, created_at } = answer.business;
     expect(token).toMatch(TOKEN);
     expect(created_at).toMatch(INSTANT);
     expect(answer).toEqual({ business: { ...ACME, token, created_at, updated_at: created_at } });
     expect(Object.keys(answer.business)).toEqual(Object.keys(ACME));
-    expect(businessesIn(state)).toEqual([answer.business]);
+    expect(await businessesIn(databases)).toEqual([answer.business]);
   });
 
   test('create stores values as they are, an imported token and SQL among them', async () => {
-    const state = newDatabase();
+    const databases = opened();
     const hostile = {
       name: "Robert'); DROP TABLE businesses;--",
       main_domain: '-- " ` \\ % _ ?1 :name $x \\u0000',
@@ -78,43 +78,40 @@ describe.concurrent('business', () => {
       token: ACME.token,
     };
     const { business } = await resultOf(
-      state,
+      databases,
       ...['business', 'create', '--user', '7', '--country', '1', '--name', hostile.name, '--site', hostile.site],
       ...[`--main-domain=${hostile.main_domain}`, `--size=${hostile.business_size}`, `--token=${hostile.token}`],
     );
     expect(business).toMatchObject(hostile);
-    expect(businessesIn(state)).toEqual([business]);
+    expect(await businessesIn(databases)).toEqual([business]);
   });
 
   test('create refuses the token of another business', async () => {
-    const state = withRows('businesses', ACME);
-    expect(await admin(...MAKE_ACME, `--token=${ACME.token}`, '--persist-to', state)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'This token is already in use.\n',
-    });
-    expect(businessesIn(state)).toEqual([ACME]);
+    const databases = await withRows('businesses', ACME);
+    const create = resultOf(databases, ...MAKE_ACME, `--token=${ACME.token}`);
+    await expect(create).rejects.toThrow(new Error('This token is already in use.'));
+    expect(await businessesIn(databases)).toEqual([ACME]);
   });
 
   test('list prints those of one user', async () => {
-    const state = withRows('businesses', ACME, OTHER);
-    expect(await resultOf(state, 'business', 'list', '--user', '8')).toEqual({ businesses: [OTHER] });
+    const databases = await withRows('businesses', ACME, OTHER);
+    expect(await resultOf(databases, 'business', 'list', '--user', '8')).toEqual({ businesses: [OTHER] });
   });
 
   test('show prints one', async () => {
-    const state = withRows('businesses', ACME, OTHER);
-    expect(await resultOf(state, 'business', 'show', '2')).toEqual({
+    const databases = await withRows('businesses', ACME, OTHER);
+    expect(await resultOf(databases, 'business', 'show', '2')).toEqual({
       business: OTHER,
       limits: { daily: null, monthly: null },
     });
   });
 
   test('update changes the fields given and nothing else', async () => {
-    const state = withRows('businesses', ACME, OTHER);
-    const { business } = await resultOf(state, 'business', 'update', '1', '--name=-x', '--country', '2');
+    const databases = await withRows('businesses', ACME, OTHER);
+    const { business } = await resultOf(databases, 'business', 'update', '1', '--name=-x', '--country', '2');
     expect(business).toEqual({ ...ACME, name: '-x', country_id: 2, updated_at: expect.stringMatching(INSTANT) });
     expect(business.updated_at).not.toBe(STAMP);
-    expect(businessesIn(state)).toEqual([business, OTHER]);
+    expect(await businessesIn(databases)).toEqual([business, OTHER]);
   });
 
   test('update refuses to change nothing', async () => {
@@ -123,18 +120,32 @@ describe.concurrent('business', () => {
   });
 
   test.each(['suspended', 'closed', 'active'])('status sets the status %s', async (status) => {
-    const state = withRows('businesses', { ...ACME, status: status === 'active' ? 'closed' : 'active' }, OTHER);
-    const { business } = await resultOf(state, 'business', 'status', '1', status);
+    const databases = await withRows(
+      'businesses',
+      { ...ACME, status: status === 'active' ? 'closed' : 'active' },
+      OTHER,
+    );
+    const { business } = await resultOf(databases, 'business', 'status', '1', status);
     expect(business).toEqual({ ...ACME, status, updated_at: expect.stringMatching(INSTANT) });
-    expect(businessesIn(state)).toEqual([business, OTHER]);
+    expect(await businessesIn(databases)).toEqual([business, OTHER]);
   });
 });
 
-describe.concurrent('key', () => {
+describe('key', () => {
   test('create shows the key; only its SHA-256 is stored, and list shows neither', async () => {
-    const state = withRows('api_keys', stored({ ...KEY, user_id: 8 }, 'a'.repeat(64)));
+    const databases = await withRows('api_keys', stored({ ...KEY, user_id: 8 }, 'a'.repeat(64)));
     const name = "Billing'; --";
-    const created = await resultOf(state, 'key', 'create', '--user', '7', '--name', name, '--expires', '2096-02-29');
+    const created = await resultOf(
+      databases,
+      'key',
+      'create',
+      '--user',
+      '7',
+      '--name',
+      name,
+      '--expires',
+      '2096-02-29',
+    );
     const { api_key, ...key } = created;
     expect(api_key).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
     const last_four = api_key.slice(-4);
@@ -142,19 +153,19 @@ describe.concurrent('key', () => {
     expect(key).toEqual({ ...KEY, id: 2, name, last_four, created_at, expires_on: '2096-02-29' });
 
     const hash = createHash('sha256').update(api_key).digest('hex');
-    expect(keysIn(state)[1]).toEqual({ ...key, hash });
-    for (const file of readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
+    expect((await keysIn(databases))[1]).toEqual({ ...key, hash });
+    for (const file of readdirSync(STATE, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
       expect(readFileSync(join(file.parentPath, file.name), 'latin1')).not.toContain(api_key);
     }
-    expect(await resultOf(state, 'key', 'list', '--user', '7')).toEqual({ keys: [key] });
+    expect(await resultOf(databases, 'key', 'list', '--user', '7')).toEqual({ keys: [key] });
   });
 
   test('revoke revokes the key and no other', async () => {
     const other = { ...KEY, id: 2 };
-    const state = withRows('api_keys', stored(KEY, 'a'.repeat(64)), stored(other, 'b'.repeat(64)));
-    const { key } = await resultOf(state, 'key', 'revoke', '1');
+    const databases = await withRows('api_keys', stored(KEY, 'a'.repeat(64)), stored(other, 'b'.repeat(64)));
+    const { key } = await resultOf(databases, 'key', 'revoke', '1');
     expect(key).toEqual({ ...KEY, revoked_at: expect.stringMatching(INSTANT) });
-    expect(keysIn(state)).toEqual([
+    expect(await keysIn(databases)).toEqual([
       { ...key, hash: 'a'.repeat(64) },
       { ...other, hash: 'b'.repeat(64) },
     ]);
@@ -163,69 +174,63 @@ describe.concurrent('key', () => {
   const NOW = new Date('2026-03-16T12:00:00.000Z');
 
   test('create names the key, and lets it live, where it is not told otherwise', async () => {
-    await withDatabases({ 'persist-to': newDatabase() }, async (databases) => {
-      const created_at = '2026-03-16T12:00:00.000000Z';
-      const made = { ...KEY, name: 'API key', created_at, api_key: expect.any(String), last_four: expect.any(String) };
-      expect(await COMMANDS['key create']?.run(databases, { user_id: 7 }, NOW)).toEqual(made);
-    });
+    const created_at = '2026-03-16T12:00:00.000000Z';
+    const made = { ...KEY, name: 'API key', created_at, api_key: expect.any(String), last_four: expect.any(String) };
+    expect(await COMMANDS['key create']?.run(opened(), { user_id: 7 }, NOW)).toEqual(made);
   });
 
   test('revoke keeps the moment at which the key was revoked first', async () => {
     const revoked = { ...KEY, revoked_at: STAMP };
-    const state = withRows('api_keys', stored(revoked, 'a'.repeat(64)));
-    await withDatabases({ 'persist-to': state }, async (databases) => {
-      expect(await COMMANDS['key revoke']?.run(databases, { ID: 1 }, NOW)).toEqual({ key: revoked });
-    });
-    expect(keysIn(state)).toEqual([{ ...revoked, hash: 'a'.repeat(64) }]);
+    const databases = await withRows('api_keys', stored(revoked, 'a'.repeat(64)));
+    expect(await COMMANDS['key revoke']?.run(databases, { ID: 1 }, NOW)).toEqual({ key: revoked });
+    expect(await keysIn(databases)).toEqual([{ ...revoked, hash: 'a'.repeat(64) }]);
   });
 });
 
 test('a command that takes an ID refuses one that is unknown', async () => {
   const names = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.arguments.ID && name !== 'changes list');
   expect(names).toHaveLength(9);
-  await withDatabases({ 'persist-to': newDatabase() }, async (databases) => {
-    for (const name of names) {
-      const unknown = new Error(`There is no ${name === 'key revoke' ? 'key' : 'business'} with that id.`);
-      const given = { ID: 1, STATUS: 'active', name: 'x', ORIGIN: 'null', FILE: 'none.csv' };
-      const run = COMMANDS[name]?.run(databases, given, new Date(STAMP));
-      await expect(run, name).rejects.toThrow(unknown);
-    }
-  });
+  for (const name of names) {
+    const unknown = new Error(`There is no ${name === 'key revoke' ? 'key' : 'business'} with that id.`);
+    const given = { ID: 1, STATUS: 'active', name: 'x', ORIGIN: 'null', FILE: 'none.csv' };
+    const run = COMMANDS[name]?.run(opened(), given, new Date(STAMP));
+    await expect(run, name).rejects.toThrow(unknown);
+  }
 });
 
-describe.concurrent('a file and an origin', () => {
+describe('a file and an origin', () => {
   test('import stores the lines of a file, and tells which one is wrong', async () => {
-    const state = withRows('businesses', ACME);
-    const file = join(state, 'history.csv');
+    const databases = await withRows('businesses', ACME);
+    const file = join(newFolder(), 'history.csv');
     writeFileSync(file, 'date,count\n2026-01-30,120\n2026-01-31,7\n');
-    expect(await resultOf(state, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
-    await expect(resultOf(state, 'usage', 'import', '1', file)).rejects.toThrow(
+    expect(await resultOf(databases, 'usage', 'import', '1', file)).toEqual({ days: 2, uses: 127 });
+    await expect(resultOf(databases, 'usage', 'import', '1', file)).rejects.toThrow(
       'line 2: 2026-01-30 already has a count; use --replace to overwrite it',
     );
-    expect(await resultOf(state, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
-    expect(rowsOf(state, 'daily_usage')).toEqual([
+    expect(await resultOf(databases, 'usage', 'import', '1', file, '--replace')).toEqual({ days: 2, uses: 127 });
+    expect(await rowsOf(databases, 'daily_usage')).toEqual([
       { business_id: 1, day: '2026-01-30', count: 120 },
       { business_id: 1, day: '2026-01-31', count: 7 },
     ]);
   });
 
   test('check tells by which entry an origin would pass', async () => {
-    const state = withRows('businesses', ACME);
-    insert(state, 'access', {
+    const databases = await withRows('businesses', ACME);
+    await insert(databases, 'access', {
       id: 1,
       business_id: 1,
       site: 'https://*.example.com',
       created_at: STAMP,
       updated_at: STAMP,
     });
-    expect(await resultOf(state, 'access', 'check', '1', 'https://a.example.com')).toEqual({
+    expect(await resultOf(databases, 'access', 'check', '1', 'https://a.example.com')).toEqual({
       allowed: true,
       site: 'https://*.example.com',
     });
   });
 });
 
-describe.concurrent('while a dev server holds the database locked', () => {
+describe('while a dev server holds the database locked', () => {
   const LATER = new Date('2026-03-16T12:00:00.000Z');
   const rotated = { ...ACME, token: expect.stringMatching(TOKEN), updated_at: '2026-03-16T12:00:00.000000Z' };
   const made = { api_key: expect.any(String), ...KEY, name: 'API key', last_four: expect.any(String) };
@@ -235,18 +240,18 @@ describe.concurrent('while a dev server holds the database locked', () => {
     ['business rotate-token', { ID: 1 }, { business: rotated }, [rotated, OTHER]],
     ['business list', {}, { businesses: [ACME, OTHER] }, [ACME, OTHER]],
   ])('%s waits, and is done once', async (name, given, answer, businesses) => {
-    const state = withRows('businesses', ACME, OTHER);
-    const holder = open(state);
+    const databases = await withRows('businesses', ACME, OTHER);
+    const holder = open(STATE);
     holder.exec('begin immediate');
     let attempts = 0;
-    const answered = await withDatabases({ 'persist-to': state }, (databases) => {
+    const answered = await withDatabases({ 'persist-to': STATE }, (databases) => {
       attempts += 1;
       if (attempts === 3) holder.close();
       return COMMANDS[name]?.run(databases, given, LATER) as Promise<object>;
     });
     expect(attempts).toBe(3);
     expect(answered).toEqual(answer);
-    expect(businessesIn(state)).toEqual(businesses);
-    expect(keysIn(state)).toHaveLength(name === 'key create' ? 1 : 0);
+    expect(await businessesIn(databases)).toEqual(businesses);
+    expect(await keysIn(databases)).toHaveLength(name === 'key create' ? 1 : 0);
   });
 });

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { newFolder } from '../node/state.ts';
+import { newDatabase, newFolder } from '../node/state.ts';
 import { admin, node, ROOT } from './support.ts';
 
 describe.concurrent('the command line', () => {
@@ -11,6 +11,21 @@ describe.concurrent('the command line', () => {
     expect(stdout).toMatch(/^npm run admin -- <command> /);
     const usage = 'npm run admin -- key revoke ID\nrevokes a key, from the next request on\n';
     expect(await admin('key', 'revoke', '--help')).toEqual({ code: 0, stdout: usage, stderr: '' });
+  });
+
+  test('prints the result as one line of JSON on stdout and ends with 0, and a refusal on stderr with 1', async () => {
+    const command = ['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'];
+    const more = ['--site', 'https://acme.example', '--country', '1', '--size', 'small', `--token=${'x'.repeat(24)}`];
+    const create = () => admin(...command, ...more, '--persist-to', state);
+    const state = newDatabase();
+    const { code, stdout, stderr } = await create();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const answer = JSON.parse(stdout);
+    expect(stdout).toBe(`${JSON.stringify(answer)}\n`);
+    expect(answer).toEqual({
+      business: expect.objectContaining({ id: 1, user_id: 7, name: 'Acme', status: 'active' }),
+    });
+    expect(await create()).toEqual({ code: 1, stdout: '', stderr: 'This token is already in use.\n' });
   });
 
   test.each<[string, string[], string]>([

@@ -2,10 +2,12 @@
 import { execFile } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { commandLineOf } from '../../src/cli/command-line.ts';
-import { withDatabases } from '../../src/cli/open.ts';
+import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
+import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -24,14 +26,30 @@ export const node = (...args: string[]) => nodeIn({}, ...args);
 /** `npm run admin -- …args`. */
 export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), ...args);
 
-/** The object that the command of `args` gives on the database in `state`; how main.ts prints it is main.test.ts's to say. */
-export async function resultOf(state: string, ...args: string[]) {
-  const call = commandLineOf([...args, '--persist-to', state]);
+/** The object that the command of `args` gives on these databases; how main.ts prints it is main.test.ts's to say. */
+export async function resultOf(databases: Databases, ...args: string[]) {
+  const call = commandLineOf(args);
   if ('help' in call) throw new Error('a call for help');
-  const { command, given, where } = call;
-  return JSON.parse(
-    JSON.stringify(await withDatabases(where, (databases) => command.run(databases, given, new Date()))),
-  );
+  const { command, given } = call;
+  return JSON.parse(JSON.stringify(await command.run(databases, given, new Date())));
+}
+
+/** Databases that stay open for the tests of a file, since opening takes half a second. Each test begins with empty tables. */
+export function openFor(where: Where): () => Databases {
+  let opened: Awaited<ReturnType<typeof openDatabases>>;
+  beforeAll(async () => {
+    opened = await openDatabases(where);
+  });
+  afterAll(() => opened?.close());
+  beforeEach(() => Promise.all(opened.all.map(empty)));
+  return () => new Databases(opened.all);
+}
+
+async function empty({ db: { $client } }: BoundDatabase): Promise<void> {
+  const named = "type = 'table' and name not in ('_cf_KV', '_cf_METADATA', 'd1_migrations')";
+  const tables = await $client.prepare(`select name from sqlite_master where ${named}`).all<{ name: string }>();
+  const deletions = tables.results.map(({ name }) => $client.prepare(`delete from ${name}`));
+  await $client.batch([$client.prepare('pragma defer_foreign_keys = on'), ...deletions]);
 }
 
 const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
@@ -40,13 +58,13 @@ const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
 
 let template: Promise<string> | undefined;
 
-/** Three databases with their tables: the configuration that binds them, their state directory, and the options that name both. */
+/** Three databases with their tables: the configuration that binds them, and their state directory. */
 export async function threeDatabases() {
   const [state, config] = [newFolder(), join(newFolder(), 'three.toml')];
   writeFileSync(config, `compatibility_date = "2026-10-01"\n${BLOCKS.join('')}`);
   template ??= migratedFor(config);
   cpSync(await template, state, { recursive: true });
-  return { config, state, where: ['--config', config, '--persist-to', state] };
+  return { config, 'persist-to': state };
 }
 
 /** A state directory with the tables of each database. wrangler would take seconds for each. */
@@ -70,21 +88,19 @@ export function open(state: string): DatabaseSync {
   return new DatabaseSync(file as string);
 }
 
-export function rowsOf(state: string, table: string): Record<string, unknown>[] {
-  using database = open(state);
-  return database
-    .prepare(`select * from ${table} order by 1`)
-    .all()
-    .map((row) => ({ ...row }));
+export async function rowsOf({ first }: Databases, table: string): Promise<Record<string, unknown>[]> {
+  return (await first.db.$client.prepare(`select * from ${table} order by 1`).all()).results;
 }
 
-/** The businesses in `state` as they are shown: without their limits. */
-export const businessesIn = (state: string) =>
-  rowsOf(state, 'businesses').map(({ daily_limit: _, monthly_limit: __, ...row }) => row);
+/** The businesses as they are shown: without their limits. */
+export const businessesIn = async (databases: Databases) =>
+  (await rowsOf(databases, 'businesses')).map(({ daily_limit: _, monthly_limit: __, ...row }) => row);
 
-export function insert(state: string, table: string, row: Record<string, SQLInputValue>): void {
-  using database = open(state);
+export async function insert({ first }: Databases, table: string, row: Record<string, unknown>): Promise<void> {
   const columns = Object.keys(row);
-  const values = columns.map((column) => `:${column}`);
-  database.prepare(`insert into ${table} (${columns}) values (${values})`).run(row);
+  const statement = `insert into ${table} (${columns}) values (${columns.map(() => '?')})`;
+  await first.db.$client
+    .prepare(statement)
+    .bind(...Object.values(row))
+    .run();
 }

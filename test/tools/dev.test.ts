@@ -70,7 +70,7 @@ describe.concurrent('npm run dev', () => {
   });
 
   test('with three databases, migrates and serves each, and prints a business of another user', async () => {
-    const { state } = await threeDatabases();
+    const { 'persist-to': state } = await threeDatabases();
     const port = await freePort();
     const env = playing(SERVES);
     const { code, stdout, stderr } = await nodeIn(
