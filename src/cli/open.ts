@@ -25,6 +25,7 @@ export type Where = {
 /** What we read of a configuration. Its type here, because the Worker's tests do not see wrangler's. */
 type Config = {
   name?: string | undefined;
+  account_id?: string | undefined;
   compatibility_date?: string | undefined;
   d1_databases: { binding: string; database_name?: string | undefined; migrations_dir?: string | undefined }[];
 };
@@ -32,7 +33,7 @@ type Config = {
 /** The databases that a configuration binds, by number. `name` is empty if it names none; `migrations` is the folder of theirs. */
 export function boundIn(config: string | undefined) {
   const file = config === undefined ? CONFIG : resolve(config);
-  const { name, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
+  const { name, account_id, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
   const bound = d1_databases.flatMap(({ binding, database_name = '', migrations_dir = 'migrations' }) => {
     const number = numberOf(binding);
     if (number === null && /^db[-_]?\d+$/i.test(binding))
@@ -41,7 +42,7 @@ export function boundIn(config: string | undefined) {
     return number === null ? [] : [{ number, binding, name: database_name, migrations }];
   });
   bound.sort((a, b) => a.number - b.number);
-  return { file, worker: { name, compatibility_date }, bound };
+  return { file, worker: { name, account_id, compatibility_date }, bound };
 }
 
 /** Opens the databases for `work` and closes them afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
@@ -57,15 +58,16 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
 
 /** Opens the databases until `close`. */
 export async function openDatabases({ remote = false, 'persist-to': state, config }: Where) {
-  const { file, worker, bound } = boundIn(config);
+  const configured = boundIn(config);
+  const { file, bound } = configured;
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
-    configPath: remote ? remoteConfig(worker, bound) : file,
+    configPath: remote ? remoteConfig(configured) : file,
     persist: remote ? false : { path: resolve(state || join(dirname(file), '.wrangler/state'), 'v3') },
     remoteBindings: remote,
     envFiles: [],
   });
   const all = bound.map(({ number, binding, name }) => {
-    return { number, binding, name, db: drizzle(env[binding] as D1Database) };
+    return { number, binding, name, db: drizzle(env[binding] ?? notDeployed(name)) };
   });
   return { all, close: dispose };
 }
@@ -83,17 +85,33 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes a configuration that binds the deployed databases. It needs their ids; the project only has the names. */
-function remoteConfig(worker: object, bound: { binding: string; name: string }[]): string {
+/**
+ * Writes a configuration that binds the deployed databases. It needs their ids; the project only has the names. One that is not
+ * deployed is left out.
+ */
+function remoteConfig({ file, worker, bound }: ReturnType<typeof boundIn>): string {
   const shell = process.platform === 'win32';
-  const d1_databases = bound.map(({ binding, name }) => {
-    const listed = execFileSync('wrangler', ['d1', 'info', name, '--json'], { encoding: 'utf8', shell });
-    const { uuid } = JSON.parse(listed) as { uuid: string };
-    return { binding, database_name: name, database_id: uuid, remote: true };
+  // All at once, however many are bound: each call of wrangler takes seconds.
+  const list = ['d1', 'list', '--json', '--config', shell ? `"${file}"` : file];
+  const listed: { name: string; uuid: string }[] = JSON.parse(
+    execFileSync('wrangler', list, { encoding: 'utf8', shell }),
+  );
+  const ids = new Map(listed.map(({ name, uuid }) => [name, uuid]));
+  const d1_databases = bound.flatMap(({ binding, name }) => {
+    const database_id = ids.get(name);
+    return database_id === undefined ? [] : [{ binding, database_name: name, database_id, remote: true }];
   });
   const directory = mkdtempSync(join(tmpdir(), 'admin-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'wrangler.json');
-  writeFileSync(file, JSON.stringify({ ...worker, d1_databases }));
-  return file;
+  const config = join(directory, 'wrangler.json');
+  writeFileSync(config, JSON.stringify({ ...worker, d1_databases }));
+  return config;
 }
+
+/** In place of a database that is not deployed. It fails like one that is down, so commands that do not need it go on. */
+const notDeployed = (name: string) =>
+  ({
+    prepare(): never {
+      throw new Error(`no database ${name} is deployed`);
+    },
+  }) as unknown as D1Database;

@@ -1,8 +1,11 @@
 // Commands on three databases, two at once: each has a workerd of its own, as it has when it is typed.
-import { expect, test } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import type { Databases } from '../../src/cli/databases.ts';
 import { type Where, withDatabases } from '../../src/cli/open.ts';
 import { homes } from '../../src/db/schema.ts';
+import { newFolder } from '../node/state.ts';
 import { resultOf, threeDatabases } from './support.ts';
 
 const KEY = ['key', 'create', '--user', '7'];
@@ -68,4 +71,36 @@ test('of two at once that want different databases, one is refused; the other is
   const elsewhere = withDatabases({ ...where, config: undefined }, (databases) => resultOf(databases, ...show));
   const unbound = `The id ${business.id} is one of DB_${home}, which the configuration does not bind.`;
   await expect(elsewhere).rejects.toThrow(new Error(unbound));
+});
+
+describe('--remote', () => {
+  /** What commands give while the account has no database, according to a stand-in for wrangler; and how that was called. */
+  async function withoutDeployed<T>(where: Where, work: (databases: Databases) => Promise<T>) {
+    const folder = newFolder();
+    const { PATH } = process.env;
+    writeFileSync(join(folder, 'wrangler'), '#!/bin/sh\necho "$@" >> "$(dirname "$0")/calls"\necho []\n', {
+      mode: 0o755,
+    });
+    process.env.PATH = `${folder}${delimiter}${PATH}`;
+    try {
+      const result = await withDatabases({ ...where, 'persist-to': undefined, remote: true }, work);
+      return { result, calls: readFileSync(join(folder, 'calls'), 'utf8') };
+    } finally {
+      process.env.PATH = PATH;
+    }
+  }
+
+  test('looks up all databases in one call; one that is not deployed fails by its name, where it is needed', async () => {
+    const where = await threeDatabases();
+    const { result, calls } = await withoutDeployed(where, async (databases) => {
+      const missing = (number: number) => `no database usage-DB_${number} is deployed`;
+      await expect(resultOf(databases, 'key', 'revoke', '1000000001')).rejects.toThrow(missing(1));
+      await expect(resultOf(databases, 'business', 'show', '2000000001')).rejects.toThrow(missing(2));
+      return resultOf(databases, 'business', 'list').catch((error: Error) => error.message);
+    });
+    const failed = (binding: string) =>
+      `${binding} (usage-${binding}) failed: no database usage-${binding} is deployed`;
+    expect(result).toBe(['DB', 'DB_1', 'DB_2'].map(failed).join('; '));
+    expect(calls).toBe(`d1 list --json --config ${where.config}\n`);
+  });
 });
