@@ -1,0 +1,40 @@
+// The ids of a database without rows: the command that creates something there first brings them into its range.
+import { applyD1Migrations, reset } from 'cloudflare:test';
+import { drizzle } from 'drizzle-orm/d1';
+import { beforeEach, expect, test } from 'vitest';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { createKey } from '../../src/cli/keys.ts';
+import { databaseOfId } from '../../src/core/database.ts';
+import { env, NOW } from '../support.ts';
+
+const home = (number: number) => ({ number, db: drizzle(env.ONE) });
+const fields = {
+  user_id: 1,
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+};
+
+beforeEach(async () => {
+  await reset();
+  await applyD1Migrations(env.ONE, env.MIGRATIONS);
+});
+
+test.each([0, 1, 2, 61])('a business in database %i', async (number) => {
+  const { id } = await createBusiness(home(number), fields, NOW);
+  expect(databaseOfId(id)).toBe(number);
+});
+
+test.each([0, 1, 2, 61])('an API key in database %i', async (number) => {
+  const { id } = await createKey(home(number), { user_id: 1, name: 'k', expires_on: null }, NOW);
+  expect(databaseOfId(id)).toBe(number);
+});
+
+test.each([0, 1, 2, 61])('the first site in database %i', async (number) => {
+  const business = await createBusiness(home(number), fields, NOW);
+  const insert = `insert into access (business_id, site, created_at, updated_at) values (?, 'https://a.example', '', '') returning id`;
+  const id = await env.ONE.prepare(insert).bind(business.id).first<number>('id');
+  expect(databaseOfId(id ?? 0)).toBe(number);
+});
