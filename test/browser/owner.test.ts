@@ -146,6 +146,39 @@ describe('the businesses', () => {
     await page.getByRole('searchbox').fill('');
     await page.getByRole('link', { name: 'Next →' }).waitFor();
   });
+
+  test('are as they were after a visit to one: the search, and how far the list was scrolled', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.many);
+    const search = page.getByRole('searchbox');
+    const opened = async (name: string) => {
+      await page.getByRole('link', { name }).click();
+      await page.getByRole('heading', { name: name.trim(), level: 1 }).waitFor();
+    };
+    await page.getByRole('link', { name: 'Next →' }).click();
+    await page.getByRole('link', { name: 'Shop number 21 ' }).waitFor();
+    await search.pressSequentially('number 4 &/?');
+    for (let key = 0; key < ' &/?'.length; key++) await page.keyboard.press('Backspace');
+    await page.getByText(`7 of ${MANY_BUSINESSES} businesses.`).waitFor();
+    await opened('Shop number 44 ');
+    await page.goBack();
+    await page.getByText(`7 of ${MANY_BUSINESSES} businesses.`).waitFor();
+    expect(await search.inputValue()).toBe('number 4');
+
+    await search.fill('');
+    const last = page.getByRole('link', { name: 'Shop number 40 ' });
+    await last.scrollIntoViewIfNeeded();
+    const top = await page.evaluate('scrollY');
+    expect(top).toBeGreaterThan(0);
+    await opened('Shop number 40 ');
+    await page.goBack();
+    await last.waitFor();
+    await vi.waitFor(async () => expect(await page.evaluate('scrollY')).toBe(top), 5000);
+
+    await page.getByRole('link', { name: 'Business Usage and Access' }).click();
+    await page.getByRole('link', { name: 'Shop number 1 shop-1.example' }).waitFor();
+    expect(await search.inputValue()).toBe('');
+  });
 });
 
 describe('the usage', () => {
@@ -564,7 +597,7 @@ describe('what cannot be undone', () => {
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
     await button('Remove https://b.example').click();
     await page.getByText('This is the last domain now: without it, the token works everywhere.').waitFor();
-    await page.getByText('Remove…').waitFor();
+    await page.getByText('Remove…', { exact: true }).waitFor();
     expect(await business.sites()).toEqual(['https://b.example']);
   });
 

@@ -1,30 +1,32 @@
 // The businesses of a key, in pages as the service has them, and a search over all of them.
-import { useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
 import { useAsked } from './asked.ts';
-import type { Session } from './console.tsx';
+import type { Session, Visited } from './console.tsx';
 import { Failed, Loading, Status, Title } from './parts.tsx';
-import { businessesHref, businessHref } from './route.ts';
+import { businessesHref, businessHref, searchFor } from './route.ts';
 import { Sparkline } from './sparkline.tsx';
 import { compact, failureWords, number, plural } from './words.ts';
 
 const MOST_SHOWN = 50;
 const LOADING_ROWS = 6;
 
-type Props = { session: Session; after: number; earlier: Map<number, number> };
+type Props = { session: Session; after: number; search: string; visited: Visited };
 
-export function Businesses({ session, after, earlier }: Props) {
+export function Businesses({ session, after, search: text, visited }: Props) {
   const { api, first } = session;
   const { data, failure, busy, again } = useAsked(() => api.businesses(after), [after], after === 0 ? first : null);
-  const [text, setText] = useState('');
   const search = useSearch(api);
   const wanted = text.trim();
+  const isShown = wanted === '' ? data !== null : search.all.length > 0;
 
-  function type(event: Event): void {
-    const { value } = event.target as HTMLInputElement;
-    setText(value);
-    if (value.trim() !== '') search.start();
-  }
+  useEffect(() => {
+    if (wanted !== '') search.start();
+  }, [wanted]);
+  useEffect(() => {
+    const top = visited.tops.get(location.hash);
+    if (isShown && top !== undefined) scrollTo(0, top);
+  }, [isShown]);
 
   return (
     <>
@@ -36,16 +38,17 @@ export function Businesses({ session, after, earlier }: Props) {
           aria-label="Search by name, domain or id"
           placeholder="Search by name, domain or id"
           autocomplete="off"
-          onInput={type}
+          value={text}
+          onInput={(event: Event) => searchFor((event.target as HTMLInputElement).value, after)}
         />
       </div>
       {wanted !== '' ? (
-        <Found wanted={wanted} search={search} />
+        <Found wanted={wanted} search={search} tops={visited.tops} />
       ) : data !== null ? (
         <>
-          <List businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} />
+          <List businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} tops={visited.tops} />
           {failure && <Failed failure={failure} again={again} />}
-          <Pages after={after} next={data.next} earlier={earlier} />
+          <Pages after={after} next={data.next} earlier={visited.earlier} />
         </>
       ) : failure !== null ? (
         <Failed failure={failure} again={again} />
@@ -61,7 +64,10 @@ function emptyWords(after: number, { next }: BusinessesPage): string {
   return after === 0 ? 'There is no business for this key yet. Ask whoever runs the service to add one.' : 'No more.';
 }
 
-function List({ businesses, empty, busy }: { businesses: ListedBusiness[]; empty: string; busy: boolean }) {
+type ListProps = { businesses: ListedBusiness[]; empty: string; busy: boolean; tops: Visited['tops'] };
+
+function List({ businesses, empty, busy, tops }: ListProps) {
+  const leave = () => tops.set(location.hash, scrollY);
   if (businesses.length === 0) return <p class="card empty">{empty}</p>;
   return (
     <div class="card list" aria-busy={busy ? 'true' : undefined}>
@@ -71,18 +77,19 @@ function List({ businesses, empty, busy }: { businesses: ListedBusiness[]; empty
       </p>
       <ul>
         {businesses.map((business) => (
-          <Row key={business.id} business={business} />
+          <Row key={business.id} business={business} leave={leave} />
         ))}
       </ul>
     </div>
   );
 }
 
-function Row({ business: { id, name, main_domain, status, used } }: { business: ListedBusiness }) {
+function Row({ business, leave }: { business: ListedBusiness; leave: () => void }) {
+  const { id, name, main_domain, status, used } = business;
   const total = used.reduce((sum, { count }) => sum + count, 0);
   return (
     <li>
-      <a class="row" href={businessHref(id)}>
+      <a class="row" href={businessHref(id)} onClick={leave}>
         <span class="named">
           <b class="label">{name}</b>
           <small>
@@ -100,7 +107,7 @@ function Row({ business: { id, name, main_domain, status, used } }: { business: 
   );
 }
 
-function Pages({ after, next, earlier }: Pick<Props, 'after' | 'earlier'> & { next: number | null }) {
+function Pages({ after, next, earlier }: Pick<Props, 'after'> & Pick<Visited, 'earlier'> & { next: number | null }) {
   if (after === 0 && next === null) return null;
   return (
     <nav class="pages" aria-label="Pages">
@@ -146,7 +153,9 @@ function useSearch(api: Api): Search {
   return { ...state, start };
 }
 
-function Found({ wanted, search: { all, busy, failure, start } }: { wanted: string; search: Search }) {
+type FoundProps = { wanted: string; search: Search; tops: Visited['tops'] };
+
+function Found({ wanted, search: { all, busy, failure, start }, tops }: FoundProps) {
   const small = wanted.toLowerCase();
   const found = all.filter(
     ({ id, name, main_domain }) =>
@@ -163,7 +172,12 @@ function Found({ wanted, search: { all, busy, failure, start } }: { wanted: stri
       </p>
       {failure !== null && <Failed failure={failure} again={start} />}
       {(found.length > 0 || !busy) && failure === null && (
-        <List businesses={found.slice(0, MOST_SHOWN)} empty={`No business matches “${wanted}”.`} busy={busy} />
+        <List
+          businesses={found.slice(0, MOST_SHOWN)}
+          empty={`No business matches “${wanted}”.`}
+          busy={busy}
+          tops={tops}
+        />
       )}
     </>
   );

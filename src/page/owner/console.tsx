@@ -9,6 +9,14 @@ import { SignIn } from './sign-in.tsx';
 /** Somebody who is signed in. `first` is the page of the list that was read to try the key. */
 export type Session = { api: Api; readOnly: boolean; first: BusinessesPage };
 
+/** What outlives a list, so that back from a business finds it. */
+export type Visited = {
+  /** Where the page before a page of the list starts. */
+  earlier: Map<number, number>;
+  /** How far each list was scrolled when a business was opened, by hash. */
+  tops: Map<string, number>;
+};
+
 const ENDED = 'You were signed out: the key no longer works. It may have expired, or been revoked.';
 
 export function Console() {
@@ -16,8 +24,7 @@ export function Console() {
   const [notice, setNotice] = useState('');
   const signedIn = useRef<Api | null>(null);
   const route = useRoute();
-  // Where the page before a page of the list starts. It outlives the list, so that back from a business finds it.
-  const earlier = useRef(new Map<number, number>());
+  const visited = useRef<Visited>({ earlier: new Map(), tops: new Map() });
 
   async function signIn(key: string): Promise<void> {
     const api = connect(key, () => {
@@ -67,7 +74,13 @@ export function Console() {
         ) : route.view === 'business' ? (
           <Business key={`business-${route.id}`} session={session} id={route.id} />
         ) : (
-          <Businesses key={`after-${route.after}`} session={session} after={route.after} earlier={earlier.current} />
+          <Businesses
+            key={`after-${route.after}`}
+            session={session}
+            after={route.after}
+            search={route.search}
+            visited={visited.current}
+          />
         )}
       </main>
     </>

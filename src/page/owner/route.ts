@@ -2,17 +2,30 @@
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
 
-export type Route = { view: 'businesses'; after: number } | { view: 'business'; id: number };
+/** `search` is what is searched for, or empty. */
+export type Route = { view: 'businesses'; after: number; search: string } | { view: 'business'; id: number };
 
 export function routeOf(hash: string): Route {
-  const [, first = '', second = ''] = hash.split('/');
+  const [path = '', query] = hash.split('?');
+  const [, first = '', second = ''] = path.split('/');
   const id = idOf(first);
   if (id !== null) return { view: 'business', id };
-  return { view: 'businesses', after: first === 'after' ? (idOf(second) ?? 0) : 0 };
+  return {
+    view: 'businesses',
+    after: first === 'after' ? (idOf(second) ?? 0) : 0,
+    search: new URLSearchParams(query).get('q') ?? '',
+  };
 }
 
 export const businessHref = (id: number): string => `#/${id}`;
 export const businessesHref = (after: number): string => (after === 0 ? '#/' : `#/after/${after}`);
+
+/** Changes what is searched for, without a step of its own for the back button. Without text, the page of the list is back. */
+export function searchFor(text: string, after: number): void {
+  const query = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
+  history.replaceState(null, '', businessesHref(after) + query);
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
 
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
