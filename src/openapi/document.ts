@@ -24,8 +24,8 @@ const RECORDING = `Without a body, checks the caller and counts one use now, in 
 nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
 same one counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} if it came with a token.`;
 
-const LISTING = `The businesses of the API key that it could read from where it calls, by id. A page examines \`limit\` of them, so it can
-have fewer although \`next\` is set.`;
+const LISTING = `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
+businesses, so it can list fewer and still have a \`next\`.`;
 
 const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
 last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;

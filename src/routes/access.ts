@@ -40,7 +40,7 @@ async function canonicalSites(c: Context<Env>, texts: string[]): Promise<string[
     const { site, below } = canonicalSite(text);
     if (below !== undefined && (await isPublicSuffix(below))) {
       const field = `sites.${index}`;
-      errors[field] = [`${field} must not cover ${below}, below which strangers have domains of their own`];
+      errors[field] = [`${field} must not cover ${below}: others own domains below it`];
     }
     sites.add(site ?? '');
   }

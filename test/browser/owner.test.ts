@@ -327,7 +327,7 @@ describe('the domains', () => {
     await open(business);
     await page.getByLabel('Add a domain').fill('https://*.co.uk');
     await page.keyboard.press('Enter');
-    await page.getByText('The domain must not cover co.uk, below which strangers have domains of their own').waitFor();
+    await page.getByText('The domain must not cover co.uk: others own domains below it').waitFor();
     await page.getByLabel('Add a domain').fill('ftp://shop.example');
     await page.keyboard.press('Enter');
     await page.getByText('The domain must be an http or https URL, such as https://example.com.').waitFor();

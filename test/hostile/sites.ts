@@ -17,7 +17,7 @@ const STAR_LABELS = 'must have two to five labels behind *., as in https://*.exa
 const STAR_LENGTH = 'must have a host of at most 253 characters';
 const STRING = 'must be a string, such as https://example.com';
 const usual = (address: string) => `must give an IP address in its usual form, such as ${address}`;
-const strangers = (below: string) => `must not cover ${below}, below which strangers have domains of their own`;
+const strangers = (below: string) => `must not cover ${below}: others own domains below it`;
 
 /** Marks of eight combining classes, in an order that normalization has to sort. */
 const COMBINING = [0x345, 0x35d, 0x35c, 0x315, 0x300, 0x316, 0x321, 0x334].map((mark) => String.fromCodePoint(mark));

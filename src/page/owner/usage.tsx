@@ -22,9 +22,6 @@ function problemOf(days: Days): string | null {
   return daysIn(days) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
 }
 
-/** The same number of days, directly before. */
-const before = (days: Days): Days => ({ from: addDays(days.from, -daysIn(days)), to: addDays(days.from, -1) });
-
 export function Usage({ api, business: { id, name } }: { api: Api; business: Business }) {
   const [days, setDays] = useState(() => lastDays(DEFAULT_LENGTH));
   const [loaded, setLoaded] = useState<Loaded | null>(null);
@@ -87,27 +84,14 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
         onError={() => setLoaded(null)}
       />
-      <Figures api={api} id={id} loaded={loaded} />
+      <Figures loaded={loaded} />
       <p class="note">Days are UTC.{days.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
     </section>
   );
 }
 
 /** Mean, peak, and the change against the same number of days before. */
-function Figures({ api, id, loaded }: { api: Api; id: number; loaded: Loaded | null }) {
-  const [past, setPast] = useState<{ of: Loaded; total: number | null } | null>(null);
-  useEffect(() => {
-    if (loaded === null) return;
-    let isWanted = true;
-    const known = (total: number | null) => isWanted && setPast({ of: loaded, total });
-    const earlier = before(loaded);
-    if (isDay(earlier.from)) api.total(id, earlier).then(known, () => known(null));
-    else known(null);
-    return () => {
-      isWanted = false;
-    };
-  }, [loaded]);
-
+function Figures({ loaded }: { loaded: Loaded | null }) {
   const peak = loaded?.used.reduce((most, day) => (day.count > most.count ? day : most));
   const figures: [string, string, string][] =
     loaded === null || peak === undefined
@@ -115,7 +99,7 @@ function Figures({ api, id, loaded }: { api: Api; id: number; loaded: Loaded | n
       : [
           ['Mean', mean(loaded.total, loaded.used.length), 'a day'],
           ['Peak', compact(peak.count), peak.count === 0 ? '' : dayWords(peak.date)],
-          ['Change', ...changeOf(loaded, past?.of === loaded ? past.total : undefined)],
+          ['Change', ...changeOf(loaded)],
         ];
   return (
     <dl class="figures">
@@ -132,14 +116,11 @@ function Figures({ api, id, loaded }: { api: Api; id: number; loaded: Loaded | n
   );
 }
 
-/** `past` is undefined while it is read, and null if it could not be. */
-function changeOf(loaded: Loaded, past: number | null | undefined): [string, string] {
-  const days = before(loaded);
-  if (past === undefined) return ['…', rangeWords(days)];
-  if (past === null) return ['–', 'the days before could not be read'];
-  const against = `against ${number(past)}, ${rangeWords(days)}`;
-  if (past === 0) return [loaded.total === 0 ? '0%' : 'New', against];
-  return [change(loaded.total, past), against];
+function changeOf({ total, before }: Loaded): [string, string] {
+  if (before === undefined) return ['–', 'the days before could not be read'];
+  const against = `against ${number(before.total)}, ${rangeWords(before)}`;
+  if (before.total === 0) return [total === 0 ? '0%' : 'New', against];
+  return [change(total, before.total), against];
 }
 
 /** The days that are shown, as a file. */
