@@ -2,18 +2,19 @@
 import { eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../src/cli/commands.ts';
+import type { CommandName } from '../src/cli/commands.ts';
 import { Databases } from '../src/cli/databases.ts';
 import { deleteBusiness } from '../src/cli/deletion.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
 import { createKey } from '../src/cli/keys.ts';
+import { RUNS } from '../src/cli/runs.ts';
 import { hashOf } from '../src/core/credential.ts';
 import { businesses, changes, ledger } from '../src/db/schema.ts';
 import { call, everything, homes, NOW, newBusiness, setCount, TABLES, TODAY } from './support.ts';
 
 const all = new Databases(homes);
-const run = async <T = Record<string, never>>(name: string, given: Record<string, unknown>): Promise<T> =>
-  (await COMMANDS[name]?.run(all, given, NOW)) as T;
+const run = async <T = Record<string, never>>(name: CommandName, given: Record<string, unknown>): Promise<T> =>
+  (await RUNS[name](all, given, NOW)) as T;
 type Change = { id: number; at: string; actor: string; action: string; before: object | null; after: object | null };
 const changesOf = async (given: { ID: number } | { user_id: number }) =>
   (await run<{ changes: Change[] }>('changes list', given)).changes;
@@ -25,7 +26,7 @@ const FIELDS = {
 let user = 90_000;
 
 /** Runs a command, and then again: the change that it leaves, if any, and that it leaves it once. */
-async function changeBy(name: string, given: { ID: number } & Record<string, unknown>): Promise<Change | null> {
+async function changeBy(name: CommandName, given: { ID: number } & Record<string, unknown>): Promise<Change | null> {
   const before = await changesOf({ ID: given.ID });
   await run(name, given);
   const after = await changesOf({ ID: given.ID });

@@ -4,10 +4,10 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { createBusiness, rotateToken } from '../src/cli/businesses.ts';
-import { COMMANDS } from '../src/cli/commands.ts';
 import { Databases } from '../src/cli/databases.ts';
 import { claimToken, homeOf } from '../src/cli/homes.ts';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
+import { RUNS } from '../src/cli/runs.ts';
 import { ALPHABET, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
 import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
@@ -228,7 +228,7 @@ describe('the home of a new owner', () => {
 
   test('is not changed by giving a business to an owner of another database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
-    const update = COMMANDS['business update']?.run(all(), { ID: mine.id, user_id: other.user_id }, NOW);
+    const update = RUNS['business update'](all(), { ID: mine.id, user_id: other.user_id }, NOW);
     if (mine.home === other.home) await expect(update).resolves.toMatchObject({ business: { user_id: other.user_id } });
     else await expect(update).rejects.toThrow(`User ${other.user_id} is in database ${other.home.number}`);
     const user_id = newUser();
@@ -236,7 +236,7 @@ describe('the home of a new owner', () => {
       business: expect.objectContaining({ id: mine.id, user_id }),
       limits: { daily: null, monthly: null },
     };
-    expect(await COMMANDS['business update']?.run(all(), { ID: mine.id, user_id }, NOW)).toEqual(given);
+    expect(await RUNS['business update'](all(), { ID: mine.id, user_id }, NOW)).toEqual(given);
     expect((await homeOf(all(), user_id)).number).toBe(mine.home.number);
   });
 });
@@ -258,7 +258,7 @@ describe('an imported token', () => {
   test('that is refused gives its owner no home', async () => {
     const { token } = await newBusiness({ token: `${IMPORTED}taken` });
     const user_id = newUser();
-    const create = COMMANDS['business create']?.run(all(), { ...FIELDS, user_id, token }, NOW);
+    const create = RUNS['business create'](all(), { ...FIELDS, user_id, token }, NOW);
     await expect(create).rejects.toThrow('This token is already in use.');
     expect(await homes[0]?.d1.prepare('select * from homes where user_id = ?').bind(user_id).first()).toBeNull();
   });
@@ -279,17 +279,17 @@ describe('an imported token', () => {
 test('lists have what every database has, and name the one that failed', async () => {
   const businesses = await Promise.all(homes.map(() => newBusiness()));
   const ids = (result: unknown) => (result as { businesses: { id: number }[] }).businesses.map(({ id }) => id);
-  const listed = ids(await COMMANDS['business list']?.run(all(), {}, NOW));
+  const listed = ids(await RUNS['business list'](all(), {}, NOW));
   expect(listed).toEqual(expect.arrayContaining(businesses.map(({ id }) => id)));
   expect(listed).toEqual(listed.toSorted((a, b) => a - b));
   for (const { number, binding } of homes) {
     const some = without(number);
     const failure = `${binding} (${binding}) failed: D1_ERROR: Network connection lost.`;
     if (homes.length === 1) {
-      await expect(COMMANDS['business list']?.run(some, {}, NOW)).rejects.toThrow(failure);
+      await expect(RUNS['business list'](some, {}, NOW)).rejects.toThrow(failure);
       continue;
     }
-    const rest = ids(await COMMANDS['business list']?.run(some, {}, NOW));
+    const rest = ids(await RUNS['business list'](some, {}, NOW));
     expect(rest).toEqual(listed.filter((id) => databaseOfId(id) !== number));
     expect(some.failures).toEqual([failure]);
   }
@@ -308,7 +308,7 @@ describe('with owners in a database that is not bound', () => {
       ['database list', {}],
     ] as const) {
       const some = all();
-      const result = JSON.stringify(await COMMANDS[name]?.run(some, given, NOW));
+      const result = JSON.stringify(await RUNS[name](some, given, NOW));
       if (name === 'business list') expect(result).toContain(`"id":${id},`);
       expect(some.failures).toEqual(['DB_5 has owners, but the configuration does not bind it']);
     }
@@ -321,7 +321,7 @@ describe('with owners in a database that is not bound', () => {
       ['business status', 'business'],
       ['key revoke', 'key'],
     ] as const) {
-      const run = (ID: number) => COMMANDS[name]?.run(all(), { ID, STATUS: 'active' }, NOW);
+      const run = (ID: number) => RUNS[name](all(), { ID, STATUS: 'active' }, NOW);
       await expect(run(5_000_000_001)).rejects.toThrow(
         'The id 5000000001 is one of DB_5, which the configuration does not bind.',
       );
@@ -337,7 +337,7 @@ test('database list shows each', async () => {
     await setCount(business.id, '2026-03-14', 7);
   const tomorrow = new Date(NOW.getTime() + 86_400_000);
   const [today, listed] = await Promise.all(
-    [NOW, tomorrow].map((at) => COMMANDS['database list']?.run(all(), {}, at) as Promise<{ databases: object[] }>),
+    [NOW, tomorrow].map((at) => RUNS['database list'](all(), {}, at) as Promise<{ databases: object[] }>),
   );
   expect(today?.databases).toMatchObject(homes.map(() => ({ uses: 7 })));
   for (const { number, binding, name, db } of homes) {

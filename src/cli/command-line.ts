@@ -1,11 +1,11 @@
 // Parses the command line: help, or a command with its values and a database.
 import { parseArgs } from 'node:util';
-import { COMMANDS, type Command } from './commands.ts';
+import { COMMANDS, type Command, type CommandName, isCommand } from './commands.ts';
 import { UsageError } from './errors.ts';
 import type { Where } from './open.ts';
 import { optionOf, readValue, type Values } from './values.ts';
 
-export type CommandLine = { command: Command; given: Record<string, unknown>; where: Where };
+export type CommandLine = { name: CommandName; given: Record<string, unknown>; where: Where };
 
 const EVERYWHERE = {
   remote: { type: 'boolean', default: false },
@@ -28,12 +28,13 @@ Commands use the local databases. --remote uses the deployed ones; --persist-to 
 export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   const [noun = '', verb = '', ...args] = argv;
   const name = `${noun} ${verb}`;
-  const command = COMMANDS[name];
-  if (command === undefined) {
+  if (!isCommand(name)) {
     if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) return { help: HELP };
     throw new UsageError(`Unknown command: ${name.trim()}. See npm run admin -- --help`);
   }
-  const columns = { ...command.required, ...command.optional };
+  const command: Command = COMMANDS[name];
+  const { arguments: taken = {}, required = {}, optional } = command;
+  const columns: Values = { ...required, ...optional };
   const { values, positionals } = parse(args, columns);
   if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
   const where: Where = {
@@ -44,22 +45,22 @@ export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   if (where.remote && where['persist-to'] !== undefined) {
     throw new UsageError('Use either --persist-to (local databases) or --remote (the deployed ones), not both');
   }
-  const names = Object.keys(command.arguments);
+  const names = Object.keys(taken);
   const isLeftOut = command.isOptional && positionals.length === 0;
   if (positionals.length !== names.length && !isLeftOut) {
     throw new UsageError(`${name} takes ${names.length === 0 ? 'no arguments, only options' : names.join(' and ')}`);
   }
   const given: Record<string, unknown> = {};
-  for (const [argument, value] of isLeftOut ? [] : Object.entries(command.arguments)) {
+  for (const [argument, value] of isLeftOut ? [] : Object.entries(taken)) {
     given[argument] = readValue(value, argument, positionals.shift() ?? '');
   }
   for (const [column, value] of Object.entries(columns)) {
     const option = optionOf(column);
     const text = values[option];
     if (text !== undefined) given[column] = readValue(value, `--${option}`, `${text}`);
-    else if (column in command.required) throw new UsageError(`${name} needs --${option} ${value.example}`);
+    else if (column in required) throw new UsageError(`${name} needs --${option} ${value.example}`);
   }
-  return { command, given, where };
+  return { name, given, where };
 }
 
 type Parsed = { values: Record<string, string | boolean | undefined>; positionals: string[] };
@@ -77,11 +78,11 @@ function parse(args: string[], columns: Values): Parsed {
   }
 }
 
-function usageOf(name: string, command: Command): string {
-  const options = Object.entries({ ...command.required, ...command.optional }).map(([column, { example }]) => {
+function usageOf(name: string, { arguments: taken = {}, isOptional, required = {}, optional }: Command): string {
+  const options = Object.entries({ ...required, ...optional }).map(([column, { example }]) => {
     const option = `--${optionOf(column)} ${example}`.trimEnd();
-    return column in command.required ? option : `[${option}]`;
+    return column in required ? option : `[${option}]`;
   });
-  const names = Object.keys(command.arguments).map((argument) => (command.isOptional ? `[${argument}]` : argument));
+  const names = Object.keys(taken).map((argument) => (isOptional ? `[${argument}]` : argument));
   return [name, ...names, ...options].join(' ');
 }

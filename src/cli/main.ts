@@ -21,11 +21,11 @@ try {
 }
 
 /** Prints the result. A database that failed is named on stderr, and the exit code is 1: the result lacks what is in it. */
-async function run({ command, given, where }: CommandLine) {
-  // Loaded late: wrangler takes most of a second to load, and help and errors need not wait for it.
-  const { withDatabases } = await import('./open.ts');
+async function run({ name, given, where }: CommandLine) {
+  // Loaded late: wrangler and drizzle take most of a second to load, and help and errors need not wait for them.
+  const [{ withDatabases }, { RUNS }] = await Promise.all([import('./open.ts'), import('./runs.ts')]);
   const { result, failures } = await withDatabases(where, async (databases) => ({
-    result: await command.run(databases, given, new Date()),
+    result: await RUNS[name](databases, given, new Date()),
     failures: databases.failures,
   }));
   process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { commandLineOf } from '../../src/cli/command-line.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 
 const HERE = { remote: false, 'persist-to': undefined, config: undefined };
@@ -91,12 +90,12 @@ describe('a call', () => {
       business_size: 'small',
     };
     expect(commandLineOf(['business', 'create', ...ACME])).toEqual({
-      command: COMMANDS['business create'],
+      name: 'business create',
       given,
       where: HERE,
     });
     expect(commandLineOf(['business', 'update', ...ACME, '3'])).toEqual({
-      command: COMMANDS['business update'],
+      name: 'business update',
       given: { ID: 3, ...given },
       where: HERE,
     });

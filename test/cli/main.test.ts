@@ -13,6 +13,16 @@ describe.concurrent('the command line', () => {
     expect(await admin('key', 'revoke', '--help')).toEqual({ code: 0, stdout: usage, stderr: '' });
   });
 
+  test('prints help and refuses a wrong call at once: neither loads a package', async () => {
+    const copy = newFolder();
+    for (const name of ['src', 'package.json']) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    const script = join(copy, 'src/cli/main.ts');
+    expect(await node(script, '--help')).toMatchObject({ code: 0, stderr: '' });
+    expect(await node(script, 'key', 'create')).toMatchObject({ code: 2, stderr: 'key create needs --user 7\n' });
+    const { code, stderr } = await node(script, 'business', 'list');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Cannot find package /) });
+  });
+
   test('prints the result as one line of JSON on stdout and ends with 0, and a refusal on stderr with 1', async () => {
     const command = ['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'];
     const more = ['--site', 'https://acme.example', '--country', '1', '--size', 'small', `--token=${'x'.repeat(24)}`];

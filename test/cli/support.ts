@@ -8,6 +8,7 @@ import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { commandLineOf } from '../../src/cli/command-line.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
+import { RUNS } from '../../src/cli/runs.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -30,8 +31,8 @@ export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), 
 export async function resultOf(databases: Databases, ...args: string[]) {
   const call = commandLineOf(args);
   if ('help' in call) throw new Error('a call for help');
-  const { command, given } = call;
-  return JSON.parse(JSON.stringify(await command.run(databases, given, new Date())));
+  const { name, given } = call;
+  return JSON.parse(JSON.stringify(await RUNS[name](databases, given, new Date())));
 }
 
 /** Databases that stay open for the tests of a file, since opening takes half a second. Each test begins with empty tables. */

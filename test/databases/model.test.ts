@@ -6,10 +6,11 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { importHistory } from '../../src/cli/history.ts';
 import { createKey } from '../../src/cli/keys.ts';
+import { RUNS } from '../../src/cli/runs.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
 import { databaseOfId, IDS_PER_DATABASE } from '../../src/core/database.ts';
 import { purgeAll } from '../../src/db/purge.ts';
@@ -190,10 +191,10 @@ class Run {
   }
 
   /** Runs a command on both. The result of both, or null if both failed, with the same words. */
-  private async command<T>(name: string, given: (side: Side) => Record<string, unknown>): Promise<Pair<T> | null> {
+  private async command<T>(name: CommandName, given: (side: Side) => Record<string, unknown>): Promise<Pair<T> | null> {
     const results = await inBoth(async (side) => {
       try {
-        return { result: await COMMANDS[name]?.run(opened(side), given(side), this.now) };
+        return { result: await RUNS[name](opened(side), given(side), this.now) };
       } catch (error) {
         return { failed: (error as Error).message };
       }
@@ -239,7 +240,7 @@ class Run {
       case 'give': {
         const [from, to] = [databaseOfId(business.id.three), this.homes.get(user_id)];
         if (to !== undefined && to !== from) {
-          const given = COMMANDS['business update']?.run(opened('three'), { ...ID('three'), user_id }, this.now);
+          const given = RUNS['business update'](opened('three'), { ...ID('three'), user_id }, this.now);
           return expect(given).rejects.toThrow(`User ${user_id} is in database ${to}`);
         }
         await this.command('business update', (side) => ({ ...ID(side), user_id }));

@@ -4,9 +4,10 @@ import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { homeOf } from '../../src/cli/homes.ts';
+import { RUNS } from '../../src/cli/runs.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
 import { BASE, env, homes, NOW } from '../support.ts';
@@ -76,8 +77,7 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   };
   const asked = '?from=2026-03-01&to=2026-03-14';
   const page = { Origin: 'https://shop.example' };
-  const run = (name: string, given: Record<string, unknown>) =>
-    COMMANDS[name]?.run(opened(), given, NOW) as Promise<never>;
+  const run = (name: CommandName, given: Record<string, unknown>) => RUNS[name](opened(), given, NOW) as Promise<never>;
 
   test('keys and tokens work, and the report is the same', async () => {
     const same = { status: 200, body: { status: true, data: { used: report } } };
@@ -121,15 +121,15 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
 test('an owner from before cannot go to another database', async () => {
   const { opened } = bound['two more databases'];
   for (const user_id of [OWNER, KEY_HOLDER]) {
-    const asked = COMMANDS['key create']?.run(opened(), { user_id, database: 1 }, NOW);
+    const asked = RUNS['key create'](opened(), { user_id, database: 1 }, NOW);
     await expect(asked).rejects.toThrow(`User ${user_id} is in database 0, DB (old), and cannot be in another.`);
   }
 });
 
 test('a token that was replaced, and a key that was revoked, stop working', async () => {
   const { bindings, opened } = bound['two more databases'];
-  await COMMANDS['business rotate-token']?.run(opened(), { ID: 41 }, NOW);
-  await COMMANDS['key revoke']?.run(opened(), { ID: 17 }, NOW);
+  await RUNS['business rotate-token'](opened(), { ID: 41 }, NOW);
+  await RUNS['key revoke'](opened(), { ID: 17 }, NOW);
   const app = createApp(() => NOW, { log: () => {}, error: console.error });
   for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key]) {
     const headers = { Authorization: `Bearer ${credential}`, Origin: 'https://shop.example' };

@@ -1,0 +1,121 @@
+// The operator's commands: what each runs. What it takes, and so the types of its values, is in commands.ts, under the same name.
+import { readFile } from 'node:fs/promises';
+import { addDays, dayOf } from '../core/time.ts';
+import { checkOrigin } from './access.ts';
+import {
+  createBusiness,
+  findBusiness,
+  limitsOfBusiness,
+  listBusinesses,
+  listEntries,
+  rotateToken,
+  updateBusiness,
+} from './businesses.ts';
+import { listChanges } from './changes.ts';
+import type { CommandName, GivenTo } from './commands.ts';
+import type { BoundDatabase, Databases } from './databases.ts';
+import { deleteBusiness } from './deletion.ts';
+import { UsageError } from './errors.ts';
+import { importHistory, readHistory } from './history.ts';
+import { claimToken, eachOfOwners, homeOf } from './homes.ts';
+import { createKey, listKeys, revokeKey } from './keys.ts';
+import { summaryOf } from './summary.ts';
+
+/** The type of a method, which may declare `given` more narrowly than its caller knows it. commandLineOf has read it as declared. */
+type Run<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<object> }['run'];
+
+function found<T>(row: T | undefined, what: string): T {
+  if (row === undefined) throw new Error(`There is no ${what} with that id.`);
+  return row;
+}
+const homeOfBusiness = (databases: Databases, id: number): BoundDatabase => found(databases.holding(id), 'business');
+const byId = (rows: { id: number }[][]) => rows.flat().sort((a, b) => a.id - b.id);
+
+export const RUNS: Record<CommandName, Run> = {
+  async 'business create'(databases, { database, ...row }, now) {
+    // First: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
+    if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
+    const home = await homeOf(databases, row.user_id, database);
+    return { business: await createBusiness(home, row, now) };
+  },
+  'business list': async (databases, given) => ({
+    businesses: byId(await eachOfOwners(databases, ({ db }) => listBusinesses(db, given.user_id))),
+  }),
+  async 'business show'(databases, { ID }) {
+    const { db } = homeOfBusiness(databases, ID);
+    return { business: found(await findBusiness(db, ID), 'business'), limits: await limitsOfBusiness(db, ID) };
+  },
+  async 'business update'(databases, { ID, ...given }, now) {
+    if (Object.keys(given).length === 0) throw new UsageError('business update needs a field to change');
+    const { db, number } = homeOfBusiness(databases, ID);
+    found(await findBusiness(db, ID), 'business');
+    // The new owner must have the same home, or get it.
+    if (given.user_id !== undefined) await homeOf(databases, given.user_id, number);
+    const { daily_limit, monthly_limit, ...changes } = given;
+    const limits = {
+      ...(daily_limit === undefined ? {} : { daily_limit: daily_limit === 'none' ? null : daily_limit }),
+      ...(monthly_limit === undefined ? {} : { monthly_limit: monthly_limit === 'none' ? null : monthly_limit }),
+    };
+    const business = found(await updateBusiness(db, ID, { ...changes, ...limits }, now), 'business');
+    return { business, limits: await limitsOfBusiness(db, ID) };
+  },
+  async 'business delete'(databases, { ID, confirm }, now) {
+    const home = homeOfBusiness(databases, ID);
+    const business = found(await findBusiness(home.db, ID), 'business');
+    if (confirm !== business.name) throw new UsageError(`--confirm must be the name of the business: ${business.name}`);
+    await deleteBusiness(home, ID, now);
+    return { deleted: { id: ID, name: business.name } };
+  },
+  'business status': async (databases, { ID, STATUS }, now) => ({
+    business: found(await updateBusiness(homeOfBusiness(databases, ID).db, ID, { status: STATUS }, now), 'business'),
+  }),
+  'business rotate-token': async (databases, { ID, keep_old }, now) => ({
+    business: found(await rotateToken(homeOfBusiness(databases, ID), ID, now, keep_old), 'business'),
+  }),
+  async 'access list'(databases, { ID }) {
+    const { db } = homeOfBusiness(databases, ID);
+    const business = found(await findBusiness(db, ID), 'business');
+    return { business: { ...business, access_list: await listEntries(db, ID) } };
+  },
+  async 'access check'(databases, { ID, ORIGIN }, now) {
+    const { db } = homeOfBusiness(databases, ID);
+    return checkOrigin(db, found(await findBusiness(db, ID), 'business'), ORIGIN, now);
+  },
+  async 'changes list'(databases, { ID, user_id }) {
+    if ((ID === undefined) === (user_id === undefined))
+      throw new UsageError('changes list needs either ID or --user 7');
+    if (ID !== undefined) {
+      const { db } = homeOfBusiness(databases, ID);
+      return { changes: await listChanges(db, { subject: 'business', subject_id: ID }) };
+    }
+    const of = { subject: 'user', subject_id: user_id ?? 0 } as const;
+    return { changes: (await eachOfOwners(databases, ({ db }) => listChanges(db, of))).flat() };
+  },
+  async 'usage import'(databases, { ID, FILE, replace = false }, now) {
+    const { db } = homeOfBusiness(databases, ID);
+    found(await findBusiness(db, ID), 'business');
+    return importHistory(db, ID, readHistory(await readFile(FILE, 'utf8'), dayOf(now)), replace, now);
+  },
+  async 'key create'(
+    databases,
+    { user_id, name = 'API key', expires_on = null, business_id, read_only, database },
+    now,
+  ) {
+    if (business_id !== undefined) {
+      const owned = await findBusiness(homeOfBusiness(databases, business_id).db, business_id);
+      if (owned?.user_id !== user_id) throw new Error(`User ${user_id} has no business ${business_id}.`);
+    }
+    const home = await homeOf(databases, user_id, database);
+    const key = { user_id, name, expires_on, business_id: business_id ?? null, read_only: read_only ?? false };
+    return createKey(home, key, now);
+  },
+  'key list': async (databases, given) => ({
+    keys: byId(await eachOfOwners(databases, ({ db }) => listKeys(db, given.user_id))),
+  }),
+  'key revoke': async (databases, { ID }, now) => ({
+    key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
+  }),
+  'database list': async (databases, _, now) => ({
+    databases: await eachOfOwners(databases, (database) => summaryOf(database, addDays(dayOf(now), -1))),
+  }),
+} satisfies { [N in CommandName]: Run<GivenTo<N>> };
