@@ -1,22 +1,12 @@
 // The service as `wrangler dev` runs it, in a process group of its own, on a state that the test brings.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' };
-
-/** A folder for a local database with its tables, removed by `remove`. */
-export function newState() {
-  const directory = mkdtempSync(join(tmpdir(), 'state-'));
-  const args = ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', directory];
-  execFileSync(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env, stdio: 'pipe' });
-  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
-}
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
