@@ -1,4 +1,5 @@
-// npm run dev where it ends before it serves; test/docs starts it.
+// npm run dev with a stand-in for wrangler; test/docs starts it with wrangler.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -27,15 +28,29 @@ function playing(script: string) {
   return { PATH: `${folder}${delimiter}${process.env.PATH}` };
 }
 
-/** Serves for a moment, and says how it was called. */
+/** Serves until it is stopped, and says how it was called. */
 const SERVES = `
 const [command, , port] = process.argv.slice(2);
 if (command === 'dev') {
   console.log(process.argv.slice(2).join(' '));
   require('node:http').createServer((_, answer) => answer.end()).listen(+port, 'localhost');
-  setTimeout(() => process.exit(0), 3000);
+  setTimeout(() => process.exit(1), 50_000);
 }
 `;
+
+/** Stops it once it is ready, as Ctrl-C does. It has ended when its server has: both write to these pipes. */
+async function stoppedOnceReady(env: Record<string, string>, ...args: string[]) {
+  const dev = spawn(process.execPath, [DEV, ...args], { cwd: ROOT, env: { ...process.env, ...env } });
+  const closed = once(dev, 'close');
+  const printed = { stdout: '', stderr: '' };
+  dev.stderr.on('data', (text) => (printed.stderr += text));
+  dev.stdout.on('data', (text) => {
+    printed.stdout += text;
+    if (/^Ready: /m.test(printed.stdout)) dev.kill('SIGINT');
+  });
+  const [code] = await closed;
+  return { code, ...printed };
+}
 
 describe.concurrent('npm run dev', () => {
   test.each<[string, string[], string]>([
@@ -69,20 +84,11 @@ describe.concurrent('npm run dev', () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('with three databases, migrates and serves each, and prints a business of another user', async () => {
+  test('with three databases, migrates and serves each, prints a business of another user, and stops when told to', async () => {
     const { 'persist-to': state } = await threeDatabases();
     const port = await freePort();
-    const env = playing(SERVES);
-    const { code, stdout, stderr } = await nodeIn(
-      env,
-      DEV,
-      '--port',
-      `${port}`,
-      '--persist-to',
-      state,
-      '--databases',
-      '3',
-    );
+    const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
+    const { code, stdout, stderr } = await stoppedOnceReady(playing(SERVES), ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const where = `--config wrangler.dev-3.toml --persist-to ${state}`;
     const [called, printed = ''] = stdout.split('\nReady: ');
