@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import type { TestProject } from 'vitest/node';
 import { withDatabases } from '../../src/cli/open.ts';
+import { writeBuilt } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,6 +18,7 @@ declare module 'vitest' {
 }
 
 export default async function migrated({ provide }: TestProject) {
+  writeBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'test-'));
   const state = join(folder, 'migrated');
   await withDatabases({ 'persist-to': state }, ({ first }) => migrate(first.db.$client));

@@ -1,12 +1,24 @@
-// The service as `wrangler dev` runs it, in a process group of its own, on a state that the test brings.
+// The service as `wrangler dev` runs it, in a process group of its own, on a state that the test brings. The assets are those that
+// were built before the tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' };
+
+/** wrangler.toml without its build, beside it, so that the paths in it mean the same. Made before the tests (migrated.ts). */
+const BUILT = 'wrangler.dev-built.toml';
+
+export function writeBuilt(): void {
+  const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)*/m, '');
+  const file = join(ROOT, BUILT);
+  // A server that uses this file restarts when it changes.
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -19,11 +31,11 @@ export async function freePort(): Promise<number> {
 
 export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
 
-/** Starts `wrangler dev` on a free port, and waits until it answers. `configs` are its configuration files, the first served. */
-export async function startService(state: string, configs: string[] = ['wrangler.toml']): Promise<Service> {
+/** Starts `wrangler dev` on a free port, and waits until it answers. With `front`, the configuration of a Worker, that is served. */
+export async function startService(state: string, front?: string): Promise<Service> {
   const port = await freePort();
   const inspector = await freePort();
-  const files = configs.flatMap((config) => ['-c', config]);
+  const files = [...(front === undefined ? [] : ['-c', front]), '-c', BUILT];
   const ports = ['--port', `${port}`, '--inspector-port', `${inspector}`];
   const args = [
     WRANGLER,
