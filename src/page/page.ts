@@ -27,7 +27,8 @@ const form = find<HTMLFormElement>('#show');
 function showTag(): void {
   for (const name of ['business', 'token'] as const) {
     const value = chart.getAttribute(name);
-    if (value !== null) find(`[data-tag=${name}]`).textContent = value;
+    if (value === null) continue;
+    for (const place of document.querySelectorAll(`[data-tag=${name}]`)) place.textContent = value;
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
 import { operationsHtml } from '../openapi/operations.ts';
-import { chartFiles } from './chart.ts';
+import { chartFiles, pin } from './chart.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
@@ -62,15 +62,18 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     write: false,
     logLevel: 'warning',
   });
+  const chart = outputFiles.find(({ path }) => path.endsWith('usage-chart.js'))?.contents ?? new Uint8Array();
+  const { path, integrity } = pin(chart);
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8')
     .replace('<!-- live chart -->', LIVE)
+    .replace('<!-- pinned -->', `${path}" integrity="${integrity}`)
     .replace('<!-- operations -->', () => operationsHtml());
   return {
     'api/v1/openapi.json': JSON.stringify(openapi()),
     'index.html': html,
     'owner.html': readFileSync(join(PAGE, 'owner.html')),
     _headers: readFileSync(join(PAGE, '_headers')),
-    ...chartFiles(outputFiles.find(({ path }) => path.endsWith('usage-chart.js'))?.contents ?? new Uint8Array()),
+    ...chartFiles(chart),
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [path.slice(ROOT.length + 1), contents])),
   };
 }

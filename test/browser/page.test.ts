@@ -10,6 +10,7 @@ import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import type { Business } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
+import type { pin } from '../../src/tools/chart.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { launch, startSite } from './chromium.ts';
@@ -113,6 +114,12 @@ describe('the page at /', () => {
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
     expect(await page.locator('#live .bar').count()).toBe(30);
     const pasted = await page.locator('#tag').innerText();
+    await page.getByText('With an integrity hash').click();
+    const answer = await fetch(`${service}/v1/usage-chart.json`);
+    const { path, integrity } = (await answer.json()) as ReturnType<typeof pin>;
+    const address = (suffix: string) => `src="${service}/v1/usage-chart.js${suffix}></script>`;
+    const pinned = `?${path.split('?')[1]}" integrity="${integrity}" crossorigin`;
+    expect(await page.locator('#pinned-tag').innerText()).toBe(pasted.replace(address('"'), address(pinned)));
     expect(pasted).toMatch(/token="bua_pk_0[0-9A-Za-z]{33}"><\/usage-chart>/);
     stranger.body = pasted;
     await page.goto(stranger.url);
@@ -164,6 +171,7 @@ describe.each(widthsAndSchemes)('at $width px, $colorScheme,', ({ width, colorSc
   test('the page at / is accessible and fits', async () => {
     await visit(service, sized(width, colorScheme));
     await page.locator('#live .bar').first().waitFor({ state: 'attached' });
+    await page.getByText('With an integrity hash').click();
     await expectAccessible();
     await page.locator('#live .plot').focus();
     for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft');
