@@ -175,6 +175,16 @@ describe('the businesses', () => {
     await last.waitFor();
     await vi.waitFor(async () => expect(await page.evaluate('scrollY')).toBe(top), 5000);
 
+    // Whoever signs in next starts at the top.
+    const list = await page.evaluate('location.hash');
+    await opened('Shop number 40 ');
+    await button('Sign out').click();
+    await signIn(page, world.keys.many);
+    await page.evaluate(`location.hash = ${JSON.stringify(list)}`);
+    await last.waitFor();
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    expect(await page.evaluate('scrollY')).toBe(0);
+
     await page.getByRole('link', { name: 'Business Usage and Access' }).click();
     await page.getByRole('link', { name: 'Shop number 1 shop-1.example' }).waitFor();
     expect(await search.inputValue()).toBe('');

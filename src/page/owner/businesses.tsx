@@ -25,7 +25,9 @@ export function Businesses({ session, after, search: text, visited }: Props) {
   }, [wanted]);
   useEffect(() => {
     const top = visited.tops.get(location.hash);
-    if (isShown && top !== undefined) scrollTo(0, top);
+    if (!isShown || top === undefined) return;
+    visited.tops.delete(location.hash);
+    scrollTo(0, top);
   }, [isShown]);
 
   return (

@@ -17,6 +17,8 @@ export type Visited = {
   tops: Map<string, number>;
 };
 
+const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map() });
+
 const ENDED = 'You were signed out: the key no longer works. It may have expired, or been revoked.';
 
 export function Console() {
@@ -24,7 +26,7 @@ export function Console() {
   const [notice, setNotice] = useState('');
   const signedIn = useRef<Api | null>(null);
   const route = useRoute();
-  const visited = useRef<Visited>({ earlier: new Map(), tops: new Map() });
+  const visited = useRef(nothingVisited());
 
   async function signIn(key: string): Promise<void> {
     const api = connect(key, () => {
@@ -37,6 +39,7 @@ export function Console() {
   }
   function end(why: string): void {
     signedIn.current = null;
+    visited.current = nothingVisited();
     setNotice(why);
     setSession(null);
   }
