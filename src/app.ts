@@ -1,9 +1,10 @@
 // The table of contents: what every request passes through, and the routes.
 import { type ExecutionContext, Hono } from 'hono';
-import type { Bindings, Clock, Env } from './env.ts';
+import type { Bindings, Clock, Env, Log } from './env.ts';
 import { notFound, onError } from './http/errors.ts';
-import { type Log, logged } from './http/log.ts';
-import { preflight } from './http/response.ts';
+import { logged } from './http/log.ts';
+import { allMethods } from './http/methods.ts';
+import { preflightFor } from './http/response.ts';
 import { access } from './routes/access.ts';
 import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
@@ -22,6 +23,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1', health())
     .route('/api/v1', openapi);
 
+  const preflight = preflightFor(allMethods(api));
   const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>
     request.method === 'OPTIONS' ? preflight() : api.fetch(request, bindings, context);
   return { fetch, api };

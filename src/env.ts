@@ -1,9 +1,10 @@
 // The types that every handler shares.
+import type { Context } from 'hono';
+import type { Credential } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
+import type { Operation } from './core/policy.ts';
+import type { Ask, Cost } from './db/batch.ts';
 import type { Call } from './db/permission.ts';
-import type { Ask } from './guard.ts';
-import type { Log, LogEntry } from './http/log.ts';
-import type { Recording } from './routes/recording.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
 export type Bindings = {
@@ -23,19 +24,31 @@ export type Bindings = {
 
 export type Clock = () => Date;
 
-/** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
-export type Env = {
-  Bindings: Bindings;
-  Variables: {
-    clock: Clock;
-    log: Log;
-    entry: LogEntry;
-    /** Set by `wholeBody`. */
-    body: string;
-    /** Set by `recording`. */
-    recording: Recording;
-    /** Set by `guard`. */
-    call: Call;
-    ask: Ask;
-  };
+/** What the log line of a request will say, collected while it is served. */
+export type LogEntry = {
+  /** Also in the response. */
+  readonly request_id: string;
+  readonly d1: Cost;
+  /** The credential that was sent, valid or not. */
+  credential: { kind: Credential['kind']; last_four: string } | null;
+  /** The database that was asked. Null if none was. */
+  database: Binding | null;
+  /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
+  call: { operation: Operation; business_id: number | null; origin: string | null } | null;
+  /** Why it failed. */
+  error: Error | null;
 };
+
+/** Where lines go: `console` in the Worker. `error` is for our own failures. */
+export type Log = Record<'log' | 'error', (line: object) => void>;
+
+/** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
+export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; logEntry: LogEntry } };
+
+/** Behind the guard. */
+export type Guarded = Env & { Variables: { call: Call; ask: Ask } };
+
+/** The context of a handler, to read from. (Hono's own type fits only handlers that set the very same variables.) */
+export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {
+  get<Name extends keyof E['Variables']>(name: Name): E['Variables'][Name];
+}

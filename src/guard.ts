@@ -1,39 +1,63 @@
-// The guard stands before every route of a business. It finds out who requests what, and from where, and provides `ask`, the only
-// way to the database.
-import type { Context } from 'hono';
+// The guard stands before every route of a business. It reads the request, finds out who makes it and from where, and provides
+// `ask`, the only way to the database.
+import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type * as z from 'zod/mini';
 import { credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
 import { type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
-import { runBatch } from './db/batch.ts';
+import { type Recording, recordingOf } from './core/use.ts';
+import { type Ask, runBatch } from './db/batch.ts';
 import { markKeyUsed } from './db/last-use.ts';
-import type { Call, Verdict } from './db/permission.ts';
+import type { Call } from './db/permission.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
-import type { RowsOf, Statement } from './db/statement.ts';
-import type { Bindings, Env } from './env.ts';
+import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
+import { bodyOf } from './http/body.ts';
 import { Denied, TooMany, Unauthenticated } from './http/errors.ts';
+import { queryInput, readJson } from './http/input.ts';
 import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
+import type { Query } from './wire/requests.ts';
 
-/**
- * Runs one batch: `read`, whose row carries the verdict, then the changes in order. Throws if the call is refused; then nothing
- * has changed, because every statement depends on the permission. Returns the row that was read and the rows of each change.
- */
-export type Ask = <Row extends Verdict, Changes extends readonly Statement[]>(
-  read: Statement<Row>,
-  ...changes: Changes
-) => Promise<[row: Row, ...rows: RowsOf<Changes>]>;
+type Body = z.ZodMiniType<object | undefined>;
+/** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`. */
+type Valid<Q extends Query, B extends Body> = {
+  in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
+  out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
+    (Body extends B ? object : { json: z.output<B> });
+};
 
-/** `operation` is a function if it depends on the request. */
-export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =>
-  createMiddleware<Env>(async function guard(c, next) {
-    const entry = c.get('entry');
+/** Guards a route of one operation, whose input is as the schemas say. */
+export const guard = <Q extends Query = Query, B extends Body = Body>(
+  operation: Operation,
+  input: { query?: Q; body?: B } = {},
+): MiddlewareHandler<Guarded, string, Valid<Q, B>> => guarding(() => operation, input);
+
+type Recorded = Guarded & { Variables: { recording: Recording } };
+
+/** Guards the route that records: what is recorded, by its body and its Idempotency-Key, decides which operation it is. */
+export const guardRecording: MiddlewareHandler<Recorded> = guarding((c, body) => {
+  const recording = recordingOf(body, c.req.header('Idempotency-Key'));
+  c.set('recording', recording);
+  return recording.kind === 'many' ? 'record_uses' : 'record_use';
+});
+
+/** Sets `call` and `ask` for the handlers after it. */
+function guarding(
+  operationOf: (c: Context<Recorded>, body: string) => Operation,
+  { query, body: schema }: { query?: Query; body?: Body } = {},
+): MiddlewareHandler {
+  const readQuery = query && queryInput(query);
+  return createMiddleware<Recorded>(async function guard(c, next) {
+    // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
+    const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
+    const logEntry = c.get('logEntry');
     const credential = credentialOf(c.req.header('Authorization'));
-    entry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
+    logEntry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
@@ -45,37 +69,44 @@ export const guard = (operation: Operation | ((c: Context<Env>) => Operation)) =
     const binding = databaseFor(credential, business_id);
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw new Unauthenticated(true);
-    entry.database = binding;
-    const call: Call = {
-      operation: typeof operation === 'string' ? operation : operation(c),
-      credential: { kind, stored: kind === 'key' ? await credential.hash() : text },
-      business_id,
-      origin,
-      ownOrigin,
-      now: c.get('clock')(),
-    };
-    entry.call = { operation: call.operation, business_id: business_id || null, origin };
-    const isIdentified = call.operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
-    const isRepeatable = POLICY[call.operation].repeatable || isIdentified;
-    c.set('call', call);
-    const ask: Ask = async (read, ...changes) => {
-      const batch = runBatch(database, call, read, changes, entry.d1);
-      const [[row], ...rows] = await batch.catch((cause: unknown) => {
+    logEntry.database = binding;
+    const operation = operationOf(c, body);
+    const lookupValue = kind === 'key' ? await credential.hash() : text;
+    const now = c.get('clock')();
+    const call: Call = { operation, credential: { kind, lookupValue }, business_id, origin, ownOrigin, now };
+    logEntry.call = { operation, business_id: business_id || null, origin };
+    const isIdentified = operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
+    const isRepeatable = POLICY[operation].repeatable || isIdentified;
+    let isPermitted = false;
+    const ask: Ask = async (read, steps) => {
+      const batch = runBatch(database, call, read, steps, logEntry.d1);
+      const { row, rows } = await batch.catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });
       if (row === undefined) throw new Unauthenticated(true);
-      if (row.refusal === 'origin_not_authorized')
+      if (row.refusal === 'origin_not_authorized') {
         afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
+      }
       if (row.refusal !== null) throw new Denied(row.refusal, call);
+      isPermitted = true;
       const { unmarked_key } = row;
       if (unmarked_key !== null) {
-        afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(call.now)));
+        afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(now)));
       }
-      return [row, ...rows];
+      return { ...rows, row };
     };
+    c.set('call', call);
     c.set('ask', ask);
-    await next();
+    async function readBody() {
+      if (schema !== undefined) c.req.addValidatedData('json', (await readJson(c, body, schema)) ?? {});
+      await next();
+    }
+    await (readQuery === undefined ? readBody() : readQuery(c, readBody));
+    if (isPermitted || c.res.status >= 400) return;
+    c.res = undefined; // otherwise the next response would get its headers
+    throw new Error(`${operation} responded without asking the database`);
   });
+}
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
 async function remember(bindings: Bindings, database: D1Database, { business_id, origin, now }: Call): Promise<void> {

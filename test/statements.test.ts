@@ -8,7 +8,7 @@ import { businessesAfter, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
-import type { Statement } from '../src/db/statement.ts';
+import type { Statement, Steps } from '../src/db/statement.ts';
 import { rotateToken } from '../src/db/tokens.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
@@ -25,14 +25,16 @@ const BUSINESS = {
 };
 const COUNT = { date: true, count: true } as const;
 
-/** Runs statements in one batch, for the owner of a new business, and compares the first row of each with its fields. */
-async function expectFields<S extends [Statement, ...Statement[]]>(
-  statements: S,
-  fields: { [I in keyof S]: S[I] extends Statement<infer Row> ? Fields<Row> | null : never },
+/** Runs a read and the steps of changes in one batch, for the owner of a business, and compares the first row of each with its fields. */
+async function expectFields<Row, S extends Steps>(
+  read: Statement<Row>,
+  readFields: Fields<Row>,
+  steps: S,
+  fields: { [Step in keyof S]: S[Step] extends Statement<infer Row> ? Fields<Row> | null : never },
   business?: Awaited<ReturnType<typeof newBusiness>>,
 ) {
   const { id, key, home } = business ?? (await newBusiness());
-  const credential = { kind: 'key', stored: await hashOf(key) } as const;
+  const credential = { kind: 'key', lookupValue: await hashOf(key) } as const;
   const call = {
     operation: 'change_access',
     credential,
@@ -41,55 +43,51 @@ async function expectFields<S extends [Statement, ...Statement[]]>(
     ownOrigin: '',
     now: NOW,
   } as const;
-  const [first, ...rest] = statements;
-  const rows: unknown[][] = await runBatch(home.d1, call, first, rest, noCost());
-  expect(rows.map(([row]) => (row ? Object.keys(row) : null))).toEqual(
-    fields.map((names) => (names ? Object.keys(names) : null)),
+  const namesOf = (row: unknown) => (row ? Object.keys(row) : null);
+  const { row, rows } = await runBatch(home.d1, call, read, steps, noCost());
+  expect(namesOf(row)).toEqual(Object.keys(readFields));
+  const found = Object.entries<unknown[]>(rows).map(([step, [first]]) => [step, namesOf(first)]);
+  expect(Object.fromEntries(found)).toEqual(
+    Object.fromEntries(Object.entries(fields).map(([step, names]) => [step, namesOf(names)])),
   );
 }
 const LIMITS = { daily_limit: true, monthly_limit: true, today: true, month: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true } as const;
 
 test('of usage', async () => {
-  await expectFields(
-    [usageInRange({ from: TODAY, to: TODAY }), countUse, ...countOnce(digest)],
-    [{ ...REFUSAL, days: true }, COUNT, COUNT, null],
-  );
-  await expectFields([useBefore({ digest }), ...countOnce(digest)], [{ ...REFUSAL, ...LIMITS, ...COUNT }, COUNT, null]);
-  await expectFields([usesBefore, countUse], [{ ...REFUSAL, ...LIMITS }, COUNT]);
-  await expectFields([readVerdict, ...countManyOnce(list)], [REFUSAL, COUNT, { day: true }]);
+  const ofUse = { counted: COUNT, remembered: null };
+  await expectFields(usageInRange({ from: TODAY, to: TODAY }), { ...REFUSAL, counts: true }, countOnce(digest), ofUse);
+  await expectFields(useBefore({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest), ofUse);
+  await expectFields(usesBefore, { ...REFUSAL, ...LIMITS }, { counted: countUse }, { counted: COUNT });
+  await expectFields(readVerdict, REFUSAL, countManyOnce(list), { counted: COUNT, remembered: { day: true } });
 });
 
 test('of access domains', async () => {
   const entry = { id: true, business_id: true, site: true, created_at: true, updated_at: true } as const;
   const read = { ...REFUSAL, business: true, entries: true } as const;
-  await expectFields(
-    [businessWithEntries, ...addSites(sites), ...removeEntries],
-    [read, BUSINESS, null, entry, BUSINESS, null, null],
-  );
+  const added = { decided: BUSINESS, recorded: null, applied: entry };
+  const removed = { decided: BUSINESS, recorded: null, applied: null };
   const business = await newBusiness();
-  const last = business.home.d1.prepare(`select seq from sqlite_sequence where name = 'access'`);
-  const next = Number(await last.first('seq')) + 1;
-  await expectFields(
-    [readVerdict, ...addSites(sites), ...removeEntry(next)],
-    [REFUSAL, BUSINESS, null, entry, BUSINESS, null, null],
-    business,
-  );
+  await expectFields(businessWithEntries, read, addSites(sites), added, business);
+  const stored = business.home.d1.prepare('select min(id) as id from access where business_id = ?').bind(business.id);
+  await expectFields(readVerdict, REFUSAL, removeEntry(Number(await stored.first('id'))), removed, business);
+  await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);
 });
 
 test('of tokens', async () => {
-  const read = { ...REFUSAL, business: true, entries: true } as const;
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
+  const none = { recorded: null, applied: null, dropped: null };
   const business = await newBusiness();
-  const rotations = [rotateToken(token('a'), null), rotateToken(token('b'), '2026-03-16T12:00:00.000000Z')] as const;
-  await expectFields([businessWithEntries, ...rotations[0]], [read, BUSINESS, null, null, null], business);
-  await expectFields([businessWithEntries, ...rotations[1]], [read, BUSINESS, null, null, null, null], business);
+  await expectFields(readVerdict, REFUSAL, rotateToken(token('a'), null), { decided: BUSINESS, ...none }, business);
+  const kept = rotateToken(token('b'), '2026-03-16T12:00:00.000000Z');
+  await expectFields(readVerdict, REFUSAL, kept, { decided: BUSINESS, ...none, kept: null }, business);
 });
 
 test('of lists', async () => {
-  await expectFields(
-    [changesBefore({ limit: 1, before: 2 }), refusedSince({ since: TODAY }), forgetRefused],
-    [{ ...REFUSAL, list: true }, { ...REFUSAL, sites: true, refused: true }, null],
-  );
-  await expectFields([businessesAfter({ limit: 1, after: 0, from: TODAY })], [{ ...REFUSAL, businesses: true }]);
+  await expectFields(changesBefore({ limit: 1, before: 2 }), { ...REFUSAL, list: true }, {}, {});
+  const forgotten = { forgotten: forgetRefused };
+  const refused = { ...REFUSAL, sites: true, refused: true } as const;
+  await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
+  const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY });
+  await expectFields(businesses, { ...REFUSAL, businesses: true }, {}, {});
 });

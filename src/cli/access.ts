@@ -3,13 +3,13 @@ import { and, asc, eq, inArray } from 'drizzle-orm';
 import { sitesCovering } from '../core/site.ts';
 import { noCost, runBatch } from '../db/batch.ts';
 import { type Call, readVerdict } from '../db/permission.ts';
-import { access, type Business, type Database } from '../db/schema.ts';
+import { access, type BusinessRow, type Database } from '../db/schema.ts';
 
 /** Whether a page of `origin` may use the token of a business now, and the entry that covers the origin, or null if none does. */
-export async function checkOrigin(db: Database, { id, token }: Business, origin: string, now: Date) {
-  const credential = { kind: 'token', stored: token } as const;
+export async function checkOrigin(db: Database, { id, token }: BusinessRow, origin: string, now: Date) {
+  const credential = { kind: 'token', lookupValue: token } as const;
   const call: Call = { operation: 'read_usage', credential, business_id: id, origin, ownOrigin: '', now };
-  const [[row]] = await runBatch(db.$client, call, readVerdict, [], noCost());
+  const { row } = await runBatch(db.$client, call, readVerdict, {}, noCost());
   const covering = and(eq(access.business_id, id), inArray(access.site, sitesCovering(origin)));
   const entry = await db
     .select({ site: access.site })

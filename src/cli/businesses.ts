@@ -3,23 +3,24 @@ import { and, eq, sql } from 'drizzle-orm';
 import { newCredential } from '../core/credential.ts';
 import type { Limits } from '../core/limits.ts';
 import { timestampOf } from '../core/time.ts';
+import { noCost, runBatch } from '../db/batch.ts';
+import { callByOperator, readVerdict } from '../db/permission.ts';
 import {
   access,
-  type Business,
+  type BusinessRow,
   businessColumns,
   businesses,
   type Database,
   type Entry,
-  formerTokens,
   limitColumns,
 } from '../db/schema.ts';
-import { excessOf } from '../db/tokens.ts';
+import { rotateToken as replaceToken } from '../db/tokens.ts';
 import { changeByOperator, lastFourOf } from './changes.ts';
 import type { NumberedDatabase } from './databases.ts';
 import { raiseIds } from './homes.ts';
 
-type Fields = Pick<Business, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
-type Changeable = Fields & Pick<Business, 'status'> & Limits;
+type Fields = Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
+type Changeable = Fields & Pick<BusinessRow, 'status'> & Limits;
 
 const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as const;
 
@@ -30,7 +31,7 @@ export async function createBusiness(
   home: NumberedDatabase,
   fields: Fields & { token?: string | undefined },
   now: Date,
-): Promise<Business> {
+): Promise<BusinessRow> {
   const { db, number } = home;
   const stamp = timestampOf(now);
   const token = fields.token ?? newCredential('bua_pk_', number);
@@ -63,7 +64,7 @@ export const listBusinesses = (db: Database, userId?: number) =>
     .orderBy(businesses.id);
 
 /** The business, or undefined. */
-export const findBusiness = (db: Database, id: number): Promise<Business | undefined> =>
+export const findBusiness = (db: Database, id: number): Promise<BusinessRow | undefined> =>
   db.select(businessColumns).from(businesses).where(eq(businesses.id, id)).get();
 
 /** The limits of a business, as the API names them. */
@@ -82,7 +83,7 @@ export async function updateBusiness(
   id: number,
   fields: Partial<Changeable>,
   now: Date,
-): Promise<Business | undefined> {
+): Promise<BusinessRow | undefined> {
   for (;;) {
     const current = await db.select().from(businesses).where(eq(businesses.id, id)).get();
     if (current === undefined) return undefined;
@@ -109,31 +110,11 @@ export async function rotateToken(
   id: number,
   now: Date,
   keepOld?: number,
-): Promise<Business | undefined> {
+): Promise<BusinessRow | undefined> {
   const token = newCredential('bua_pk_', number);
-  const expires_at = timestampOf(new Date(now.getTime() + (keepOld ?? 0)));
-  for (;;) {
-    const current = await findBusiness(db, id);
-    if (current === undefined) return undefined;
-    const same = and(eq(businesses.id, id), eq(businesses.token, current.token));
-    const change = { before: { token: lastFourOf(current.token) }, after: { token: lastFourOf(token) } };
-    const isDone = sql`exists (select 1 from ${businesses} where ${eq(businesses.token, token)})`;
-    const former = { token: current.token, business_id: id, expires_at };
-    const [[updated]] = await db.batch([
-      db
-        .update(businesses)
-        .set({ token, updated_at: timestampOf(now) })
-        .where(same)
-        .returning(businessColumns),
-      changeByOperator(db, subjectOf(id), 'rotate_token', change, now),
-      keepOld === undefined
-        ? db.delete(formerTokens).where(and(eq(formerTokens.business_id, id), isDone))
-        : db
-            .insert(formerTokens)
-            .select(sql`select ${former.token}, ${former.business_id}, ${former.expires_at} where ${isDone}`)
-            .onConflictDoUpdate({ target: formerTokens.token, set: { business_id: id, expires_at } }),
-      db.delete(formerTokens).where(and(excessOf(sql`${id}`), isDone)),
-    ]);
-    if (updated !== undefined) return updated;
-  }
+  const keepUntil = keepOld === undefined ? null : timestampOf(new Date(now.getTime() + keepOld));
+  const call = callByOperator('rotate_token', id, now);
+  const { rows } = await runBatch(db.$client, call, readVerdict, replaceToken(token, keepUntil), noCost());
+  const [business] = rows.decided;
+  return business && { ...business, token };
 }

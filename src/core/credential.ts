@@ -10,6 +10,9 @@ export type Credential = {
   hash: () => Promise<string>;
 };
 
+/** Who makes a call. The operator's commands need no credential. */
+export type CallerKind = Credential['kind'] | 'operator';
+
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 /** Of random characters, and of the letters of databases: the place of a letter is the number of its database. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -68,5 +71,8 @@ export async function hashOf(text: string): Promise<string> {
  * The 16 bytes, in hex, that the ledger stores for the id of a use. Keys and tokens have separate ids, so a page cannot use up
  * the ids of a server.
  */
-export const digestOf = async (kind: Credential['kind'], id: string): Promise<string> =>
-  (await hashOf(`${kind}:${id}`)).slice(0, 32);
+export const digestOf = async (kind: CallerKind, id: string): Promise<string> =>
+  (await hashOf(`${namespaceOf(kind)}:${id}`)).slice(0, 32);
+
+/** The ids of uses that a caller shares: those of servers, or those of pages. */
+export const namespaceOf = (kind: CallerKind): Credential['kind'] => (kind === 'token' ? 'token' : 'key');

@@ -7,30 +7,30 @@ type Rule = {
   /** The verb phrase for a refusal: "A business token cannot …". */
   does: string;
   /** Whether a business token may do this. */
-  token: boolean;
+  allowsToken: boolean;
   /** Whether it changes or records anything, which a key that can only read may not. */
   writes: boolean;
   /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
-  inactive: boolean;
+  allowsInactive: boolean;
   /** Whether doing this twice has the same effect as doing it once. */
   repeatable: boolean;
 };
 
 /** What an API key may do even if the business is not active, and a token may not. */
-const READ = { token: false, writes: false, inactive: true, repeatable: true } as const;
+const READ = { allowsToken: false, writes: false, allowsInactive: true, repeatable: true } as const;
 const CHANGE = { ...READ, writes: true } as const;
 
 export const POLICY = {
-  read_usage: { ...READ, resource: 'usage', does: 'read usage', token: true },
+  read_usage: { ...READ, resource: 'usage', does: 'read usage', allowsToken: true },
   record_use: {
     ...CHANGE,
     resource: 'usage',
     does: 'record a use',
-    token: true,
-    inactive: false,
+    allowsToken: true,
+    allowsInactive: false,
     repeatable: false,
   },
-  record_uses: { ...CHANGE, resource: 'usage', does: 'report past uses', inactive: false },
+  record_uses: { ...CHANGE, resource: 'usage', does: 'report past uses', allowsInactive: false },
   read_access: { ...READ, resource: 'access', does: 'read access domains' },
   change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
   read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },

@@ -1,6 +1,10 @@
 // The rules for domains (docs/api.md, "Sites"): what a site may be when it is registered, and which sites cover an
 // origin. A stored site is an origin exactly as browsers serialise it, so a visitor's header is only ever compared.
 
+/** The most sites that a business can have, and that one call can add. */
+export const MAX_SITES = 500;
+export const MAX_SITES_PER_CALL = 100;
+
 const MAX_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, as are the labels of 63
 const MAX_LABEL_LENGTH = 63;

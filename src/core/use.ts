@@ -1,6 +1,18 @@
 // What a caller may say about a use (docs/api.md, "Recording a use").
 import { DAY_MS, instantOf } from './time.ts';
 
+/** What a POST to usage records: one use, now; one use with an id, which counts once; or a list of uses with ids. */
+export type Recording = { kind: 'one' } | { kind: 'identified'; header: string } | { kind: 'many'; body: string };
+
+/** No two runs of spaces are adjacent in it; otherwise a megabyte of spaces would take minutes. */
+const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
+
+/** An empty body is one use, whatever its content type. `header` is the Idempotency-Key, if there is one. */
+export function recordingOf(body: string, header: string | undefined): Recording {
+  if (!EMPTY.test(body)) return { kind: 'many', body };
+  return header === undefined ? { kind: 'one' } : { kind: 'identified', header };
+}
+
 export const MAX_USES_PER_CALL = 1000;
 const MAX_AGE_DAYS = 35;
 const MAX_AHEAD_MINUTES = 5;
@@ -9,7 +21,7 @@ const MAX_AHEAD_MINUTES = 5;
  * MAX_AGE_DAYS, so that a use reported twice, as late as allowed, still counts once. A page retries within minutes, and tokens
  * are public: what they send must not fill the database.
  */
-export const KEEP_DAYS = { key: 40, token: 2 } as const;
+export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 
 /** The form of the id of a use. */
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;

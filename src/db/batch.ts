@@ -1,6 +1,15 @@
 // The round trip that a request makes to its database, and the cost.
-import { type Call, valuesOf } from './permission.ts';
-import type { RowsOf, Statement, Value } from './statement.ts';
+import { type Call, type Verdict, valuesOf } from './permission.ts';
+import type { RowsOf, Statement, Steps, Value } from './statement.ts';
+
+/**
+ * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
+ * nothing has changed, because every statement depends on the permission. Returns the row that was read, and the rows of each step.
+ */
+export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
+  read: Statement<Row>,
+  steps?: S,
+) => Promise<{ row: Row } & RowsOf<S>>;
 
 /** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };
@@ -8,18 +17,18 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
 /**
- * Runs the statements of a call in order, in one transaction, and returns the rows of each. Adds to `cost`; a batch that fails
- * adds no rows.
+ * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, and the rows of each
+ * step. Adds to `cost`; a batch that fails adds no rows.
  */
-export async function runBatch<First, Rest extends readonly Statement[]>(
+export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
   call: Call,
-  first: Statement<First>,
-  rest: Rest,
+  read: Statement<Row>,
+  steps: S | undefined,
   cost: Cost,
-): Promise<[First[], ...RowsOf<Rest>]> {
+): Promise<{ row: Row | undefined; rows: RowsOf<S> }> {
   const { form, values } = valuesOf(call);
-  const bound = [first, ...rest].map(({ textFor, values: own }) => {
+  const bound = [read, ...Object.values(steps ?? {})].map(({ textFor, values: own }) => {
     const all: Record<string, Value> = { ...values, ...own };
     const { sql, names } = textFor(form);
     return d1.prepare(sql).bind(...names.map((name) => all[name]));
@@ -33,5 +42,7 @@ export async function runBatch<First, Rest extends readonly Statement[]>(
     cost.rows_read += meta.rows_read;
     cost.rows_written += meta.rows_written;
   }
-  return results.map((result) => result.results) as [First[], ...RowsOf<Rest>];
+  const [first, ...others] = results.map((result) => result.results);
+  const rows = Object.fromEntries(Object.keys(steps ?? {}).map((step, index) => [step, others[index]]));
+  return { row: first?.[0] as Row | undefined, rows: rows as RowsOf<S> };
 }

@@ -18,8 +18,12 @@ export function outageOf(error: unknown): 'not_run' | 'unknown' | null {
   return UNKNOWN.test(message) ? 'unknown' : null;
 }
 
-/** The stack of an error, for the log. Drizzle wraps D1's error in one that quotes the bound values, so this takes D1's own. */
+/**
+ * The stack of an error and of its causes, for the log. Drizzle wraps D1's error in one that quotes the bound values, so this takes
+ * D1's own.
+ */
 export function stackOf(error: unknown): string {
-  const own = error instanceof DrizzleQueryError ? error.cause : error;
-  return `${own instanceof Error ? own.stack : own}`;
+  const { stack, cause } = error instanceof Error ? error : { stack: `${error}` };
+  if (error instanceof DrizzleQueryError) return stackOf(cause);
+  return cause instanceof Error ? `${stack}\ncaused by ${stackOf(cause)}` : `${stack}`;
 }

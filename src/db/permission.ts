@@ -1,11 +1,11 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
-import { and, eq, gte, inArray, isNull, or, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Credential } from '../core/credential.ts';
+import { type Credential, namespaceOf } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { dayOf, monthOf, timestampOf } from '../core/time.ts';
-import { KEEP_DAYS } from '../core/use.ts';
+import { KEEP_ID_DAYS } from '../core/use.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
   builder,
@@ -22,8 +22,8 @@ import {
 /** Who requests what, and from where. The guard makes one for each request. */
 export type Call = {
   operation: Operation;
-  /** The hash of an API key, or a business token as it is. */
-  credential: { kind: Credential['kind']; stored: string };
+  /** `lookupValue` is the hash of an API key, or a business token as it is. The operator's commands need no credential. */
+  credential: { kind: Credential['kind']; lookupValue: string } | { kind: 'operator' };
   /** 0, which no business has, if the path has no valid id. */
   business_id: number;
   /** Null if the caller is a server. */
@@ -33,9 +33,15 @@ export type Call = {
   now: Date;
 };
 
+/** A call by a command of the operator. */
+export const callByOperator = (operation: Operation, business_id: number, now: Date): Call => ({
+  ...{ operation, business_id, now },
+  ...{ credential: { kind: 'operator' }, origin: null, ownOrigin: '' },
+});
+
 const CALL_VALUES = [
   'business_id',
-  'stored',
+  'lookup_value',
   'today',
   'first_of_month',
   'last_of_month',
@@ -57,36 +63,36 @@ const candidate = (index: number) => `site_${index}` as const;
 
 /** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
 export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now }: Call) {
-  const { kind, stored } = credential;
+  const { kind } = credential;
   const policy = POLICY[operation];
-  const isExempt = kind === 'key' && (origin === null || origin === ownOrigin);
+  const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
   const values: Record<CallValue, Value> & Record<ReturnType<typeof candidate>, Value> = {
     business_id,
-    stored,
+    lookup_value: kind === 'operator' ? '' : credential.lookupValue,
     today: dayOf(now),
     ...monthOf(now),
     now: timestampOf(now),
-    keep_days: KEEP_DAYS[kind],
-    token_refused: Number(kind === 'token' && !policy.token),
+    keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
+    token_refused: Number(kind === 'token' && !policy.allowsToken),
     writes: Number(policy.writes),
     names_business: Number(policy.resource !== 'businesses'),
-    must_be_active: Number(!policy.inactive),
+    must_be_active: Number(!policy.allowsInactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
   };
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
-  return { form: { credential: kind, candidates: sites.length }, values };
+  return { form: { caller: kind, candidates: sites.length }, values };
 }
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(
-  eq(businesses.token, $call.stored),
+  eq(businesses.token, $call.lookup_value),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
-    where ${eq(formerTokens.token, $call.stored)} and ${formerTokens.expires_at} > ${$call.now})`,
+    where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.expires_at} > ${$call.now})`,
 );
 const isValidKey = and(
-  eq(apiKeys.hash, $call.stored),
+  eq(apiKeys.hash, $call.lookup_value),
   isNull(apiKeys.revoked_at),
   or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, $call.today)),
 );
@@ -94,7 +100,7 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
 
 /**
  * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. `readOnly` says
- * whether the key can only read.
+ * whether the key can only read. Without a site, every origin is allowed.
  */
 export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
@@ -105,7 +111,6 @@ export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
     when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
     when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
     when exists (${ownSites}) then ${$call.origin_refusal}
-    else null -- without a site, every origin is allowed
   end`;
 }
 
@@ -117,14 +122,15 @@ const NULL = sql`null`;
  * every write come from it, so they cannot disagree.
  */
 function permissionFor(form: Form) {
-  const isKey = form.credential === 'key';
+  const isKey = form.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
+  const keyName = sql`'key ' || ${apiKeys.id} || ' (…' || ${apiKeys.last_four} || ')'`;
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
     refusal: sql<Refusal | null>`(${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
-    key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
+    actor: sql<string>`${isKey ? keyName : sql`'operator'`}`.as('actor'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
     read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
@@ -136,14 +142,18 @@ function permissionFor(form: Form) {
     eq(businesses.user_id, apiKeys.user_id),
     or(isNull(apiKeys.business_id), eq(apiKeys.business_id, businesses.id)),
   );
-  const caller = isKey
-    ? builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey)
-    : builder
+  const callers = {
+    key: () => builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey),
+    token: () =>
+      builder
         .select(fields)
         .from(businesses)
-        .where(and(isToken, eq(businesses.status, 'active')));
+        .where(and(isToken, eq(businesses.status, 'active'))),
+    operator: () =>
+      builder.select(fields).from(sql`(select 1)`).leftJoin(businesses, eq(businesses.id, $call.business_id)),
+  };
   // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
-  return caller.limit(1).as('permission');
+  return callers[form.caller]().limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;
@@ -159,9 +169,25 @@ export const verdictOf = (permission: Permission) => ({
 });
 export type Verdict = { refusal: Refusal | null; read_only: number | null; unmarked_key: number | null };
 
-/** The id of the business if the call is permitted. Otherwise null, and a search for it reads nothing. */
+/**
+ * The id in the path if the call is permitted, otherwise null, and a search for it reads nothing. It is the value of the call, not a
+ * column: then the search need not wait for the row of the permission.
+ */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isNull(permission.refusal)} then ${$call.business_id} end`;
+
+/**
+ * Reads the verdict and `fields`. `where true` keeps SQLite from merging the two selects, which would evaluate the rule again for each
+ * field that depends on it.
+ */
+export const readWith = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
+  permission: Permission,
+  fields: Fields,
+) =>
+  builder
+    .select({ ...verdictOf(permission), ...fields })
+    .from(permission)
+    .where(sql`true`);
 
 /**
  * Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call.
@@ -170,7 +196,7 @@ export function statement<const N extends string, Q extends Query>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, form: Form) => Q,
 ): (values: Record<N, Value>) => Statement<RowOf<Q>> {
-  const all = { ...$call, ...placeholders(names) };
+  const all = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
   const textFor = textsOf((form) => write(permissionFor(form), all, form));
   return (values) => ({ textFor, values });
 }

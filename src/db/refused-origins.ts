@@ -2,16 +2,16 @@
 import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { rowAsJson } from './business.ts';
-import { permittedId, statement, verdictOf } from './permission.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
+import { permittedId, readWith, statement } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
 import { builder } from './statement.ts';
 
 const MAX_ORIGINS = 50;
-const KEEP_DAYS = 90;
+const KEEP_ORIGINS_DAYS = 90;
 
 /** An origin is kept if it was seen on this day or later. */
-export const originsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_DAYS);
+export const originsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
  * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, the one seen least often makes room, and of several the one
@@ -44,18 +44,16 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
   ]);
 }
 
-/** Reads the verdict and, as JSON, the sites of the business and the origins refused since a day. */
+/** Reads the verdict, the sites of the business and the origins refused since a day. */
 export const refusedSince = statement(['since'], (permission, $) => {
   const { origin, count, first_seen, last_seen } = refusedOrigins;
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
-  const row = rowAsJson({ origin, count, first_seen, last_seen });
-  const sites = sql<string>`(select json_group_array(${access.site}) from ${access}
-    where ${eq(access.business_id, permittedId(permission))})`;
-  const refused = sql<string>`(select json_group_array(${row}) from ${refusedOrigins} where ${ofBusiness})`;
-  return builder
-    .select({ ...verdictOf(permission), sites: sites.as('sites'), refused: refused.as('refused') })
-    .from(permission)
-    .where(sql`true`);
+  const ownSites = sql`from ${access} where ${eq(access.business_id, permittedId(permission))}`;
+  const refused = jsonList(jsonObject({ origin, count, first_seen, last_seen }));
+  return readWith(permission, {
+    sites: selectOne(jsonList(access.site), ownSites).as('sites'),
+    refused: selectOne(refused, sql`from ${refusedOrigins} where ${ofBusiness}`).as('refused'),
+  });
 });
 
 /** Forgets all refused origins of the business. */

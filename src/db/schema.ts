@@ -26,6 +26,7 @@ export const businesses = sqliteTable(
     updated_at: text().notNull(),
     daily_limit: integer(),
     monthly_limit: integer(),
+    decision: text(),
   },
   (table) => [index('businesses_user_id').on(table.user_id)],
 );
@@ -134,12 +135,12 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] })],
 );
 
-const { daily_limit, monthly_limit, ...shown } = getTableColumns(businesses);
-/** The columns of a business that responses show. The limits are not among them. */
+const { daily_limit, monthly_limit, decision: _, ...shown } = getTableColumns(businesses);
+/** The columns of a business that responses show. The limits are not among them, nor is the mark of its last change. */
 export const businessColumns = shown;
 export const limitColumns = { daily_limit, monthly_limit };
 
-export type Business = Omit<typeof businesses.$inferSelect, keyof typeof limitColumns>;
+export type BusinessRow = Omit<typeof businesses.$inferSelect, keyof typeof limitColumns | 'decision'>;
 export type Entry = typeof access.$inferSelect;
 
 /** The database as the operator's commands and the purge use it. */

@@ -3,7 +3,7 @@
 import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
-import type { Credential } from '../core/credential.ts';
+import type { CallerKind } from '../core/credential.ts';
 
 /** Drizzle's query builder. It only writes SQL, so it needs no database. */
 export const builder = drizzle({} as D1Database);
@@ -12,7 +12,7 @@ export type Value = string | number;
 
 /** The part of a call that changes the SQL itself. There are at most a dozen forms. */
 export type Form = {
-  credential: Credential['kind'];
+  caller: CallerKind;
   /** The number of sites that could cover the origin. */
   candidates: number;
 };
@@ -30,16 +30,19 @@ export type Statement<Row = unknown> = {
 /** SQL, and the names of the values to bind, in order. */
 export type Text = { sql: string; names: string[] };
 
-/** The rows that each statement returns. */
-export type RowsOf<S extends readonly Statement[]> = {
-  -readonly [I in keyof S]: S[I] extends Statement<infer Row> ? Row[] : never;
+/** Statements that run one after the other in one batch, by the names of the steps. */
+export type Steps = { readonly [step: string]: Statement };
+
+/** The rows that each step returns. */
+export type RowsOf<S extends Steps> = {
+  -readonly [Step in keyof S]: S[Step] extends Statement<infer Row> ? Row[] : never;
 };
 
 /** A query of Drizzle's builder. */
 export type Query = PromiseLike<unknown> & { getSQL(): SQL };
 export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 
-export type Placeholders<N extends string> = Record<N, Placeholder<N>>;
+export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 
 /** A placeholder for each name. */
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
@@ -49,13 +52,13 @@ const dialect = new SQLiteAsyncDialect();
 
 /** Writes the SQL of each form once. Anything in the query that is not a placeholder becomes a constant. */
 export function textsOf(write: (form: Form) => Query): (form: Form) => Text {
-  const texts: Record<Credential['kind'], Text[]> = { key: [], token: [] };
+  const texts: Record<CallerKind, Text[]> = { key: [], token: [], operator: [] };
   return function textFor(form) {
-    let text = texts[form.credential][form.candidates];
+    let text = texts[form.caller][form.candidates];
     if (text === undefined) {
       const { sql, params } = dialect.sqlToQuery(write(form).getSQL().inlineParams());
       text = { sql, names: params.map(nameOf) };
-      texts[form.credential][form.candidates] = text;
+      texts[form.caller][form.candidates] = text;
     }
     return text;
   };

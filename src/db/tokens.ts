@@ -1,8 +1,9 @@
 // The statements that give a business a new token.
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
-import { touch, touchedId } from './business.ts';
-import { changeByKey, lastFour } from './changes.ts';
-import { permittedId, statement } from './permission.ts';
+import { lastFour, recordChange } from './changes.ts';
+import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
+import { jsonObject, selectOne } from './json.ts';
+import { statement } from './permission.ts';
 import { businesses, formerTokens } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -19,51 +20,53 @@ export const excessOf = (business_id: SQL) => {
   return and(eq(formerTokens.business_id, business_id), sql`${formerTokens.token} not in ${kept}`);
 };
 
-const touchAlways = statement([], (permission) => touch(permission, sql`true`))({});
-const recordRotation = statement(['token'], (permission, $) =>
-  changeByKey(
+const decideAlways = statement(['decision'], (permission, $) => decideIf(permission, $, sql`true`));
+const recordRotation = statement(['token', 'decision'], (permission, $) =>
+  recordChange(
     permission,
+    $,
     'rotate_token',
-    sql`(select json_object('token', ${lastFour(sql`${businesses.token}`)}) from ${businesses}
-      where ${eq(businesses.id, permittedId(permission))})`,
-    sql`json_object('token', ${lastFour(sql`${$.token}`)})`,
+    selectOne(
+      jsonObject({ token: lastFour(sql`${businesses.token}`) }),
+      sql`from ${businesses} where ${eq(businesses.id, $.business_id)}`,
+    ),
+    jsonObject({ token: lastFour(sql`${$.token}`) }),
   ),
 );
-const keepToken = statement(['expires_at'], (permission, $) =>
+const keepToken = statement(['expires_at', 'decision'], (_, $) =>
   builder
     .insert(formerTokens)
-    .select(
-      sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at} from ${businesses}
-        where ${eq(businesses.id, touchedId(permission))}`,
-    )
+    .select(sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at} from ${businesses} where ${isDecided($)}`)
     // An imported token may have been the former token of another business.
     .onConflictDoUpdate({
       target: formerTokens.token,
       set: { business_id: sql`excluded.business_id`, expires_at: sql`excluded.expires_at` },
     }),
 );
-const setToken = statement(['token'], (permission, $) =>
+const setToken = statement(['token', 'decision'], (_, $) =>
   builder
     .update(businesses)
     .set({ token: sql`${$.token}` })
-    .where(eq(businesses.id, touchedId(permission))),
+    .where(isDecided($)),
 );
-const dropExcess = statement([], (permission) => builder.delete(formerTokens).where(excessOf(touchedId(permission))))(
-  {},
+const dropExcess = statement(['decision'], (_, $) => builder.delete(formerTokens).where(excessOf(decidedId($))));
+const dropFormer = statement(['decision'], (_, $) =>
+  builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))),
 );
-const dropFormer = statement([], (permission) =>
-  builder.delete(formerTokens).where(eq(formerTokens.business_id, touchedId(permission))),
-)({});
 
 /**
  * Gives the business a new token. The old one works until `keepUntil`; if that is null, it and all earlier ones stop working at once.
- * The first statement returns the business as it was, except for `updated_at`.
+ * The deciding step returns the business as it was, except for `updated_at`.
  */
-export const rotateToken = (token: string, keepUntil: string | null) =>
-  [
-    touchAlways,
-    recordRotation({ token }),
-    ...(keepUntil === null ? [] : [keepToken({ expires_at: keepUntil })]),
-    setToken({ token }),
-    keepUntil === null ? dropFormer : dropExcess,
-  ] as const;
+export function rotateToken(token: string, keepUntil: string | null) {
+  const decision = newDecision();
+  const decided = { decided: decideAlways({ decision }), recorded: recordRotation({ token, decision }) };
+  const applied = setToken({ token, decision });
+  if (keepUntil === null) return { ...decided, applied, dropped: dropFormer({ decision }) };
+  return {
+    ...decided,
+    kept: keepToken({ expires_at: keepUntil, decision }),
+    applied,
+    dropped: dropExcess({ decision }),
+  };
+}

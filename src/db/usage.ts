@@ -1,19 +1,16 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import { $call, type Permission, permittedId, statement, verdictOf } from './permission.ts';
+import type { Json } from './json.ts';
+import { $call, type Permission, permittedId, readWith, statement, verdictOf } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 
-/** Reads the refusal and the counted days from `from` to `to`, as one JSON object of day to count. */
+/** Reads the refusal and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
-  const days = sql<string>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count}) from ${dailyUsage}
-    where ${inRange})`;
-  // `where true` stops SQLite from merging the two selects, which would evaluate the rule twice: for the refusal and for the days.
-  return builder
-    .select({ ...verdictOf(permission), days: days.as('days') })
-    .from(permission)
-    .where(sql`true`);
+  const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
+    from ${dailyUsage} where ${inRange})`;
+  return readWith(permission, { counts: counts.as('counts') });
 });
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
@@ -60,14 +57,7 @@ function standingOf(permission: Permission) {
 }
 
 /** Reads the verdict and what the limits need. */
-export const usesBefore = statement(
-  [],
-  (permission) =>
-    builder
-      .select({ ...verdictOf(permission), ...standingOf(permission) })
-      .from(permission)
-      .where(sql`true`), // as in `usageInRange`
-)({});
+export const usesBefore = statement([], (permission) => readWith(permission, standingOf(permission)))({});
 
 /** Counts one use today, unless a limit is reached. */
 export const countUse = statement([], (permission, $) =>
@@ -98,7 +88,10 @@ const rememberUse = statement(['digest'], (permission, $) =>
  * Counts one use today and remembers its digest, unless the ledger has it or a limit is reached. The count comes back if it was
  * counted.
  */
-export const countOnce = (digest: string) => [countNewUse({ digest }), rememberUse({ digest })] as const;
+export const countOnce = (digest: string) => ({
+  counted: countNewUse({ digest }),
+  remembered: rememberUse({ digest }),
+});
 
 /**
  * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
@@ -150,5 +143,5 @@ const rememberUses = statement(['uses'], (permission, $) => {
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day }) => [digest, day]));
-  return [countNewUses({ uses }), rememberUses({ uses })] as const;
+  return { counted: countNewUses({ uses }), remembered: rememberUses({ uses }) };
 }

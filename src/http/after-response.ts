@@ -1,11 +1,10 @@
 // Work that no caller waits for.
-import type { Context } from 'hono';
 import { stackOf } from '../db/outage.ts';
-import type { Env } from '../env.ts';
+import type { ContextOf, Env } from '../env.ts';
 
 /** Starts `work` once the response is on its way. If it fails, that is one line in the log and nothing else. */
-export function afterResponse(c: Context<Env>, name: string, work: () => Promise<void>): void {
-  const { request_id, database } = c.get('entry');
+export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promise<void>): void {
+  const { request_id, database } = c.get('logEntry');
   const done = scheduler
     .wait(0)
     .then(work)

@@ -1,18 +1,10 @@
 // Reads the body of a request, whole and bounded, before we know the sender.
-import { createMiddleware } from 'hono/factory';
-import type { Env } from '../env.ts';
 import { BrokenBody, TooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Sets `body`, as text. It goes before the guard, which reads the clock: otherwise a caller could hold back the body to use a
- * credential that has expired.
- */
-export const wholeBody = createMiddleware<Env>(async function wholeBody(c, next) {
-  c.set('body', new TextDecoder().decode(await bytesOf(c.req.raw)));
-  await next();
-});
+/** The body of a request, as text. */
+export const bodyOf = async (request: Request): Promise<string> => new TextDecoder().decode(await bytesOf(request));
 
 /** The body; a request without one may still have an empty stream. */
 async function bytesOf(request: Request): Promise<ArrayBuffer> {

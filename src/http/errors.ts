@@ -1,11 +1,10 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
-import type { Context } from 'hono';
-import type { Credential } from '../core/credential.ts';
 import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
-import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
-import type { Env } from '../env.ts';
-import type { ErrorBody } from '../openapi/schemas.ts';
+import type { Call } from '../db/permission.ts';
+import type { ContextOf, Env } from '../env.ts';
+import type { ErrorBody } from '../wire/responses.ts';
 import { json } from './response.ts';
 
 type ErrorResponse = {
@@ -25,7 +24,7 @@ export class Unauthenticated extends Error {
 }
 
 /** The part of a call that a refusal mentions. */
-type DeniedCall = { operation: Operation; origin: string | null; credential: Pick<Credential, 'kind'> };
+type DeniedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };
 
 /** The caller may not make this call. */
 export class Denied extends Error {
@@ -137,14 +136,10 @@ export function errorResponse(error: Error): ErrorResponse {
   return { status: 500, body: { message: 'Server Error' } };
 }
 
-export function onError(error: Error, c: Context<Env>): Response {
-  c.get('entry').error = error;
+export function onError(error: Error, c: ContextOf<Env>): Response {
+  c.get('logEntry').error = error;
   const { status, body, headers } = errorResponse(error);
   return json(c, body, status, headers);
 }
 
-export const notFound = (c: Context<Env>) => json(c, { message: 'Not Found' }, 404);
-
-/** For every other method of a path; goes after its routes. */
-export const methodNotAllowed = (allow: string) => (c: Context<Env>) =>
-  json(c, { message: 'Method Not Allowed' }, 405, { Allow: allow });
+export const notFound = (c: ContextOf<Env>) => json(c, { message: 'Not Found' }, 404);

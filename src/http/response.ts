@@ -1,10 +1,10 @@
 // Every response, built once with all its headers. The CORS headers are constant and public: any page can read a response, and its
 // status says what the page may do.
-import type { Context, TypedResponse } from 'hono';
+import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { Env } from '../env.ts';
-import type { Success } from '../openapi/schemas.ts';
+import type { ContextOf, Env } from '../env.ts';
+import type { Success } from '../wire/responses.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
@@ -24,30 +24,32 @@ const HEADERS = {
 
 const PREFLIGHT = {
   ...READABLE,
-  'Access-Control-Allow-Methods': 'GET,HEAD,POST,DELETE',
   'Access-Control-Allow-Headers': '*,Authorization,Content-Type,Idempotency-Key', // the star does not cover Authorization
   'Access-Control-Max-Age': '86400',
   Vary: 'Access-Control-Request-Headers',
 };
 
-/** The response to every preflight. The request that follows is the one that is checked. */
-export const preflight = () => new Response(null, { status: 204, headers: PREFLIGHT });
+/** Makes the response to every preflight, for the methods of the service. The request that follows is the one that is checked. */
+export function preflightFor(methods: string[]): () => Response {
+  const headers = { ...PREFLIGHT, 'Access-Control-Allow-Methods': methods.join(',') };
+  return () => new Response(null, { status: 204, headers });
+}
 
 /** A response with a ready-made body. */
 export function send(
-  c: Context<Env>,
+  c: ContextOf<Env>,
   body: BodyInit | null,
   status: StatusCode,
   headers: Record<string, string>,
 ): Response {
-  const { request_id, d1 } = c.get('entry');
+  const { request_id, d1 } = c.get('logEntry');
   const timing = d1.round_trips > 0 ? { 'Server-Timing': `d1;dur=${d1.ms}` } : null;
   return new Response(body, { status, headers: { ...HEADERS, 'X-Request-Id': request_id, ...timing, ...headers } });
 }
 
 /** A JSON response, 200 by default. The return type is for Hono's client. */
 export function json<T extends object, S extends ContentfulStatusCode = 200>(
-  c: Context<Env>,
+  c: ContextOf<Env>,
   body: T,
   status?: S,
   headers?: Record<string, string>,
@@ -57,5 +59,5 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
 }
 
 /** The response of a success. `Data` is a type of the schemas of the description, so that the two cannot drift. */
-export const success = <Data extends object>(c: Context<Env>, data: Data, headers?: Record<string, string>) =>
+export const success = <Data extends object>(c: ContextOf<Env>, data: Data, headers?: Record<string, string>) =>
   json<Success<Data>>(c, { status: true, data }, 200, headers);

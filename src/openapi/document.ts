@@ -2,10 +2,12 @@
 // are those of the service, and every response of the test suite is validated against it (test/contract.ts).
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { MAX_SITES } from '../core/site.ts';
 import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
-import { KEEP_DAYS } from '../core/use.ts';
+import { KEEP_ID_DAYS } from '../core/use.ts';
+import { idempotencyKey, rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
+import * as schemas from '../wire/responses.ts';
 import { cached, guarded, json, ok, orCsv, refusals, uncached } from './responses.ts';
-import * as schemas from './schemas.ts';
 import * as service from './service.ts';
 
 const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
@@ -22,7 +24,7 @@ depends on a credential must not be stored. Days are UTC.`;
 const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With \`uses\`
 (API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
 nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
-same one counts once for at least ${KEEP_DAYS.key} days, or ${KEEP_DAYS.token} if it came with a token.`;
+same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
 
 const LISTING = `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
 businesses, so it can list fewer and still have a \`next\`.`;
@@ -41,8 +43,8 @@ const ofPage = (name: string, description: string, example: number, schema = who
   parameter('query', name, z.optional(schema), description, example);
 const limit = (most: number) =>
   ofPage('limit', 'How many at most. Default: 20.', 20, z.int().check(z.minimum(1), z.maximum(most)));
-const day = service.rangeQuery.shape.from.check(z.meta({ format: 'date' }));
-const key = z.optional(service.identifiedHeader.shape['Idempotency-Key']);
+const day = rangeQuery.schema.shape.from.check(z.meta({ format: 'date' }));
+const key = z.optional(idempotencyKey);
 
 const businessId = parameter('path', 'business_id', wholeNumber, 'Identifier of the business.', 1);
 const accessId = parameter('path', 'access_id', wholeNumber, 'Identifier of the entry.', 1);
@@ -52,10 +54,10 @@ const once = 'Makes a retry of one use safe. Not allowed with `uses`: each of th
 
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
-const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', service.usesBody);
+const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', usesBody);
 const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
-const rotation = schemas.component('Rotation', 'How long the old token works on.', service.rotationBody);
-const sites = schemas.component('Sites', 'The domains to register.', service.sitesBody);
+const rotation = schemas.component('Rotation', 'How long the old token works on.', rotationBody);
+const sites = schemas.component('Sites', 'The domains to register.', sitesBody);
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
 const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };
@@ -142,7 +144,7 @@ const paths: ZodOpenApiPathsObject = {
     post: guarded(['change_access'], {
       operationId: 'addAccess',
       summary: 'Register domains',
-      description: `Adds all of the domains, or none if one is not valid. A domain that is registered already is no error. A business has at most ${service.MAX_SITES}.`,
+      description: `Adds all of the domains, or none if one is not valid. A domain that is registered already is no error. A business has at most ${MAX_SITES}.`,
       requestBody: {
         required: true,
         content: json(sites, { sites: { sites: [SHOP] }, wildcards: { sites: WILDCARDS } }),

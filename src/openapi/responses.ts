@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Operation, POLICY } from '../core/policy.ts';
-import { invalidInput, message, refusal, type Success, success } from './schemas.ts';
+import { invalidInput, message, refusal, type Success, success } from '../wire/responses.ts';
 import { denials, FAILURES, type Refused } from './service.ts';
 
 type Headers = Record<string, z.ZodMiniType>;
@@ -110,12 +110,12 @@ export function guarded(
   operations: [Operation, ...Operation[]],
   { success: granted, refusals: own, ...words }: Guarded,
 ): ZodOpenApiOperationObject {
-  const { resource, token } = POLICY[operations[0]];
+  const { resource, allowsToken } = POLICY[operations[0]];
   const reasons: Record<string, Refused> = Object.assign({}, own, ...operations.map(denials), FAILURES);
   return {
     ...words,
     tags: [resource],
-    security: [{ apiKey: [] }, ...(token ? [{ businessToken: [] }] : [])],
+    security: [{ apiKey: [] }, ...(allowsToken ? [{ businessToken: [] }] : [])],
     responses: { 200: granted, ...refusals(reasons) },
   };
 }

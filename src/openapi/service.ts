@@ -1,4 +1,4 @@
-// What the description takes from the service: the schemas of its input, and its responses to errors.
+// The responses of the service to errors, for the description.
 import * as z from 'zod/mini';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import {
@@ -13,20 +13,14 @@ import {
   Unavailable,
   UnknownEntry,
 } from '../http/errors.ts';
-import { LAST_RULE, sitesBody } from '../routes/access.ts';
-import { changesQuery, rotationBody } from '../routes/business.ts';
-import { identifiedHeader, usesBody } from '../routes/recording.ts';
-import { rangeQuery } from '../routes/usage.ts';
-
-export { MAX_SITES } from '../db/access.ts';
-export { identifiedHeader, rangeQuery, rotationBody, sitesBody, usesBody };
+import { changesQuery, LAST_RULE, rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
 
 export type Refused = { status: number; body: object };
 
 const refused = (error: Error): Refused => errorResponse(error);
 
 function denied(refusal: Refusal, operation: Operation): Refused {
-  const kind = POLICY[operation].token ? 'token' : 'key';
+  const kind = POLICY[operation].allowsToken ? 'token' : 'key';
   return refused(new Denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } }));
 }
 
@@ -41,11 +35,11 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { token, inactive, writes } = POLICY[operation];
+  const { allowsToken, allowsInactive, writes } = POLICY[operation];
   const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized'];
-  reasons.push(token ? 'origin_missing' : 'token_not_allowed');
+  reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
   if (writes) reasons.push('read_only_key');
-  if (!inactive) reasons.push('inactive_business');
+  if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denied(reason, operation)] as const);
   return { unauthenticated: refused(new Unauthenticated(true)), ...Object.fromEntries(others) };
 }
@@ -60,13 +54,13 @@ export const BROKEN_BODY = {
 const NO_PARAMETERS = 'is not a parameter of this operation: it takes none';
 export const INVALID_RANGE = {
   unknown_parameter: invalid('form', 'is not a parameter of this report: it takes from and to'),
-  invalid_day: mismatch(rangeQuery, { from: 'yesterday' }),
+  invalid_day: mismatch(rangeQuery.schema, { from: 'yesterday' }),
   invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
 };
 export const LIMIT_REACHED = {
   limit_reached: refused(new LimitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z'))),
 };
-export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery, { limit: '0' }) };
+export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery.schema, { limit: '0' }) };
 export const INVALID_ROTATION = {
   invalid_body: mismatch(rotationBody, { keep: '24h' }),
   unknown_parameter: invalid('keep_old', NO_PARAMETERS),

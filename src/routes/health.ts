@@ -1,11 +1,12 @@
 // /api/v1/health: whether the service and its databases respond. Public, so it asks the databases at most every few seconds.
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { faultsIn } from '../db/health.ts';
-import type { Env } from '../env.ts';
-import { methodNotAllowed, TooMany, Unavailable } from '../http/errors.ts';
+import type { ContextOf, Env } from '../env.ts';
+import { TooMany, Unavailable } from '../http/errors.ts';
+import { refuseOtherMethods } from '../http/methods.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { json } from '../http/response.ts';
-import type { Health } from '../openapi/schemas.ts';
+import type { Health } from '../wire/responses.ts';
 
 const REUSE_MS = 5000;
 /** While a database is asked, an older outcome would hide that it hangs. */
@@ -20,12 +21,12 @@ export function health() {
   let outcome: Error[] | undefined;
 
   /** One request asks. Meanwhile the others get the outcome before, or wait if there is none or it is old. */
-  async function currentOutcome(c: Context<Env>): Promise<Error[]> {
+  async function currentOutcome(c: ContextOf<Env>): Promise<Error[]> {
     for (;;) {
       const now = c.get('clock')().getTime();
       if (now - asked >= REUSE_MS) {
         asked = now;
-        const asking = faultsIn(c.env, c.get('entry').d1).then((faults) => {
+        const asking = faultsIn(c.env, c.get('logEntry').d1).then((faults) => {
           answered = c.get('clock')().getTime();
           outcome = faults;
         });
@@ -43,6 +44,6 @@ export function health() {
     if (cause !== undefined) throw new Unavailable('not every database responds', { cause });
     return json<Health>(c, { status: true });
   });
-  route.all('/health', methodNotAllowed('GET, HEAD'));
+  refuseOtherMethods(route);
   return route;
 }

@@ -2,7 +2,8 @@
 // every API response.
 import { Hono } from 'hono';
 import type { Env } from '../env.ts';
-import { methodNotAllowed, TooMany } from '../http/errors.ts';
+import { TooMany } from '../http/errors.ts';
+import { refuseOtherMethods } from '../http/methods.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { send } from '../http/response.ts';
 
@@ -23,4 +24,4 @@ export const openapi = new Hono<Env>().get('/openapi.json', async (c) => {
   return send(c, file.body, file.status, headers);
 });
 
-openapi.all('/openapi.json', methodNotAllowed('GET, HEAD'));
+refuseOtherMethods(openapi);

@@ -1,27 +1,24 @@
 // /api/v1/business/usage/{business_id}: the usage report, and recording uses.
-import { zValidator } from '@hono/zod-validator';
-import { type Context, Hono, type TypedResponse } from 'hono';
-import * as z from 'zod/mini';
+import { Hono, type TypedResponse } from 'hono';
+import type * as z from 'zod/mini';
 import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
-import { dayOf, daysIn, fillRange, isDay, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
+import { dayOf, daysIn, fillRange, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
+import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
-import type { Env } from '../env.ts';
-import { guard } from '../guard.ts';
+import type { ContextOf, Env, Guarded } from '../env.ts';
+import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { wholeBody } from '../http/body.ts';
-import { LimitReached, methodNotAllowed, notFound } from '../http/errors.ts';
-import { invalidField, refuseInvalidQuery } from '../http/input.ts';
+import { LimitReached, notFound } from '../http/errors.ts';
+import { invalidField } from '../http/input.ts';
+import { refuseOtherMethods } from '../http/methods.ts';
 import { send, success } from '../http/response.ts';
-import type { RecordedUse, RecordedUses, UsageReport } from '../openapi/schemas.ts';
-import { digestOfHeader, identifiedUses, operationOf, recording } from './recording.ts';
-
-export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
-const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
-export const rangeQuery = z.object({ from: day, to: day });
+import { rangeQuery } from '../wire/requests.ts';
+import type { RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
+import { digestOfHeader, identifiedUses } from './recording.ts';
 
 /** The range of a report, with defaults for what the query leaves open. */
-async function rangeOfReport(c: Context<Env>, query: z.output<typeof rangeQuery>): Promise<Range> {
+async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {
   const range = rangeOf(query, dayOf(c.get('call').now));
   const end = `to (${range.to}${query.to === undefined ? ', today' : ''})`;
   if (range.from > range.to) throw await invalidField(c, 'from', `must not be after ${end}`);
@@ -53,7 +50,7 @@ function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
 const VARY = { Vary: 'Accept' };
 
 /** The report as a file (RFC 4180). No cell can be a formula: each is a day or a number. */
-function csvResponse(c: Context<Env>, { from, to }: Range, used: DayCount[]) {
+function csvResponse(c: ContextOf<Guarded>, { from, to }: Range, used: DayCount[]) {
   const lines = ['date,count', ...used.map(({ date, count }) => `${date},${count}`)];
   const name = `usage-${c.get('call').business_id}-${from}-${to}.csv`;
   const headers = { ...VARY, 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}"` };
@@ -62,39 +59,34 @@ function csvResponse(c: Context<Env>, { from, to }: Range, used: DayCount[]) {
 }
 
 export const usage = new Hono<Env>()
-  .get(
-    '/:business_id',
-    guard('read_usage'),
-    zValidator('query', rangeQuery, refuseInvalidQuery('this report', rangeQuery)),
-    async (c) => {
-      const range = await rangeOfReport(c, c.req.valid('query'));
-      const [{ days }] = await c.get('ask')(usageInRange(range));
-      const counts: Record<string, number> = JSON.parse(days);
-      const used = fillRange(range, counts);
-      if (prefersCsv(c.req.header('Accept'))) return csvResponse(c, range, used);
-      return success<UsageReport>(c, { used }, VARY);
-    },
-  )
-  .post('/:business_id', wholeBody, recording, guard(operationOf), async (c) => {
+  .get('/:business_id', guard('read_usage', { query: rangeQuery }), async (c) => {
+    const range = await rangeOfReport(c, c.req.valid('query'));
+    const { row } = await c.get('ask')(usageInRange(range));
+    const used = fillRange(range, parseJson(row.counts));
+    if (prefersCsv(c.req.header('Accept'))) return csvResponse(c, range, used);
+    return success<UsageReport>(c, { used }, VARY);
+  })
+  .post('/:business_id', guardRecording, async (c) => {
     const ask = c.get('ask');
-    const what = c.get('recording');
-    switch (what.kind) {
+    const { now } = c.get('call');
+    const recording = c.get('recording');
+    switch (recording.kind) {
       case 'one': {
-        const [before, [counted]] = await ask(usesBefore, countUse);
-        return success<RecordedUse>(c, recordedUse({ before, counted }, c.get('call').now));
+        const { row, counted } = await ask(usesBefore, { counted: countUse });
+        return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }
       case 'identified': {
-        const digest = await digestOfHeader(c, what.header);
-        const [before, [counted]] = await ask(useBefore({ digest }), ...countOnce(digest));
-        return success<RecordedUse>(c, recordedUse({ before, counted }, c.get('call').now));
+        const digest = await digestOfHeader(c, recording.header);
+        const { row, counted } = await ask(useBefore({ digest }), countOnce(digest));
+        return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }
       case 'many': {
-        const { uses, listed } = await identifiedUses(c);
-        const [, , { length: recorded }] = await ask(readVerdict, ...countManyOnce(uses));
-        return success<RecordedUses>(c, { recorded, duplicates: listed - recorded });
+        const { uses, listed } = await identifiedUses(c, recording.body);
+        const { remembered } = await ask(readVerdict, countManyOnce(uses));
+        return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
       }
     }
   });
 
-usage.all('/:business_id', methodNotAllowed('GET, HEAD, POST'));
+refuseOtherMethods(usage);
 usage.all('/*', notFound); // `usage` is never the id of a business

@@ -6,7 +6,7 @@ import type { BoundDatabase, Databases } from '../cli/databases.ts';
 import { homeOf } from '../cli/homes.ts';
 import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { apiKeys, type Business, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
+import { apiKeys, type BusinessRow, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 
 const USER = 1;
 const OTHER_USER = 2;
@@ -65,7 +65,7 @@ async function ensureBusiness(
   name: string,
   main_domain: string,
   now: Date,
-): Promise<Business> {
+): Promise<BusinessRow> {
   const known = and(eq(businesses.user_id, user_id), eq(businesses.name, name));
   const row = {
     user_id,

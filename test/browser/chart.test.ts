@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { addDays } from '../../src/core/time.ts';
-import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
+import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { chartTag } from '../node/chart-tag.ts';
 import { type Service, startService } from '../node/server.ts';
@@ -27,9 +27,9 @@ let browser: Browser;
 let service: Service;
 let registered: Site;
 let stranger: Site;
-let shop: Business;
-let quiet: Business;
-let busy: Business;
+let shop: BusinessRow;
+let quiet: BusinessRow;
+let busy: BusinessRow;
 
 /** March 2026 has 31 days; on day n there are n uses, but none on the 7th. February has 28, with 10 uses each. */
 const MARCH = Array.from({ length: 31 }, (_, index) => index + 1).filter((day) => day !== 7);
@@ -131,7 +131,7 @@ async function expectAccessible(): Promise<void> {
   expect(violations).toEqual([]);
 }
 
-const tag = (business: Business, more = '') =>
+const tag = (business: BusinessRow, more = '') =>
   `<usage-chart business="${business.id}" token="${business.token}" ${more}></usage-chart>`;
 const part = (name: string) => page.locator(`usage-chart .${name}`);
 const bars = () => part('bar');

@@ -9,7 +9,7 @@ import { createBusiness } from '../../src/cli/businesses.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
-import { access, type Business, businesses, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
+import { access, type BusinessRow, businesses, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { launch } from './chromium.ts';
@@ -94,7 +94,7 @@ export async function openConsole(closing: (() => unknown)[]) {
     await uses(limited.id, counts(20, 60));
     await db.update(businesses).set({ daily_limit: 150, monthly_limit: 5000 }).where(eq(businesses.id, limited.id));
     for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
-    const spares: Business[] = [];
+    const spares: BusinessRow[] = [];
     for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
     const keys = {
       owner: await key(OWNER),

@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import type { Business } from '../../src/db/schema.ts';
+import type { BusinessRow } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import type { pin } from '../../src/tools/chart.ts';
 import { freePort } from '../node/server.ts';
@@ -25,7 +25,7 @@ let browser: Browser;
 let service: string;
 let server: ReturnType<typeof spawn>;
 let stranger: Site;
-let quiet: Business;
+let quiet: BusinessRow;
 
 beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });

@@ -9,6 +9,7 @@ import { commandLineOf } from '../../src/cli/command-line.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
 import { RUNS } from '../../src/cli/runs.ts';
+import { businessColumns, businesses } from '../../src/db/schema.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
@@ -93,9 +94,9 @@ export async function rowsOf({ first }: Databases, table: string): Promise<Recor
   return (await first.db.$client.prepare(`select * from ${table} order by 1`).all()).results;
 }
 
-/** The businesses as they are shown: without their limits. */
-export const businessesIn = async (databases: Databases) =>
-  (await rowsOf(databases, 'businesses')).map(({ daily_limit: _, monthly_limit: __, ...row }) => row);
+/** The businesses with the columns that are shown. */
+export const businessesIn = async ({ first }: Databases) =>
+  first.db.select(businessColumns).from(businesses).orderBy(businesses.id);
 
 export async function insert({ first }: Databases, table: string, row: Record<string, unknown>): Promise<void> {
   const columns = Object.keys(row);

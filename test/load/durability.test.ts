@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import type { Business } from '../../src/db/schema.ts';
+import type { BusinessRow } from '../../src/db/schema.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 
 const SENDERS = 20;
 let state: string;
-let business: Business;
+let business: BusinessRow;
 let service: Service | undefined;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import { type Business, dailyUsage } from '../../src/db/schema.ts';
+import { type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
@@ -21,7 +21,7 @@ const run = (script: string, ...args: string[]) =>
 
 let state: string;
 let service: Service;
-let business: Business;
+let business: BusinessRow;
 let api_key: string;
 
 beforeAll(async () => {

@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
-import { access, type Business, dailyUsage } from '../../src/db/schema.ts';
+import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
 import { freePort, type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
 let state: string;
-let business: Business;
+let business: BusinessRow;
 let service: Service;
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // The service as the console asks it: Hono's client with the types of the routes, and a key that only this closure holds.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
-import type { Business, Businesses, Changes, ErrorBody, ListedBusiness } from '../../openapi/schemas.ts';
+import type { Business, Businesses, Changes, ErrorBody, ListedBusiness } from '../../wire/responses.ts';
 import type { UsageChart } from '../usage-chart.ts';
 
 export type { Business, Businesses, ListedBusiness };

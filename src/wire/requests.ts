@@ -1,0 +1,75 @@
+// What requests may contain: a schema for each query and body, with its rules in words. Routes validate with these schemas, and the
+// OpenAPI description is made of them.
+import * as z from 'zod/mini';
+import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { idOf } from '../core/request.ts';
+import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
+import { isDay } from '../core/time.ts';
+import { MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+
+/** The parameters of an operation. `of` is what the refusal of another parameter calls the operation. */
+export type Query = { of: string; schema: z.ZodMiniObject };
+
+/** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
+const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
+  z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
+
+export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
+export const rangeQuery = { of: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
+export const NO_QUERY = { of: 'this operation', schema: z.object({}) } satisfies Query;
+
+/** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
+function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
+  const isLimit = (text: string) => (idOf(text) ?? most + 1) <= most;
+  const limitRule = `must be a whole number from 1 to ${most}`;
+  const idRule = 'must be an id, such as 17, and given once';
+  const schema = z.object({
+    limit: z.optional(z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule))),
+    [cursor]: z.optional(z.string(idRule).check(z.refine((text) => idOf(text) !== null, idRule))),
+  } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
+  return { of: 'this list', schema } satisfies Query;
+}
+export const MAX_CHANGES_PER_PAGE = 100;
+export const changesQuery = pageQuery('before', MAX_CHANGES_PER_PAGE);
+export const MAX_BUSINESSES_PER_PAGE = 50;
+export const businessesQuery = pageQuery('after', MAX_BUSINESSES_PER_PAGE);
+
+export const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
+const site = z.string('must be a string, such as https://example.com').check((payload) => {
+  const { problem } = canonicalSite(payload.value);
+  if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
+});
+export const sitesBody = z.object(
+  { sites: listOf(site, MAX_SITES_PER_CALL, SITES_RULE) },
+  'must be a JSON object, such as {"sites":["https://example.com"]}',
+);
+
+export const LAST_RULE =
+  'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
+
+const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
+const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
+/** Strict: a mistyped `keep_old` would stop the old token at once. */
+export const rotationBody = z.strictObject(
+  { keep_old: z.optional(z.string(KEEP_RULE).check(z.refine((text) => durationOf(text) !== null, KEEP_RULE))) },
+  ROTATION_RULE,
+);
+
+export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
+export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
+/** Only for the OpenAPI description. Quoting an id and escaping each character doubles its length and adds two. */
+export const idempotencyKey = z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/));
+
+const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
+const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
+export const AT_RULE =
+  'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
+const use = z.object(
+  { id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)), at: z.optional(z.string(AT_RULE)) },
+  'must be an object such as {"id":"order-1"}',
+);
+export const usesBody = z.pipe(
+  z.looseObject({}, BODY_RULE).check(z.refine((body) => 'uses' in body, BODY_RULE)),
+  z.object({ uses: listOf(use, MAX_USES_PER_CALL, USES_RULE) }),
+);
