@@ -1,0 +1,43 @@
+// The SQL that D1 gets, as files to read: test/sql has five calls, each with its statements. If you mean to change the SQL,
+// npm run sql rewrites them.
+import { format } from 'sql-formatter';
+import { expect, test } from 'vitest';
+import { addSites } from '../../src/db/access.ts';
+import { businessWithEntries } from '../../src/db/business.ts';
+import type { Steps } from '../../src/db/statement.ts';
+import { rotateToken } from '../../src/db/tokens.ts';
+import { countOnce, countUse, usageInRange, useBefore, usesBefore } from '../../src/db/usage.ts';
+
+const digest = '00'.repeat(16);
+const token = `bua_pk_0${'a'.repeat(33)}`;
+const page = { caller: 'token', candidates: 2 } as const;
+const server = { caller: 'key', candidates: 0 } as const;
+
+test.each([
+  ['report', page, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
+  ['use', page, { read: usesBefore, counted: countUse }],
+  ['use-with-id', page, { read: useBefore({ digest }), ...countOnce(digest) }],
+  ['add-sites', server, { read: businessWithEntries, ...addSites(['https://shop.example']) }],
+  ['rotate-token', server, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
+] as const)('of %s', async (name, form, steps: Steps) => {
+  const statements = Object.entries(steps).map(([step, { textFor }]) => {
+    const { sql, names } = textFor(form);
+    expect(sql).not.toContain('--'); // D1 need not read our comments
+    expect(sql.split('?')).toHaveLength(names.length + 1);
+    const places = names.values();
+    return { step, sql: sql.replaceAll('?', () => `:${places.next().value}`) };
+  });
+  const [permission = ''] = statements.map(({ sql }) => PERMISSION.exec(sql)?.[1] ?? '');
+  const texts = statements.map(({ step, sql }) =>
+    textOf(step, sql.replaceAll(`(${permission}) "permission"`, 'permission')),
+  );
+  const from = form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key';
+  const title = `-- From ${from}. D1 gets ? for each :name, and the whole of the subquery that is called permission here.\n`;
+  await expect([title, textOf('permission', permission), ...texts].join('\n')).toMatchFileSnapshot(
+    `../sql/${name}.sql`,
+  );
+});
+
+const PERMISSION = /\((select \(case\n.*?limit 1)\) "permission"/s;
+const textOf = (name: string, sql: string) =>
+  `-- ${name}\n${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`;

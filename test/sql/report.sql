@@ -1,0 +1,86 @@
+-- From a page, with a token. D1 gets ? for each :name, and the whole of the subquery that is called permission here.
+
+-- permission
+select
+  (
+    case
+      when :names_business
+      and businesses.id is not :business_id then 'unknown_business'
+      when :token_refused then 'token_not_allowed'
+      when null
+      and :writes then 'read_only_key'
+      when :must_be_active
+      and businesses.status <> 'active' then 'inactive_business'
+      when :origin_is_exempt
+      or exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+          and access.site in (:site_0, :site_1)
+      ) then null
+      when exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+      ) then :origin_refusal
+    end
+  ) as refusal,
+  null as key_id,
+  null as actor,
+  null as key_user_id,
+  null as key_business_id,
+  null as read_only,
+  null as last_used_on,
+  daily_limit,
+  monthly_limit
+from
+  businesses
+where
+  (
+    (
+      businesses.token = :lookup_value
+      or businesses.id = (
+        select
+          former_tokens.business_id
+        from
+          former_tokens
+        where
+          former_tokens.token = :lookup_value
+          and former_tokens.expires_at > :now
+      )
+    )
+    and businesses.status = 'active'
+  )
+limit
+  1;
+
+-- read
+select
+  refusal,
+  read_only,
+  case
+    when last_used_on is not :today then key_id
+  end as unmarked_key,
+  (
+    select
+      json_group_object(day, count)
+    from
+      daily_usage
+    where
+      (
+        daily_usage.business_id = case
+          when refusal is null then :business_id
+        end
+        and daily_usage.day between :from and :to
+      )
+  ) as counts
+from
+  permission
+where
+  true;

@@ -1,0 +1,254 @@
+-- From a server, with an API key. D1 gets ? for each :name, and the whole of the subquery that is called permission here.
+
+-- permission
+select
+  (
+    case
+      when :names_business
+      and businesses.id is not :business_id then 'unknown_business'
+      when :token_refused then 'token_not_allowed'
+      when api_keys.read_only
+      and :writes then 'read_only_key'
+      when :must_be_active
+      and businesses.status <> 'active' then 'inactive_business'
+      when :origin_is_exempt
+      or exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+          and false
+      ) then null
+      when exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+      ) then :origin_refusal
+    end
+  ) as refusal,
+  api_keys.id as key_id,
+  'key ' || api_keys.id || ' (…' || api_keys.last_four || ')' as actor,
+  api_keys.user_id as key_user_id,
+  api_keys.business_id as key_business_id,
+  api_keys.read_only as read_only,
+  api_keys.last_used_on as last_used_on,
+  businesses.daily_limit,
+  businesses.monthly_limit
+from
+  api_keys
+  left join businesses on (
+    businesses.id = :business_id
+    and businesses.user_id = api_keys.user_id
+    and (
+      api_keys.business_id is null
+      or api_keys.business_id = businesses.id
+    )
+  )
+where
+  (
+    api_keys.hash = :lookup_value
+    and api_keys.revoked_at is null
+    and (
+      api_keys.expires_on is null
+      or api_keys.expires_on >= :today
+    )
+  )
+limit
+  1;
+
+-- read
+select
+  refusal,
+  read_only,
+  case
+    when last_used_on is not :today then key_id
+  end as unmarked_key,
+  json_object(
+    'id',
+    businesses.id,
+    'user_id',
+    businesses.user_id,
+    'name',
+    businesses.name,
+    'main_domain',
+    businesses.main_domain,
+    'site',
+    businesses.site,
+    'country_id',
+    businesses.country_id,
+    'business_size',
+    businesses.business_size,
+    'token',
+    businesses.token,
+    'status',
+    businesses.status,
+    'created_at',
+    businesses.created_at,
+    'updated_at',
+    businesses.updated_at
+  ) as business,
+  (
+    select
+      json_group_array(
+        json_object(
+          'id',
+          access.id,
+          'business_id',
+          access.business_id,
+          'site',
+          access.site,
+          'created_at',
+          access.created_at,
+          'updated_at',
+          access.updated_at
+        )
+      )
+    from
+      access
+    where
+      access.business_id = businesses.id
+  ) as entries
+from
+  permission
+  left join businesses on businesses.id = case
+    when refusal is null then :business_id
+  end;
+
+-- decided
+update businesses
+set
+  updated_at = :now,
+  decision = :decision
+where
+  (
+    businesses.id = (
+      select
+        case
+          when refusal is null then :business_id
+        end
+      from
+        permission
+    )
+    and true
+  )
+returning
+  id,
+  user_id,
+  name,
+  main_domain,
+  site,
+  country_id,
+  business_size,
+  token,
+  status,
+  created_at,
+  updated_at;
+
+-- recorded
+insert into
+  changes(subject, subject_id, id, at, actor, action, before, after)
+select
+  'business',
+  :business_id,
+  (
+    select
+      coalesce(max(changes.id), 0) + 1
+    from
+      changes
+    where
+      changes.subject = 'business'
+      and changes.subject_id = :business_id
+  ),
+  :now,
+  actor,
+  'rotate_token',
+  (
+    select
+      json_object('token', '…' || substr(businesses.token, -4))
+    from
+      businesses
+    where
+      businesses.id = :business_id
+  ),
+  json_object('token', '…' || substr(:token, -4))
+from
+  businesses
+  cross join permission
+where
+  (
+    businesses.id = :business_id
+    and businesses.decision = :decision
+  );
+
+-- kept
+insert into
+  former_tokens (token, business_id, expires_at)
+select
+  businesses.token,
+  businesses.id,
+  :expires_at
+from
+  businesses
+where
+  (
+    businesses.id = :business_id
+    and businesses.decision = :decision
+  )
+on conflict (former_tokens.token) do update
+set
+  business_id = excluded.business_id,
+  expires_at = excluded.expires_at;
+
+-- applied
+update businesses
+set
+  token = :token
+where
+  (
+    businesses.id = :business_id
+    and businesses.decision = :decision
+  );
+
+-- dropped
+delete from former_tokens
+where
+  (
+    former_tokens.business_id = (
+      select
+        businesses.id
+      from
+        businesses
+      where
+        (
+          businesses.id = :business_id
+          and businesses.decision = :decision
+        )
+    )
+    and former_tokens.token not in (
+      select
+        token
+      from
+        former_tokens
+      where
+        former_tokens.business_id = (
+          select
+            businesses.id
+          from
+            businesses
+          where
+            (
+              businesses.id = :business_id
+              and businesses.decision = :decision
+            )
+        )
+      order by
+        former_tokens.expires_at desc
+      limit
+        5
+    )
+  );

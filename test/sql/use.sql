@@ -1,0 +1,169 @@
+-- From a page, with a token. D1 gets ? for each :name, and the whole of the subquery that is called permission here.
+
+-- permission
+select
+  (
+    case
+      when :names_business
+      and businesses.id is not :business_id then 'unknown_business'
+      when :token_refused then 'token_not_allowed'
+      when null
+      and :writes then 'read_only_key'
+      when :must_be_active
+      and businesses.status <> 'active' then 'inactive_business'
+      when :origin_is_exempt
+      or exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+          and access.site in (:site_0, :site_1)
+      ) then null
+      when exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+      ) then :origin_refusal
+    end
+  ) as refusal,
+  null as key_id,
+  null as actor,
+  null as key_user_id,
+  null as key_business_id,
+  null as read_only,
+  null as last_used_on,
+  daily_limit,
+  monthly_limit
+from
+  businesses
+where
+  (
+    (
+      businesses.token = :lookup_value
+      or businesses.id = (
+        select
+          former_tokens.business_id
+        from
+          former_tokens
+        where
+          former_tokens.token = :lookup_value
+          and former_tokens.expires_at > :now
+      )
+    )
+    and businesses.status = 'active'
+  )
+limit
+  1;
+
+-- read
+select
+  refusal,
+  read_only,
+  case
+    when last_used_on is not :today then key_id
+  end as unmarked_key,
+  daily_limit,
+  monthly_limit,
+  case
+    when daily_limit is not null then coalesce(
+      (
+        select
+          count
+        from
+          daily_usage
+        where
+          (
+            daily_usage.business_id = case
+              when refusal is null then :business_id
+            end
+            and daily_usage.day = :today
+          )
+      ),
+      0
+    )
+  end as today,
+  case
+    when monthly_limit is not null then (
+      select
+        coalesce(sum(count), 0)
+      from
+        daily_usage
+      where
+        (
+          daily_usage.business_id = case
+            when refusal is null then :business_id
+          end
+          and daily_usage.day between :first_of_month and :last_of_month
+        )
+    )
+  end as month
+from
+  permission
+where
+  true;
+
+-- counted
+insert into
+  daily_usage (business_id, day, count)
+select
+  case
+    when refusal is null then :business_id
+  end,
+  :today,
+  1
+from
+  permission
+where
+  refusal is null
+  and not (
+    coalesce(
+      case
+        when permission.daily_limit is not null then coalesce(
+          (
+            select
+              daily_usage.count
+            from
+              daily_usage
+            where
+              (
+                daily_usage.business_id = case
+                  when refusal is null then :business_id
+                end
+                and daily_usage.day = :today
+              )
+          ),
+          0
+        )
+      end >= permission.daily_limit,
+      0
+    )
+    or coalesce(
+      case
+        when permission.monthly_limit is not null then (
+          select
+            coalesce(sum(daily_usage.count), 0)
+          from
+            daily_usage
+          where
+            (
+              daily_usage.business_id = case
+                when refusal is null then :business_id
+              end
+              and daily_usage.day between :first_of_month and :last_of_month
+            )
+        )
+      end >= permission.monthly_limit,
+      0
+    )
+  )
+on conflict (daily_usage.business_id, daily_usage.day) do update
+set
+  count = daily_usage.count + excluded.count
+returning
+  day as date,
+  count;
