@@ -1,7 +1,13 @@
 // Who changed what: one row for each change that an API key makes, none for what changes nothing, and nothing secret in it.
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { hashOf } from '../src/core/credential.ts';
+import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
+import { noCost, runBatch } from '../src/db/batch.ts';
+import { type Call, readVerdict } from '../src/db/permission.ts';
 import { changes } from '../src/db/schema.ts';
+import type { Statement } from '../src/db/statement.ts';
+import { rotateToken } from '../src/db/tokens.ts';
 import { ROUTES } from './routes.ts';
 import { addSite, type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
 
@@ -333,4 +339,51 @@ test('after all operations, no table has an API key, and no change a token', asy
   const actions = await Promise.all(homes.map(({ db }) => db.select({ action: changes.action }).from(changes)));
   expect(new Set(actions.flat().map(({ action }) => action))).toContain('rotate_token');
   expect(all).toContain(NOW.toISOString().slice(0, 10));
+});
+
+describe('the steps of a change', () => {
+  type Steps = Record<string, Statement>;
+  const orders = (names: string[]): string[][] =>
+    names.length < 2
+      ? [names]
+      : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
+  /** Runs the steps with the owner's key: the deciding one first, then the others in this order. */
+  const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
+    const credential = { kind: 'key', lookupValue: await hashOf(key) } as const;
+    const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
+    const operation = 'change_access';
+    const call: Call = { operation, credential, business_id: id, origin: null, ownOrigin: '', now: NOW };
+    await runBatch(home.d1, call, readVerdict, steps, noCost());
+  };
+  const newToken = () => `bua_pk_0${crypto.randomUUID().replaceAll('-', 'x').slice(0, 33)}`;
+
+  const CHANGES: [action: string, before: string[], steps: (entry: number) => Steps, after: string[]][] = [
+    ['add_sites', [A], () => addSites([B]), [A, B]],
+    ['remove_sites', [A, B], (entry) => removeEntry(entry), [B]],
+    ['remove_sites', [A, B], () => removeEntries(), []],
+    ['rotate_token', [A], () => rotateToken(newToken(), null), [A]],
+    ['rotate_token', [A], () => rotateToken(newToken(), '2026-03-16T12:00:00.000000Z'), [A]],
+  ];
+  const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;
+
+  test.each(CHANGES)('are all done once %s of %j is decided, in any order', async (action, sites, make, after) => {
+    const { decided: _, ...others } = make(1);
+    for (const order of orders(Object.keys(others))) {
+      const business = await newBusiness({ sites });
+      await run(business, make((await shown(business)).access_list[0].id), order);
+      const { access_list, token } = await shown(business);
+      expect(access_list.map(({ site }: { site: string }) => site)).toEqual(after);
+      expect(token === business.token).toBe(action !== 'rotate_token');
+      expect((await list(business)).changes).toMatchObject([{ id: 1, action }]);
+    }
+  });
+
+  test.each(CHANGES)('do nothing for %s of %j that is not decided, even behind another change', async (_, __, make) => {
+    const { decided: ___, ...others } = make(1);
+    const business = await newBusiness({ sites: [A, B] });
+    await add(business, ['https://c.example']);
+    const before = await everything();
+    await run(business, { decided: readVerdict, ...others }, Object.keys(others));
+    expect(await everything()).toBe(before);
+  });
 });

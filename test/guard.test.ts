@@ -1,9 +1,28 @@
 // Who gets in: every refusal, for every route, in the order of docs/api.md, "Order of refusals".
+
+import { createExecutionContext } from 'cloudflare:test';
+import { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
+import type { Env } from '../src/env.ts';
+import { guard } from '../src/guard.ts';
+import { onError } from '../src/http/errors.ts';
+import { logged } from '../src/http/log.ts';
 import { type AnyRoute, OF_A_BUSINESS, PUBLIC, ROUTES, type Route } from './routes.ts';
-import { addSite, BASE, type CallOptions, call, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import {
+  addSite,
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  env,
+  everything,
+  NOW,
+  newApp,
+  newBusiness,
+  TODAY,
+} from './support.ts';
 
 const UNAUTHENTICATED = { message: 'Unauthenticated.' };
 const INVALID_TOKEN =
@@ -42,6 +61,24 @@ test('every route of the service is in the table of this suite', () => {
   const served = newApp().app.api.routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
   expect(names).toEqual(new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]));
+});
+
+test('a handler that responds without having asked the database is a fault of ours: 500, whatever it wrote', async () => {
+  const { key, id } = await newBusiness();
+  const lines: object[] = [];
+  const log = { log() {}, error: (line: object) => lines.push(line) };
+  const app = new Hono<Env>()
+    .use(logged(() => NOW, log))
+    .onError(onError)
+    .get('/:business_id', guard('read_usage'), (c) => c.text('12 uses', 200, { 'Content-Disposition': 'attachment' }));
+  const request = new Request(`${BASE}/${id}`, { headers: { Authorization: `Bearer ${key}` } });
+  const answer = await app.fetch(request, { ...databases(), ASSETS: env.ASSETS }, createExecutionContext());
+  expect({ status: answer.status, text: await answer.text() }).toEqual({
+    status: 500,
+    text: '{"message":"Server Error"}',
+  });
+  expect(answer.headers.get('Content-Disposition')).toBeNull();
+  expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without asking') })]);
 });
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;

@@ -1,0 +1,54 @@
+// A new operation is in every place that lists operations. What is forgotten is named here, with what to do.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { POLICY } from '../../src/core/policy.ts';
+import { openapi } from '../../src/openapi/document.ts';
+
+const { routes } = createApp(() => new Date(0), console).api;
+const served = [
+  ...new Set(
+    routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+  ),
+];
+const api = readFileSync('docs/api.md', 'utf8');
+const operating = readFileSync('docs/operating.md', 'utf8');
+
+test('src/openapi/document.ts describes every route, and nothing else', () => {
+  const described = Object.entries(openapi().paths ?? {}).flatMap(([path, { parameters: _, ...operations }]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.sort(), 'describe each route in `paths`').toEqual(served.toSorted());
+});
+
+test('docs/api.md, "Basics", has a row for every route', () => {
+  const rows = api.split('\n').filter((line) => line.startsWith('| ['));
+  const missing = served.filter((route) => !rows.some((row) => row.includes(`| \`${route}\``)));
+  expect(missing, 'add a row to the table that says who may do it, with a link to its section').toEqual([]);
+});
+
+test('docs/api.md, "CORS", names every method of the service', async () => {
+  const { fetch } = createApp(() => new Date(0), console);
+  const preflight = await fetch(
+    new Request('https://service.example/', { method: 'OPTIONS' }),
+    {} as never,
+    {} as never,
+  );
+  const methods = preflight.headers.get('Access-Control-Allow-Methods')?.split(',') ?? [];
+  const [, section = ''] = api.split('\n## CORS\n');
+  expect(
+    methods.filter((method) => !section.includes(`\`${method}\``)),
+    'name them in the section',
+  ).toEqual([]);
+  expect(methods.filter((method) => method !== 'HEAD').sort()).toEqual(
+    [...new Set(served.map((route) => route.split(' ')[0]))].sort(),
+  );
+});
+
+test('docs/operating.md, "Log", lists every operation', () => {
+  const [, row = ''] = /^\| `operation` \| (.*?; null .*)$/m.exec(operating) ?? [];
+  const listed = [...row.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(listed.sort(), 'list the names of the policy in the row `operation`').toEqual(Object.keys(POLICY).sort());
+});
