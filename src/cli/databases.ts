@@ -20,8 +20,6 @@ export class Databases {
   readonly all: readonly BoundDatabase[];
   /** DB, where homes and imported tokens are claimed. */
   readonly first: BoundDatabase;
-  /** What `each` met: the name of each database that failed, and why. */
-  readonly failures: string[] = [];
   constructor(all: BoundDatabase[]) {
     this.all = all.toSorted((a, b) => a.number - b.number);
     const [first] = this.all;
@@ -48,22 +46,22 @@ export class Databases {
    * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
    * locked, which will not be for long.
    */
-  async each<T>(read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
+  async each<T>(read: (database: BoundDatabase) => Promise<T>): Promise<{ values: T[]; failures: string[] }> {
     const results = await Promise.allSettled(this.all.map(read));
     const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    for (const [index, result] of results.entries()) {
-      if (result.status === 'fulfilled') continue;
+    const failures = results.flatMap((result, index) => {
+      if (result.status === 'fulfilled') return [];
       if (metLock(result.reason)) throw result.reason;
-      this.failures.push(`${nameOf(this.all[index])} failed: ${reasonOf(result.reason)}`);
-    }
-    if (values.length === 0) throw new Error(this.failures.join('; '));
-    return values;
+      return [`${nameOf(this.all[index])} failed: ${reasonOf(result.reason)}`];
+    });
+    if (values.length === 0) throw new Error(failures.join('; '));
+    return { values, failures };
   }
 
   /** Reads from each database. Fails if one of them does. */
   async every<T>(read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
-    const values = await this.each(read);
-    if (this.failures.length > 0) throw new Error(this.failures.join('; '));
+    const { values, failures } = await this.each(read);
+    if (failures.length > 0) throw new Error(failures.join('; '));
     return values;
   }
 }

@@ -42,17 +42,19 @@ export async function homeOf(databases: Databases, user_id: number, wanted?: num
 }
 
 /** Reads from each database (`Databases.each`). Owners whose database is not bound are a failure, too: the result lacks what they have. */
-export function eachOfOwners<T>(databases: Databases, read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
-  return databases.each(async (database) => {
-    const values = await read(database);
-    if (database !== databases.first) return values;
-    const claimed = await database.db.selectDistinct({ number: homes.database }).from(homes).orderBy(homes.database);
-    for (const { number } of claimed) {
-      if (databases.numbered(number) === undefined)
-        databases.failures.push(`${bindingOf(number)} has owners, but the configuration does not bind it`);
-    }
-    return values;
+export async function eachOfOwners<T>(databases: Databases, read: (database: BoundDatabase) => Promise<T>) {
+  const { values, failures } = await databases.each(async (database) => {
+    const homesIn =
+      database === databases.first ? database.db.selectDistinct({ number: homes.database }).from(homes) : [];
+    return { value: await read(database), claimed: await homesIn };
   });
+  const unbound = values
+    .flatMap(({ claimed }) => claimed)
+    .filter(({ number }) => databases.numbered(number) === undefined);
+  const missing = unbound
+    .sort((a, b) => a.number - b.number)
+    .map(({ number }) => `${bindingOf(number)} has owners, but the configuration does not bind it`);
+  return { values: values.map(({ value }) => value), failures: [...failures, ...missing] };
 }
 
 /** Claims a database for a user. Returns the one that was claimed first. */

@@ -24,10 +24,9 @@ try {
 async function run({ name, given, where }: CommandLine) {
   // Loaded late: wrangler and drizzle take most of a second to load, and help and errors need not wait for them.
   const [{ withDatabases }, { RUNS }] = await Promise.all([import('./open.ts'), import('./runs.ts')]);
-  const { result, failures } = await withDatabases(where, async (databases) => ({
-    result: await RUNS[name](databases, given, new Date()),
-    failures: databases.failures,
-  }));
+  const { failures = [], ...result } = await withDatabases(where, (databases) =>
+    RUNS[name](databases, given, new Date()),
+  );
   process.stdout.write(`${JSON.stringify(result)}\n`);
   if (failures.length > 0) throw new Error(failures.join('; '));
 }

@@ -21,15 +21,21 @@ import { claimToken, eachOfOwners, homeOf } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { summaryOf } from './summary.ts';
 
+/** What a command prints. `failures` is not part of it: there are some if it lacks what is in a database that failed. */
+type Result = { failures?: string[]; [name: string]: unknown };
 /** The type of a method, which may declare `given` more narrowly than its caller knows it. commandLineOf has read it as declared. */
-type Run<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<object> }['run'];
+type Run<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<Result> }['run'];
 
 function found<T>(row: T | undefined, what: string): T {
   if (row === undefined) throw new Error(`There is no ${what} with that id.`);
   return row;
 }
 const homeOfBusiness = (databases: Databases, id: number): BoundDatabase => found(databases.holding(id), 'business');
-const byId = (rows: { id: number }[][]) => rows.flat().sort((a, b) => a.id - b.id);
+/** What is read from each database, under this name, in one list. */
+async function listed<T>(databases: Databases, name: string, read: (database: BoundDatabase) => Promise<T[]>) {
+  const { values, failures } = await eachOfOwners(databases, read);
+  return { [name]: values.flat(), ...(failures.length > 0 ? { failures } : {}) };
+}
 
 export const RUNS: Record<CommandName, Run> = {
   async 'business create'(databases, { database, ...row }, now) {
@@ -38,9 +44,7 @@ export const RUNS: Record<CommandName, Run> = {
     const home = await homeOf(databases, row.user_id, database);
     return { business: await createBusiness(home, row, now) };
   },
-  'business list': async (databases, given) => ({
-    businesses: byId(await eachOfOwners(databases, ({ db }) => listBusinesses(db, given.user_id))),
-  }),
+  'business list': (databases, given) => listed(databases, 'businesses', ({ db }) => listBusinesses(db, given.user_id)),
   async 'business show'(databases, { ID }) {
     const { db } = homeOfBusiness(databases, ID);
     return { business: found(await findBusiness(db, ID), 'business'), limits: await limitsOfBusiness(db, ID) };
@@ -88,8 +92,8 @@ export const RUNS: Record<CommandName, Run> = {
       const { db } = homeOfBusiness(databases, ID);
       return { changes: await listChanges(db, { subject: 'business', subject_id: ID }) };
     }
-    const of = { subject: 'user', subject_id: user_id ?? 0 } as const;
-    return { changes: (await eachOfOwners(databases, ({ db }) => listChanges(db, of))).flat() };
+    const subject = { subject: 'user', subject_id: user_id ?? 0 } as const;
+    return listed(databases, 'changes', ({ db }) => listChanges(db, subject));
   },
   async 'usage import'(databases, { ID, FILE, replace = false }, now) {
     const { db } = homeOfBusiness(databases, ID);
@@ -109,13 +113,10 @@ export const RUNS: Record<CommandName, Run> = {
     const key = { user_id, name, expires_on, business_id: business_id ?? null, read_only: read_only ?? false };
     return createKey(home, key, now);
   },
-  'key list': async (databases, given) => ({
-    keys: byId(await eachOfOwners(databases, ({ db }) => listKeys(db, given.user_id))),
-  }),
+  'key list': (databases, given) => listed(databases, 'keys', ({ db }) => listKeys(db, given.user_id)),
   'key revoke': async (databases, { ID }, now) => ({
     key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
   }),
-  'database list': async (databases, _, now) => ({
-    databases: await eachOfOwners(databases, (database) => summaryOf(database, addDays(dayOf(now), -1))),
-  }),
+  'database list': (databases, _, now) =>
+    listed(databases, 'databases', async (database) => [await summaryOf(database, addDays(dayOf(now), -1))]),
 } satisfies { [N in CommandName]: Run<GivenTo<N>> };

@@ -10,10 +10,10 @@ export function idOf(text: string): number | null {
  * The origin of a call: its `Origin` header. Without one, the service's own if the browser says that a page on the service's own
  * host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2). Otherwise null: the caller is a server.
  */
-export function originOf(headers: Headers, own_origin: string): string | null {
+export function originOf(headers: Headers, ownOrigin: string): string | null {
   const sent = headers.get('Origin');
   if (sent !== null) return sent;
-  return headers.get('Sec-Fetch-Site') === 'same-origin' ? own_origin : null;
+  return headers.get('Sec-Fetch-Site') === 'same-origin' ? ownOrigin : null;
 }
 
 /** Whether a request has anything that its sender took for a credential. */

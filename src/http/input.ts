@@ -36,13 +36,13 @@ const NAME_LENGTH = 64;
 const words = new Intl.ListFormat('en');
 
 /** Refuses the first parameter that an operation does not have: a typing error must not be ignored. */
-async function refuseUnknownParameters(c: ContextOf<Guarded>, { of, schema }: Query): Promise<void> {
+async function refuseUnknownParameters(c: ContextOf<Guarded>, { name: operation, schema }: Query): Promise<void> {
   const known = Object.keys(schema.shape);
   // Not from the object of all parameters: it has names such as `7` first.
   for (const sent of new URL(c.req.url).searchParams.keys()) {
     if (known.includes(sent)) continue;
     const name = sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed();
-    throw await invalidField(c, name, `is not a parameter of ${of}: it takes ${words.format(known) || 'none'}`);
+    throw await invalidField(c, name, `is not a parameter of ${operation}: it takes ${words.format(known) || 'none'}`);
   }
 }
 
@@ -67,7 +67,7 @@ export async function readJson<S extends z.ZodMiniType>(
     throw await invalidField(c, 'body', JSON_RULE);
   }
   if (!isSmallJson(body)) throw await invalidField(c, 'body', SMALL_JSON_RULE);
-  const value = parsed(body);
+  const value = jsonIn(body);
   if (value === undefined) throw await invalidField(c, 'body', JSON_RULE);
   const result = z.safeParse(schema, value);
   if (!result.success) throw await invalidInput(c, errorsOf(result.error.issues));
@@ -75,7 +75,7 @@ export async function readJson<S extends z.ZodMiniType>(
 }
 
 /** Returns undefined, which JSON cannot express, if the text is not JSON. */
-function parsed(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

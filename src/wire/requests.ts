@@ -7,8 +7,8 @@ import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
 import { MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
-/** The parameters of an operation. `of` is what the refusal of another parameter calls the operation. */
-export type Query = { of: string; schema: z.ZodMiniObject };
+/** The parameters of an operation. `name` is what the refusal of another parameter calls the operation. */
+export type Query = { name: string; schema: z.ZodMiniObject };
 
 /** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
 const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
@@ -16,8 +16,8 @@ const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =
 
 export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
-export const rangeQuery = { of: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
-export const NO_QUERY = { of: 'this operation', schema: z.object({}) } satisfies Query;
+export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
+export const NO_QUERY = { name: 'this operation', schema: z.object({}) } satisfies Query;
 
 /** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
@@ -28,7 +28,7 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
     limit: z.optional(z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule))),
     [cursor]: z.optional(z.string(idRule).check(z.refine((text) => idOf(text) !== null, idRule))),
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
-  return { of: 'this list', schema } satisfies Query;
+  return { name: 'this list', schema } satisfies Query;
 }
 export const MAX_CHANGES_PER_PAGE = 100;
 export const changesQuery = pageQuery('before', MAX_CHANGES_PER_PAGE);
