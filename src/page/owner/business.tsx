@@ -3,11 +3,11 @@ import { useState } from 'hono/jsx/dom';
 import type { Business as Answered } from './api.ts';
 import { useAsked } from './asked.ts';
 import { Changes } from './changes.tsx';
-import type { Session } from './console.tsx';
 import { Domains } from './domains.tsx';
 import { Limits } from './limits.tsx';
 import { Failed, Loading, Status, Title } from './parts.tsx';
 import { businessesHref } from './route.ts';
+import type { Session } from './session.ts';
 import { Token } from './token.tsx';
 import { Usage } from './usage.tsx';
 

@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
 import { useAsked } from './asked.ts';
-import type { Session, Visited } from './console.tsx';
 import { Failed, Loading, Status, Title } from './parts.tsx';
 import { businessesHref, businessHref, searchFor } from './route.ts';
+import type { Session, Visited } from './session.ts';
 import { Sparkline } from './sparkline.tsx';
 import { compact, failureWords, number, plural } from './words.ts';
 

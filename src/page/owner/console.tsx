@@ -1,23 +1,11 @@
 // The frame of the console: who is signed in, and which view is shown.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import { type Api, type Businesses as BusinessesPage, connect } from './api.ts';
+import { type Api, connect } from './api.ts';
 import { Business } from './business.tsx';
 import { Businesses } from './businesses.tsx';
 import { useRoute } from './route.ts';
+import { nothingVisited, type Session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
-
-/** Somebody who is signed in. `first` is the page of the list that was read to try the key. */
-export type Session = { api: Api; readOnly: boolean; first: BusinessesPage };
-
-/** What outlives a list, so that back from a business finds it. */
-export type Visited = {
-  /** Where the page before a page of the list starts. */
-  earlier: Map<number, number>;
-  /** How far each list was scrolled when a business was opened, by hash. */
-  tops: Map<string, number>;
-};
-
-const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map() });
 
 const ENDED = 'You were signed out: the key no longer works. It may have expired, or been revoked.';
 
