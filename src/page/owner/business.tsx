@@ -1,11 +1,11 @@
 // One business: its usage, domains, token, limits and changes.
 import { useState } from 'hono/jsx/dom';
 import type { Business as Answered } from './api.ts';
-import { useAsked } from './asked.ts';
 import { Changes } from './changes.tsx';
 import { Domains } from './domains.tsx';
 import { Limits } from './limits.tsx';
 import { Failed, Loading, Status, Title } from './parts.tsx';
+import { useQuery } from './query.ts';
 import { businessesHref } from './route.ts';
 import type { Session } from './session.ts';
 import { Token } from './token.tsx';
@@ -15,16 +15,23 @@ const LOADING_ROWS = 4;
 
 export function Business({ session, id }: { session: Session; id: number }) {
   const { api, readOnly } = session;
-  const [changed, setChanged] = useState(0);
+  const [revision, setRevision] = useState(0);
   const known = session.first.businesses.find((business) => business.id === id);
-  const { data, failure, again, put } = useAsked(() => api.business(id), [id]);
+  const { data, failure, reload, setData } = useQuery(() => api.business(id), [id]);
   const seen = data ?? known;
-  /** After a change, what the service says. After a failure nobody knows, so it is asked. */
-  function onChanged(business: Answered | null): void {
-    if (business === null) again();
-    else put(business);
-    setChanged((count) => count + 1);
-  }
+  const countRevision = () => setRevision((count) => count + 1);
+  const editor = {
+    api,
+    readOnly,
+    onChanged: (business: Answered) => {
+      setData(business);
+      countRevision();
+    },
+    reload: () => {
+      reload();
+      countRevision();
+    },
+  };
   const unknown = failure?.status === 401;
 
   return (
@@ -50,15 +57,15 @@ export function Business({ session, id }: { session: Session; id: number }) {
         failure === null ? (
           <Loading rows={LOADING_ROWS} />
         ) : (
-          <Failed failure={failure} again={again} />
+          <Failed failure={failure} reload={reload} />
         )
       ) : (
         <>
           <Usage key="usage" api={api} business={data} />
           <Limits key="limits" api={api} id={id} />
-          <Domains key="domains" api={api} business={data} readOnly={readOnly} onChanged={onChanged} />
-          <Token key="token" api={api} business={data} readOnly={readOnly} onChanged={onChanged} />
-          <Changes key="changes" api={api} id={id} changed={changed} />
+          <Domains key="domains" {...editor} business={data} />
+          <Token key="token" {...editor} business={data} />
+          <Changes key="changes" api={api} id={id} revision={revision} />
         </>
       )}
     </>

@@ -1,8 +1,8 @@
 // The businesses of a key, in pages as the service has them, and a search over all of them.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
-import { useAsked } from './asked.ts';
 import { Failed, Loading, Status, Title } from './parts.tsx';
+import { useQuery } from './query.ts';
 import { businessesHref, businessHref, searchFor } from './route.ts';
 import type { Session, Visited } from './session.ts';
 import { Sparkline } from './sparkline.tsx';
@@ -15,7 +15,7 @@ type Props = { session: Session; after: number; search: string; visited: Visited
 
 export function Businesses({ session, after, search: text, visited }: Props) {
   const { api, first } = session;
-  const { data, failure, busy, again } = useAsked(() => api.businesses(after), [after], after === 0 ? first : null);
+  const { data, failure, busy, reload } = useQuery(() => api.businesses(after), [after], after === 0 ? first : null);
   const search = useSearch(api);
   const wanted = text.trim();
   const isShown = wanted === '' ? data !== null : search.all.length > 0;
@@ -49,11 +49,11 @@ export function Businesses({ session, after, search: text, visited }: Props) {
       ) : data !== null ? (
         <>
           <List businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} tops={visited.tops} />
-          {failure && <Failed failure={failure} again={again} />}
+          {failure && <Failed failure={failure} reload={reload} />}
           <Pages after={after} next={data.next} earlier={visited.earlier} />
         </>
       ) : failure !== null ? (
-        <Failed failure={failure} again={again} />
+        <Failed failure={failure} reload={reload} />
       ) : (
         <Loading rows={LOADING_ROWS} />
       )}
@@ -172,7 +172,7 @@ function Found({ wanted, search: { all, busy, failure, start }, tops }: FoundPro
       <p class="note" role="status">
         {failure === null ? words : failureWords(failure)}
       </p>
-      {failure !== null && <Failed failure={failure} again={start} />}
+      {failure !== null && <Failed failure={failure} reload={start} />}
       {(found.length > 0 || !busy) && failure === null && (
         <List
           businesses={found.slice(0, MOST_SHOWN)}

@@ -1,8 +1,8 @@
 // Who changed what, newest first.
 import { useState } from 'hono/jsx/dom';
 import type { Api, Change } from './api.ts';
-import { useAsked, useDoing } from './asked.ts';
 import { Act, Failed, Loading, Section } from './parts.tsx';
+import { useMutation, useQuery } from './query.ts';
 import { failureWords, instantWords } from './words.ts';
 
 const LOADING_ROWS = 3;
@@ -36,23 +36,23 @@ function lines(before: Values, after: Values): { name: string; before: string | 
     .filter((line) => line.before !== null || line.after !== null);
 }
 
-export function Changes({ api, id, changed }: { api: Api; id: number; changed: number }) {
-  const newest = useAsked(() => api.changes(id, null), [id, changed]);
+export function Changes({ api, id, revision }: { api: Api; id: number; revision: number }) {
+  const newest = useQuery(() => api.changes(id, null), [id, revision]);
   const [older, setOlder] = useState<{ changes: Change[]; next: number | null } | null>(null);
-  const { busy, failure, start } = useDoing();
+  const { busy, failure, run } = useMutation();
   const next = older === null ? (newest.data?.next ?? null) : older.next;
   const first = newest.data?.changes ?? [];
   const known = new Set(first.map((change) => change.id));
   const all = [...first, ...(older?.changes.filter((change) => !known.has(change.id)) ?? [])];
   const more = () =>
-    start('Loading…', async () => {
+    run('Loading…', async () => {
       const page = await api.changes(id, next);
       setOlder({ changes: [...(older?.changes ?? first), ...page.changes], next: page.next });
     });
 
   return (
     <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Times are UTC.">
-      {newest.failure !== null && <Failed failure={newest.failure} again={newest.again} />}
+      {newest.failure !== null && <Failed failure={newest.failure} reload={newest.reload} />}
       {newest.data === null ? (
         newest.failure === null && <Loading rows={LOADING_ROWS} />
       ) : all.length === 0 ? (

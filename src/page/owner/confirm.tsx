@@ -2,7 +2,7 @@
 // in the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import { useDoing } from './asked.ts';
+import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
 
 const ARMED_AFTER_MS = 500;
@@ -26,7 +26,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
   const dialog = useRef<HTMLDialogElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [armed, setArmed] = useState(false);
-  const { busy, failure, start } = useDoing();
+  const { busy, failure, run } = useMutation();
   const done = useRef(false);
 
   useEffect(() => {
@@ -45,7 +45,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
 
   async function confirm(event: MouseEvent): Promise<void> {
     if (!armed || event.detail > 1) return;
-    done.current = await start(doing, work);
+    done.current = await run(doing, work);
     if (done.current) dialog.current?.close();
     else onFailure?.();
   }

@@ -2,15 +2,14 @@
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { canonicalSite } from '../../core/site.ts';
 import { withScheme } from './address.ts';
-import type { Api, Business } from './api.ts';
-import { useDoing } from './asked.ts';
+import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Act, Section, VERBATIM } from './parts.tsx';
+import { useMutation } from './query.ts';
 import { Refused } from './refused.tsx';
+import type { EditorProps } from './session.ts';
 import { aboutDomain, changeFailureWords, plural } from './words.ts';
-
-type Props = { api: Api; business: Business; readOnly: boolean; onChanged: (business: Business | null) => void };
 
 /** What was done last, and the site to add again if that was a removal. */
 type Done = { words: string; undo?: string };
@@ -19,11 +18,11 @@ const UNRESTRICTED = 'No domain is registered: the token works on every site, an
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
 
-export function Domains({ api, business, readOnly, onChanged }: Props) {
+export function Domains({ api, business, readOnly, onChanged, reload }: EditorProps) {
   const { id, access_list: entries } = business;
   const [done, setDone] = useState<Done | null>(null);
   const [lifting, setLifting] = useState(false);
-  const { busy, failure, start, forget } = useDoing();
+  const { busy, failure, run, reset } = useMutation();
   const list = useRef<HTMLDivElement>(null);
   const sites = entries.map(({ site }) => site);
   const isActive = business.status === 'active';
@@ -31,18 +30,18 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
   /** One change at a time. The list is what the service says afterwards. */
   async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
     setDone(null);
-    const isDone = await start(what, async () => {
+    const isDone = await run(what, async () => {
       onChanged(await work());
       setDone(then);
     });
-    if (!isDone) onChanged(null);
+    if (!isDone) reload();
     return isDone;
   }
   const add = (site: string) =>
     change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${canonicalSite(site).site ?? site}.` });
   function forgetLast(): void {
     setDone((last) => (last?.undo === undefined ? null : last));
-    forget();
+    reset();
   }
   async function remove(access_id: number, site: string): Promise<void> {
     if (entries.length === 1) return setLifting(true);
@@ -108,7 +107,7 @@ export function Domains({ api, business, readOnly, onChanged }: Props) {
           action="Let the token work everywhere"
           doing="Removing…"
           work={async () => onChanged(await api.removeSites(id))}
-          onFailure={() => onChanged(null)}
+          onFailure={reload}
           onClose={lifted}
         >
           <p>

@@ -1,8 +1,8 @@
 // The limits of a business and what is left of them. A business without any shows nothing.
 import { dayOf, monthOf } from '../../core/time.ts';
 import type { Api } from './api.ts';
-import { useAsked } from './asked.ts';
 import { Failed, Section } from './parts.tsx';
+import { useQuery } from './query.ts';
 import { number, plural } from './words.ts';
 
 /** The limits and the uses that count towards each. */
@@ -20,11 +20,11 @@ async function standingOf(api: Api, id: number) {
 }
 
 export function Limits({ api, id }: { api: Api; id: number }) {
-  const { data, failure, again } = useAsked(() => standingOf(api, id), [id]);
+  const { data, failure, reload } = useQuery(() => standingOf(api, id), [id]);
   if (failure !== null && data === null) {
     return (
       <Section id="limits" title="Limits">
-        <Failed failure={failure} again={again} />
+        <Failed failure={failure} reload={reload} />
       </Section>
     );
   }

@@ -63,11 +63,11 @@ const NO = 'false' as unknown as boolean;
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
 
 /** Why something could not be read, with a way to try again. */
-export function Failed({ failure, again }: { failure: Failure; again: () => void }) {
+export function Failed({ failure, reload }: { failure: Failure; reload: () => void }) {
   return (
     <div class="failed" role="alert">
       <p>{failureWords(failure)}</p>
-      <Act class="quiet" onAct={again}>
+      <Act class="quiet" onAct={reload}>
         Try again
       </Act>
     </div>

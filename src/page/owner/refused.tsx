@@ -1,9 +1,9 @@
 // The origins that were refused lately: a hint which page is still to be registered, and never more than that.
 import { useState } from 'hono/jsx/dom';
 import type { Api } from './api.ts';
-import { useAsked } from './asked.ts';
 import { Confirm } from './confirm.tsx';
 import { Act, Failed } from './parts.tsx';
+import { useQuery } from './query.ts';
 import { instantWords, plural } from './words.ts';
 
 type Props = {
@@ -19,7 +19,7 @@ type Props = {
 const dismissed = new Set<string>();
 
 export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
-  const { data, failure, again } = useAsked(() => api.refused(id), [id, sites.join(' ')]);
+  const { data, failure, reload } = useQuery(() => api.refused(id), [id, sites.join(' ')]);
   const [, setTurn] = useState(0);
   const [isForgetting, setForgetting] = useState(false);
   const nameOf = (origin: string) => `${id} ${origin}`;
@@ -35,7 +35,7 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
     setTurn((turn) => turn + 1);
   }
 
-  if (failure !== null && data === null) return <Failed failure={failure} again={again} />;
+  if (failure !== null && data === null) return <Failed failure={failure} reload={reload} />;
   if (data === null || data.length === 0) return null;
   return (
     <div class="refused">
@@ -87,7 +87,7 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
           work={async () => void (await api.forgetRefused(id))}
           onClose={() => {
             setForgetting(false);
-            again();
+            reload();
           }}
         >
           <p>

@@ -1,5 +1,5 @@
 // What the views share while somebody is signed in.
-import type { Api, Businesses } from './api.ts';
+import type { Api, Business, Businesses } from './api.ts';
 
 /** Somebody who is signed in. `first` is the page of the list that was read to try the key. */
 export type Session = { api: Api; readOnly: boolean; first: Businesses };
@@ -13,3 +13,12 @@ export type Visited = {
 };
 
 export const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map() });
+
+/** What the parts of a business take that change it. After a failure nobody knows whether the change was made: they `reload`. */
+export type EditorProps = {
+  api: Api;
+  business: Business;
+  readOnly: boolean;
+  onChanged: (business: Business) => void;
+  reload: () => void;
+};

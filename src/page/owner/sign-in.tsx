@@ -1,8 +1,8 @@
 // Signing in: a key is tried by reading the list of businesses. The field is no controlled one, so that the key is never an attribute.
 import { useEffect, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
-import { useDoing } from './asked.ts';
 import { VERBATIM } from './parts.tsx';
+import { useMutation } from './query.ts';
 import { refusedKeyWords } from './words.ts';
 
 type Props = { notice: string; signIn: (key: string) => Promise<void> };
@@ -12,13 +12,13 @@ const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 export function SignIn({ notice, signIn }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const { busy, failure, start } = useDoing();
+  const { busy, failure, run } = useMutation();
   useEffect(() => field.current?.focus(), []);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     const key = field.current?.value.trim() ?? '';
-    const done = await start('signing in', async () => {
+    const done = await run('signing in', async () => {
       if (!isSendable(key)) throw new Failure(401, 'Unauthenticated.');
       await signIn(key);
       if (field.current) field.current.value = '';

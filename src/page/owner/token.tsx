@@ -1,12 +1,11 @@
 // The token of a business: the tag to paste, and a new token in place of the old one.
 import { useState } from 'hono/jsx/dom';
 import { durationOf } from '../../core/duration.ts';
-import type { Api, Business } from './api.ts';
+import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { Act, Copy, Section } from './parts.tsx';
+import type { EditorProps } from './session.ts';
 import { instantWords } from './words.ts';
-
-type Props = { api: Api; business: Business; readOnly: boolean; onChanged: (business: Business | null) => void };
 
 const tagOf = ({
   id,
@@ -24,7 +23,7 @@ type Keep = (typeof KEEPS)[number]['keep'];
 
 const endOf = (keep: string): string => instantWords(new Date(Date.now() + (durationOf(keep) ?? 0)));
 
-export function Token({ api, business, readOnly, onChanged }: Props) {
+export function Token({ api, business, readOnly, onChanged, reload }: EditorProps) {
   const [isRotating, setRotating] = useState(false);
   const [keep, setKeep] = useState<Keep>('24h');
   const [done, setDone] = useState('');
@@ -87,7 +86,7 @@ export function Token({ api, business, readOnly, onChanged }: Props) {
           action={chosen.action}
           doing="Replacing…"
           work={rotate}
-          onFailure={() => onChanged(null)}
+          onFailure={reload}
           onClose={closed}
         >
           <p>

@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
 import { type Api, type Business, type Days, Failure } from './api.ts';
-import { useDoing } from './asked.ts';
 import { Act } from './parts.tsx';
+import { useMutation } from './query.ts';
 import { change, compact, dayWords, failureWords, mean, number, rangeWords } from './words.ts';
 
 const LENGTHS = [7, 30, 90, 365];
@@ -127,7 +127,7 @@ function changeOf({ total, before }: Loaded): [string, string] {
 function Download({ api, id, days, problem }: { api: Api; id: number; days: Days; problem: string | null }) {
   const [file, setFile] = useState<{ url: string; name: string } | null>(null);
   const link = useRef<HTMLAnchorElement>(null);
-  const { busy, failure, start } = useDoing();
+  const { busy, failure, run } = useMutation();
   useEffect(() => {
     if (file === null) return;
     link.current?.click();
@@ -135,7 +135,7 @@ function Download({ api, id, days, problem }: { api: Api; id: number; days: Days
     return () => clearTimeout(timer);
   }, [file]);
   const download = () =>
-    start('Downloading…', async () => {
+    run('Downloading…', async () => {
       if (problem !== null) throw new Failure(422, problem);
       const url = URL.createObjectURL(await api.csv(id, days));
       setFile({ url, name: `usage-${id}-${days.from}-${days.to}.csv` });

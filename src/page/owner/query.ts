@@ -1,0 +1,72 @@
+// Reading and changing what the service has, from a component.
+import { useCallback, useEffect, useRef, useState } from 'hono/jsx/dom';
+import { Failure } from './api.ts';
+
+const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure(-1, `Something is wrong with this page: ${error}`);
+
+/** What was read stays while it is read again. `setData` is for what the answer to a change has told. */
+export type Query<T> = {
+  data: T | null;
+  failure: Failure | null;
+  busy: boolean;
+  reload: () => void;
+  setData: (data: T) => void;
+};
+
+/** Reads when the component appears, and whenever one of `dependencies` changes. An answer that a later call overtook is dropped. */
+export function useQuery<T>(
+  read: () => Promise<T>,
+  dependencies: readonly unknown[],
+  initial: T | null = null,
+): Query<T> {
+  const [state, setState] = useState({ data: initial, failure: null as Failure | null, busy: true });
+  const latest = useRef(0);
+  const supersede = () => {
+    latest.current = (latest.current ?? 0) + 1;
+    return latest.current;
+  };
+  const reload = () => {
+    const call = supersede();
+    setState((last) => ({ ...last, failure: null, busy: true }));
+    read().then(
+      (data) => call === latest.current && setState({ data, failure: null, busy: false }),
+      (error) => call === latest.current && setState((last) => ({ ...last, failure: failureOf(error), busy: false })),
+    );
+  };
+  const setData = (data: T) => {
+    supersede();
+    setState({ data, failure: null, busy: false });
+  };
+  useEffect(() => {
+    reload();
+    return () => void supersede();
+  }, dependencies);
+  return { ...state, reload, setData };
+}
+
+/** `busy` names the change whose answer is awaited. */
+type Mutation = { busy: string | null; failure: Failure | null };
+
+/** Makes one change at a time: while one is awaited, `run` does nothing. It resolves to whether the change succeeded. */
+export function useMutation() {
+  const [mutation, setMutation] = useState<Mutation>({ busy: null, failure: null });
+  const running = useRef(false);
+  const run = useCallback(async (busy: string, work: () => Promise<void>): Promise<boolean> => {
+    if (running.current) return false;
+    running.current = true;
+    setMutation({ busy, failure: null });
+    try {
+      await work();
+      setMutation({ busy: null, failure: null });
+      return true;
+    } catch (error) {
+      setMutation({ busy: null, failure: failureOf(error) });
+      return false;
+    } finally {
+      running.current = false;
+    }
+  }, []);
+  const reset = () => setMutation({ busy: null, failure: null });
+  return { ...mutation, run, reset };
+}
