@@ -119,7 +119,7 @@ button {
 @media (pointer: coarse) { button { min-height: 44px; } }
 button:hover { border-color: var(--muted); }
 button:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none; }
 .tooltip span { display: block; }
 @media (forced-colors: active) {

@@ -57,7 +57,7 @@ export class UsageChart extends HTMLElement {
   readonly #message = box('message');
   readonly #tip = box('tooltip');
   readonly #plot = box('plot', this.#message, this.#tip);
-  readonly #table = html('div', { class: 'unseen' });
+  readonly #table = html('div', { class: 'sr-only' });
   readonly #card = box(
     'card',
     html('div', { class: 'head' }, this.#label, this.#total, this.#range),
@@ -245,7 +245,7 @@ export class UsageChart extends HTMLElement {
     const counts = before ? `: ${number(before.total)}` : '';
     this.#range.append(' ', span('before', range(days.from, days.to) + counts));
     if (!before?.total) return;
-    this.#total.append(' ', span('change', span('unseen', `${word('before')}: `), percent(total / before.total - 1)));
+    this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(total / before.total - 1)));
   }
 
   /** What a visitor reads where there is no chart, and a button where another try can change that. */

@@ -102,7 +102,7 @@ function Row({ business, leave }: { business: ListedBusiness; leave: () => void 
         <Sparkline used={used} />
         <span class="count" title={plural(total, 'use')}>
           {compact(total)}
-          <span class="unseen">{total === 1 ? ' use' : ' uses'} in 30 days</span>
+          <span class="sr-only">{total === 1 ? ' use' : ' uses'} in 30 days</span>
         </span>
       </a>
     </li>

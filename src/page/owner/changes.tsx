@@ -1,7 +1,7 @@
 // Who changed what, newest first.
 import { useState } from 'hono/jsx/dom';
 import type { Api, Change } from './api.ts';
-import { Act, Failed, Loading, Section } from './parts.tsx';
+import { Button, Failed, Loading, Section } from './parts.tsx';
 import { useMutation, useQuery } from './query.ts';
 import { failureWords, instantWords } from './words.ts';
 
@@ -68,9 +68,9 @@ export function Changes({ api, id, revision }: { api: Api; id: number; revision:
         {failure && failureWords(failure)}
       </p>
       {next !== null && (
-        <Act class="quiet" busy={busy !== null} onAct={() => void more()}>
+        <Button class="quiet" busy={busy !== null} onClick={() => void more()}>
           {busy ?? 'Older'}
-        </Act>
+        </Button>
       )}
     </Section>
   );

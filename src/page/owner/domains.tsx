@@ -5,7 +5,7 @@ import { withScheme } from './address.ts';
 import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { OriginCheck } from './origin-check.tsx';
-import { Act, Section, VERBATIM } from './parts.tsx';
+import { Button, Section, VERBATIM } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { Refused } from './refused.tsx';
 import type { EditorProps } from './session.ts';
@@ -68,14 +68,14 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
               <li key={access_id}>
                 <code>{site}</code>
                 {!readOnly && (
-                  <Act
+                  <Button
                     class="quiet"
                     label={`Remove ${site}`}
                     busy={busy !== null}
-                    onAct={() => void remove(access_id, site)}
+                    onClick={() => void remove(access_id, site)}
                   >
                     {busy === `remove ${site}` ? 'Removing…' : entries.length === 1 ? 'Remove…' : 'Remove'}
-                  </Act>
+                  </Button>
                 )}
               </li>
             ))}
@@ -85,9 +85,9 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
       <p class="done" role="status">
         {done?.words}
         {done?.undo !== undefined && (
-          <Act class="link" busy={busy !== null} onAct={() => void add(done.undo ?? '')}>
+          <Button class="link" busy={busy !== null} onClick={() => void add(done.undo ?? '')}>
             Undo
-          </Act>
+          </Button>
         )}
       </p>
       <p class="problem" role="alert">
@@ -95,9 +95,9 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
       </p>
       {!readOnly && <Add isFirst={entries.length === 0} isBusy={busy !== null} add={add} forget={forgetLast} />}
       {!readOnly && entries.length > 1 && (
-        <Act class="quiet danger-text" onAct={() => setLifting(true)}>
+        <Button class="quiet danger-text" onClick={() => setLifting(true)}>
           Remove all domains…
-        </Act>
+        </Button>
       )}
       <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
       <Refused api={api} id={id} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
@@ -183,9 +183,9 @@ function Add({ isFirst, isBusy, add, forget }: AddProps) {
           aria-describedby="site-problem"
           onInput={type}
         />
-        <Act submits busy={isBusy}>
+        <Button submits busy={isBusy}>
           Add
-        </Act>
+        </Button>
       </div>
       <p id="site-problem" class="problem" role="alert">
         {problem}
@@ -196,9 +196,9 @@ function Add({ isFirst, isBusy, add, forget }: AddProps) {
             <span>
               Did you mean <code>{offered}</code>?
             </span>
-            <Act busy={isBusy} onAct={() => void send(offered)}>
+            <Button busy={isBusy} onClick={() => void send(offered)}>
               Add {offered}
-            </Act>
+            </Button>
           </p>
         )}
       </div>

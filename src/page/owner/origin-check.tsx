@@ -2,7 +2,7 @@
 import { useState } from 'hono/jsx/dom';
 import { isRegistrable, sitesCovering } from '../../core/site.ts';
 import { originOf } from './address.ts';
-import { Act, VERBATIM } from './parts.tsx';
+import { Button, VERBATIM } from './parts.tsx';
 
 type Props = {
   isActive: boolean;
@@ -48,9 +48,9 @@ export function OriginCheck({ isActive, sites, readOnly, isBusy, add }: Props) {
               )}
             </span>
             {isActive && !passes && !readOnly && isRegistrable(origin) && (
-              <Act class="quiet" busy={isBusy} label={`Register it: ${origin}`} onAct={() => void add(origin)}>
+              <Button class="quiet" busy={isBusy} label={`Register it: ${origin}`} onClick={() => void add(origin)}>
                 Register it
-              </Act>
+              </Button>
             )}
           </p>
         )}

@@ -31,19 +31,19 @@ export function Section({ id, title, note, children }: PropsWithChildren<{ id: s
   );
 }
 
-type ActProps = PropsWithChildren<{
+type ButtonProps = PropsWithChildren<{
   class?: string;
   busy?: boolean;
   label?: string;
   submits?: boolean;
-  onAct?: () => void;
+  onClick?: () => void;
 }>;
 
 /** A button that changes something. The second click of a double click is none, and it stays in its place while it is busy. */
-export function Act({ class: name = '', busy = false, label, submits = false, onAct, children }: ActProps) {
+export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
-    else onAct?.();
+    else onClick?.();
   }
   return (
     <button
@@ -67,9 +67,9 @@ export function Failed({ failure, reload }: { failure: Failure; reload: () => vo
   return (
     <div class="failed" role="alert">
       <p>{failureWords(failure)}</p>
-      <Act class="quiet" onAct={reload}>
+      <Button class="quiet" onClick={reload}>
         Try again
-      </Act>
+      </Button>
     </div>
   );
 }

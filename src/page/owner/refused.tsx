@@ -2,7 +2,7 @@
 import { useState } from 'hono/jsx/dom';
 import type { Api } from './api.ts';
 import { Confirm } from './confirm.tsx';
-import { Act, Failed } from './parts.tsx';
+import { Button, Failed } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { instantWords, plural } from './words.ts';
 
@@ -55,12 +55,12 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
             </span>
             {!readOnly && (
               <span class="acts">
-                <Act class="quiet" label={`Add ${origin}`} busy={isBusy} onAct={() => void add(origin)}>
+                <Button class="quiet" label={`Add ${origin}`} busy={isBusy} onClick={() => void add(origin)}>
                   Add
-                </Act>
-                <Act class="quiet" label={`Dismiss ${origin}`} onAct={() => dismiss(origin)}>
+                </Button>
+                <Button class="quiet" label={`Dismiss ${origin}`} onClick={() => dismiss(origin)}>
                   Dismiss
-                </Act>
+                </Button>
               </span>
             )}
           </li>
@@ -69,15 +69,15 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
       {hidden > 0 && (
         <p class="note" role="status">
           {`${hidden}`} dismissed, until this page is closed.{' '}
-          <Act class="link" onAct={showAll}>
+          <Button class="link" onClick={showAll}>
             Show again
-          </Act>
+          </Button>
         </p>
       )}
       {!readOnly && (
-        <Act class="quiet danger-text" onAct={() => setForgetting(true)}>
+        <Button class="quiet danger-text" onClick={() => setForgetting(true)}>
           Forget all…
-        </Act>
+        </Button>
       )}
       {isForgetting && (
         <Confirm

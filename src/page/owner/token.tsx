@@ -3,7 +3,7 @@ import { useState } from 'hono/jsx/dom';
 import { durationOf } from '../../core/duration.ts';
 import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
-import { Act, Copy, Section } from './parts.tsx';
+import { Button, Copy, Section } from './parts.tsx';
 import type { EditorProps } from './session.ts';
 import { instantWords } from './words.ts';
 
@@ -77,9 +77,9 @@ export function Token({ api, business, readOnly, onChanged, reload }: EditorProp
       <p class="done" role="status">
         {done}
       </p>
-      <Act class="quiet" onAct={() => setRotating(true)}>
+      <Button class="quiet" onClick={() => setRotating(true)}>
         Replace the token…
-      </Act>
+      </Button>
       {isRotating && (
         <Confirm
           title="Replace the token?"
@@ -94,7 +94,7 @@ export function Token({ api, business, readOnly, onChanged, reload }: EditorProp
             it stops, so give them the new one first.
           </p>
           <fieldset class="choice">
-            <legend class="unseen">The old token</legend>
+            <legend class="sr-only">The old token</legend>
             {KEEPS.map(({ keep: value, label }) => (
               <label key={label} class="radio">
                 <input type="radio" name="keep" checked={value === keep} onChange={() => setKeep(value)} />

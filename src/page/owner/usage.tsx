@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
 import { type Api, type Business, type Days, Failure } from './api.ts';
-import { Act } from './parts.tsx';
+import { Button } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { change, compact, dayWords, failureWords, mean, number, rangeWords } from './words.ts';
 
@@ -51,7 +51,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
       </div>
       <div class="controls">
         <fieldset class="lengths">
-          <legend class="unseen">Last days</legend>
+          <legend class="sr-only">Last days</legend>
           {LENGTHS.map((length) => {
             const last = lastDays(length);
             const isShown = last.from === days.from && last.to === days.to;
@@ -145,9 +145,9 @@ function Download({ api, id, days, problem }: { api: Api; id: number; days: Days
       <span class="problem" role="alert">
         {failure && failureWords(failure)}
       </span>
-      <Act class="quiet" busy={busy !== null} onAct={download}>
+      <Button class="quiet" busy={busy !== null} onClick={download}>
         {busy ?? 'Download CSV'}
-      </Act>
+      </Button>
       <a ref={link} hidden href={file?.url} download={file?.name}>
         CSV
       </a>
