@@ -1,7 +1,6 @@
 // The page at /: the address of this service in the examples, buttons that copy them, and a live chart.
+import { copier } from './copy.ts';
 import type { UsageChart } from './usage-chart.ts';
-
-const COPIED_MS = 2000;
 
 const find = <E extends Element>(selector: string): E => {
   const found = document.querySelector<E>(selector);
@@ -13,11 +12,10 @@ for (const host of document.querySelectorAll('[data-host]')) host.textContent = 
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
   button.hidden = false;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? '');
-    button.textContent = 'Copied';
-    setTimeout(() => (button.textContent = 'Copy'), COPIED_MS);
+  const copy = copier((outcome) => {
+    button.textContent = outcome || 'Copy';
   });
+  button.addEventListener('click', () => void copy(button.previousElementSibling?.textContent ?? ''));
 }
 
 /** The chart that the build has put here: of the demo business in local development, else of none yet. */

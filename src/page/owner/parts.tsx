@@ -1,6 +1,7 @@
 // Small parts that several views share.
 import type { Child, PropsWithChildren } from 'hono/jsx';
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
 import { failureWords } from './words.ts';
 
@@ -91,22 +92,17 @@ export function Status({ status }: { status: string }) {
   return <span class={`badge ${status === 'active' ? 'good' : 'off'}`}>{STATUSES[status] ?? status}</span>;
 }
 
-const COPIED_MS = 2000;
-
-export function Copy({ text, label }: { text: string; label: string }) {
-  const [state, setState] = useState('');
-  const timer = useRef<number | null>(null);
-  async function copy(): Promise<void> {
-    await navigator.clipboard.writeText(text).then(
-      () => setState('Copied'),
-      () => setState('Not copied: select the text'),
-    );
-    clearTimeout(timer.current ?? 0);
-    timer.current = window.setTimeout(() => setState(''), COPIED_MS);
-  }
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [outcome, setOutcome] = useState('');
+  const copy = useMemo(() => copier(setOutcome), []);
   return (
-    <button type="button" class="quiet copy" aria-label={state === '' ? label : undefined} onClick={copy}>
-      <span aria-live="polite">{state || 'Copy'}</span>
+    <button
+      type="button"
+      class="quiet copy"
+      aria-label={outcome === '' ? label : undefined}
+      onClick={() => void copy(text)}
+    >
+      <span aria-live="polite">{outcome || 'Copy'}</span>
     </button>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'hono/jsx/dom';
 import { durationOf } from '../../core/duration.ts';
 import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
-import { Button, Copy, Section } from './parts.tsx';
+import { Button, CopyButton, Section } from './parts.tsx';
 import type { EditorProps } from './session.ts';
 import { instantWords } from './words.ts';
 
@@ -66,13 +66,13 @@ export function Token({ api, business, readOnly, onChanged, reload }: EditorProp
         <pre>
           <code>{tag}</code>
         </pre>
-        <Copy text={tag} label="Copy the tag" />
+        <CopyButton text={tag} label="Copy the tag" />
       </div>
       <div class="snippet">
         <pre>
           <code>{business.token}</code>
         </pre>
-        <Copy text={business.token} label="Copy the token" />
+        <CopyButton text={business.token} label="Copy the token" />
       </div>
       <p class="done" role="status">
         {done}
