@@ -1,7 +1,8 @@
 // Asks the service for a report, and tells apart why there is none, as far as a browser lets a page know.
 import type { Day } from './scale.ts';
 
-const TIMEOUT_MS = 30_000;
+/** How long an answer of the service is awaited, here and in the console. */
+export const ANSWER_TIMEOUT_MS = 30_000;
 
 /** `service`: it refused; `attributes`: business or token is missing; `csp`: the policy of the page forbids the call. */
 export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
@@ -16,7 +17,7 @@ export async function report({ base, business, token, from, to }: Asked, signal:
   const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`, document.baseURI);
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
-  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   // A page learns that its own policy has stopped a call from an event alone, which comes after the call has failed.
   let forbidden = false;
   const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {

@@ -2,10 +2,6 @@
 
 export type Day = { date: string; count: number };
 
-/** `Date` knows the days from 1970 to 9999 that the service knows. */
-export const addDays = (date: string, days: number): string =>
-  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
-
 export type Unit = 'day' | 'week' | 'month';
 
 type Span = { from: string; to: string; count: number };

@@ -1,10 +1,11 @@
 // <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
 // service by itself, and speaks the language of the page. Where there is nothing to show, visitors read that in a few plain
 // words; the words of the service go to the console and into the event.
+import { addDays, dayOf } from '../core/time.ts';
 import { STYLE } from './chart-style.ts';
 import { type Drawn, plot } from './plot.ts';
 import { type Asked, type Failure, failure, report } from './report.ts';
-import { addDays, type Bar, type Day, sum } from './scale.ts';
+import { type Bar, type Day, sum } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** Each is an attribute; `baseUrl` is `base-url`. */
@@ -43,7 +44,7 @@ const periodOf = (used: Day[]): Period => ({
 const daysBefore = ({ from, used }: Period) => ({ from: addDays(from, -used.length), to: addDays(from, -1) });
 
 /** The service counts by days in UTC. */
-const today = () => new Date().toISOString().slice(0, 10);
+const today = () => dayOf(new Date());
 
 export interface UsageChart extends Record<(typeof REFLECTED)[number], string | null> {}
 

@@ -24,7 +24,7 @@ export const WORDS = Object.keys(ENGLISH) as Word[];
 export const LANGUAGES = ['de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ja', 'zh', 'ar', 'he'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-const TIMEOUT_MS = 5000;
+const WORDS_TIMEOUT_MS = 5000;
 const tables: Record<string, Table> = {};
 
 const primaryOf = (language: string) => language.toLowerCase().split('-')[0] as string;
@@ -33,7 +33,7 @@ const primaryOf = (language: string) => language.toLowerCase().split('-')[0] as 
 export async function loadWords(language: string, base: string): Promise<void> {
   const primary = primaryOf(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;
-  const init = { credentials: 'omit', signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
+  const init = { credentials: 'omit', signal: AbortSignal.timeout(WORDS_TIMEOUT_MS) } as const;
   const answer = await fetch(`${base}/v1/words/${primary}.json`, init).catch(() => null);
   const table = answer?.ok ? ((await answer.json().catch(() => null)) as Partial<Table> | null) : null;
   if (table) tables[primary] = { ...ENGLISH, ...table };

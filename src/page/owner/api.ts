@@ -2,14 +2,14 @@
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { Business, Businesses, Changes, ErrorBody, ListedBusiness } from '../../wire/responses.ts';
+import { ANSWER_TIMEOUT_MS } from '../report.ts';
+import { type Day, sum } from '../scale.ts';
 import type { UsageChart } from '../usage-chart.ts';
 
 export type { Business, Businesses, ListedBusiness };
 export type Change = Changes['changes'][number];
-export type Day = ListedBusiness['used'][number];
 export type Days = { from: string; to: string };
 
-const TIMEOUT_MS = 30_000;
 export const PER_PAGE = 20;
 const PER_SEARCH = 50;
 
@@ -51,7 +51,11 @@ export function connect(key: string, onEnd: () => void) {
   const client = hc<AppType>(location.origin, {
     headers: { Authorization: `Bearer ${key}`, Accept: 'application/json' },
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
-      const answer = await fetch(input, { ...init, credentials: 'omit', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const answer = await fetch(input, {
+        ...init,
+        credentials: 'omit',
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      });
       // Of a 401, only this one has the challenge of a credential: the other means that the business is unknown.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd();
       return answer;
@@ -77,7 +81,7 @@ export function connect(key: string, onEnd: () => void) {
     total: async (id: number, days: Days) => {
       const answer = await report(id, days, 'application/json');
       const body = (await answer.json()) as { data: { used: Day[] } };
-      return body.data.used.reduce((sum, { count }) => sum + count, 0);
+      return sum(body.data.used);
     },
     csv: async (id: number, days: Days) => (await report(id, days, 'text/csv')).blob(),
     addSite: (id: number, site: string) => dataOf(one.access.$post({ param: of(id), json: { sites: [site] } })),

@@ -1,5 +1,6 @@
 // The businesses of a key, in pages as the service has them, and a search over all of them.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { sum } from '../scale.ts';
 import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
 import { Failed, Loading, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
@@ -88,7 +89,7 @@ function List({ businesses, empty, busy, tops }: ListProps) {
 
 function Row({ business, leave }: { business: ListedBusiness; leave: () => void }) {
   const { id, name, main_domain, status, used } = business;
-  const total = used.reduce((sum, { count }) => sum + count, 0);
+  const total = sum(used);
   return (
     <li>
       <a class="row" href={businessHref(id)} onClick={leave}>

@@ -1,5 +1,5 @@
 // The uses of 30 days as a small line. The number beside it says the same to those who cannot see it.
-import type { Day } from './api.ts';
+import type { Day } from '../scale.ts';
 
 const WIDTH = 120;
 const HEIGHT = 28;
