@@ -8,12 +8,12 @@ export const ANSWER_TIMEOUT_MS = 30_000;
 export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** No report. `message` is for developers: the words of the service where it has spoken. `status` is 0 where it has not. */
-export type Failure = { status: number; message: string; reason: Reason };
-export const failure = (reason: Reason, message: string, status = 0): Failure => ({ status, message, reason });
+export type Failed = { status: number; message: string; reason: Reason };
+export const noReport = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 
-export type Asked = { base: string; business: string; token: string; from: string | null; to: string | null };
+export type ReportRequest = { base: string; business: string; token: string; from: string | null; to: string | null };
 
-export async function report({ base, business, token, from, to }: Asked, signal: AbortSignal): Promise<Day[]> {
+export async function report({ base, business, token, from, to }: ReportRequest, signal: AbortSignal): Promise<Day[]> {
   const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`, document.baseURI);
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
@@ -30,8 +30,8 @@ export async function report({ base, business, token, from, to }: Asked, signal:
   document.removeEventListener('securitypolicyviolation', watch);
   const body = await answer?.json().catch(() => null);
   if (answer?.ok && body?.data?.used?.length > 0) return body.data.used;
-  if (forbidden) throw failure('csp', `the Content-Security-Policy of this page needs connect-src ${url.origin}`);
-  if (!answer && !navigator.onLine) throw failure('offline', 'the browser is offline');
-  if (!answer || late.aborted) throw failure('network', `no response from ${url.origin}`);
-  throw failure('service', (!answer.ok && body?.message) || 'unexpected response', answer.status);
+  if (forbidden) throw noReport('csp', `the Content-Security-Policy of this page needs connect-src ${url.origin}`);
+  if (!answer && !navigator.onLine) throw noReport('offline', 'the browser is offline');
+  if (!answer || late.aborted) throw noReport('network', `no response from ${url.origin}`);
+  throw noReport('service', (!answer.ok && body?.message) || 'unexpected response', answer.status);
 }

@@ -4,7 +4,7 @@
 import { addDays, dayOf } from '../core/time.ts';
 import { STYLE } from './chart-style.ts';
 import { type Drawn, plot } from './plot.ts';
-import { type Asked, type Failure, failure, report } from './report.ts';
+import { type Failed, noReport, type ReportRequest, report } from './report.ts';
 import { type Bar, type Day, sum } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
@@ -17,8 +17,6 @@ const SERVICE = new URL(import.meta.url).origin;
 type Period = { from: string; to: string; total: number; used: Day[] };
 /** What the event `load` tells: `before` is there where the period before is compared. */
 export type Loaded = Period & { before?: Period };
-/** What the event `error` tells, for developers. `status` is 0 where no answer came. */
-export type Failed = Failure;
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
@@ -160,15 +158,15 @@ export class UsageChart extends HTMLElement {
     this.#show();
     const words = loadWords(this.#language, base);
     try {
-      if (!business || !token) throw failure('attributes', 'the attributes business and token are needed');
-      const asked = { base, business, token, from, to };
-      const loaded = periodOf(await report(asked, signal));
+      if (!business || !token) throw noReport('attributes', 'the attributes business and token are needed');
+      const request = { base, business, token, from, to };
+      const loaded = periodOf(await report(request, signal));
       await words;
       if (signal.aborted) return;
       this.#loaded = loaded;
       this.#loading = false;
       this.#show();
-      if (this.compare) await this.#compareWith(asked, loaded, signal);
+      if (this.compare) await this.#compareWith(request, loaded, signal);
       if (!signal.aborted) this.#tell('load', structuredClone(loaded));
     } catch (error) {
       await words;
@@ -185,10 +183,10 @@ export class UsageChart extends HTMLElement {
   }
 
   /** The period before. A chart without it is better than none. */
-  async #compareWith(asked: Asked, loaded: Loaded, signal: AbortSignal): Promise<void> {
+  async #compareWith(request: ReportRequest, loaded: Loaded, signal: AbortSignal): Promise<void> {
     const { from, to } = daysBefore(loaded);
     try {
-      const before = await report({ ...asked, from, to }, signal);
+      const before = await report({ ...request, from, to }, signal);
       if (signal.aborted) return;
       loaded.before = periodOf(before);
       this.#show();

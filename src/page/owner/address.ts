@@ -12,7 +12,7 @@ export function withScheme(text: string): string | null {
 }
 
 /** The origin that a browser sends from a page of this address. What is no address stays as it is. */
-export function originOf(text: string): string {
+export function originOfPage(text: string): string {
   if (text.includes('*') || text === 'null') return text;
   const address = [text, withScheme(text)].find((written) => written !== null && canonicalSite(written).site);
   return address ? new URL(address).origin : text;

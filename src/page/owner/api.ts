@@ -1,16 +1,16 @@
 // The service as the console asks it: Hono's client with the types of the routes, and a key that only this closure holds.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
+import type { Range } from '../../core/time.ts';
 import type { Business, Businesses, Changes, ErrorBody, ListedBusiness } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
-import { type Day, sum } from '../scale.ts';
+import { sum } from '../scale.ts';
 import type { UsageChart } from '../usage-chart.ts';
 
 export type { Business, Businesses, ListedBusiness };
 export type Change = Changes['changes'][number];
-export type Days = { from: string; to: string };
 
-export const PER_PAGE = 20;
+const PER_PAGE = 20;
 const PER_SEARCH = 50;
 
 /** A call that brought no success. `status` is 0 where no answer came: nobody knows whether a change was made. */
@@ -25,21 +25,22 @@ export class Failure extends Error {
   }
 }
 
-/** The answer, or what was said instead. */
-async function answered<A extends Pick<Response, 'ok' | 'status' | 'headers' | 'json'>>(asked: Promise<A>): Promise<A> {
-  const answer = await asked.catch(() => {
+type Answer = Pick<Response, 'ok' | 'status' | 'headers' | 'json'>;
+type DataAnswer<Data> = Omit<Answer, 'json'> & { json(): Promise<{ data: Data }> };
+
+/** The answer if it is a success. What the service says otherwise becomes a failure. */
+async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
+  const answer = await call.catch(() => {
     throw new Failure(0, 'The service cannot be reached.');
   });
   if (answer.ok) return answer;
-  const said: Partial<ErrorBody> | null = await answer.json().catch(() => null);
+  const body: Partial<ErrorBody> | null = await answer.json().catch(() => null);
   const wait = Number(answer.headers.get('Retry-After') ?? '');
-  throw new Failure(answer.status, said?.message ?? `The service answered ${answer.status}.`, wait || null);
+  throw new Failure(answer.status, body?.message ?? `The service answered ${answer.status}.`, wait || null);
 }
 
-type Answer<Data> = Pick<Response, 'ok' | 'status' | 'headers'> & { json(): Promise<{ data: Data }> };
-
-async function dataOf<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
-  const answer = await answered(asked);
+async function dataOf<Data>(call: Promise<DataAnswer<Data>>): Promise<Data> {
+  const answer = await successOf(call);
   const { data } = await answer.json().catch(() => {
     throw new Failure(0, 'The answer of the service broke off.');
   });
@@ -51,23 +52,20 @@ export function connect(key: string, onEnd: () => void) {
   const client = hc<AppType>(location.origin, {
     headers: { Authorization: `Bearer ${key}`, Accept: 'application/json' },
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
-      const answer = await fetch(input, {
-        ...init,
-        credentials: 'omit',
-        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-      });
-      // Of a 401, only this one has the challenge of a credential: the other means that the business is unknown.
+      const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+      const answer = await fetch(input, { ...init, credentials: 'omit', signal });
+      // The other 401, of a business that is unknown, has no such challenge.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd();
       return answer;
     },
   });
-  const all = client.api.v1.business;
-  const one = all[':business_id'];
-  const of = (id: number) => ({ business_id: `${id}` });
+  const businesses = client.api.v1.business;
+  const { access, token, changes } = businesses[':business_id'];
+  const param = (id: number) => ({ business_id: `${id}` });
   const page = (after: number, limit: number) =>
-    dataOf(all.$get({ query: { limit: `${limit}`, ...(after > 0 && { after: `${after}` }) } }));
-  const report = (id: number, { from, to }: Days, Accept: string) =>
-    answered(all.usage[':business_id'].$get({ param: of(id), query: { from, to } }, { headers: { Accept } }));
+    dataOf(businesses.$get({ query: { limit: `${limit}`, ...(after > 0 && { after: `${after}` }) } }));
+  const report = (id: number, { from, to }: Range, Accept: string) =>
+    businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
     /** Enough of the key to tell it from others. */
@@ -75,26 +73,22 @@ export function connect(key: string, onEnd: () => void) {
     businesses: (after: number) => page(after, PER_PAGE),
     /** Pages for a search: as few as there can be. */
     manyBusinesses: (after: number) => page(after, PER_SEARCH),
-    /** What only the list tells of a business: its limits. */
+    /** A business as the list has it: only there are its limits. */
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
-    business: (id: number) => dataOf(one.access.$get({ param: of(id) })),
-    total: async (id: number, days: Days) => {
-      const answer = await report(id, days, 'application/json');
-      const body = (await answer.json()) as { data: { used: Day[] } };
-      return sum(body.data.used);
-    },
-    csv: async (id: number, days: Days) => (await report(id, days, 'text/csv')).blob(),
-    addSite: (id: number, site: string) => dataOf(one.access.$post({ param: of(id), json: { sites: [site] } })),
+    business: (id: number) => dataOf(access.$get({ param: param(id) })),
+    total: async (id: number, range: Range) => sum((await dataOf(report(id, range, 'application/json'))).used),
+    csv: async (id: number, range: Range) => (await successOf(report(id, range, 'text/csv'))).blob(),
+    addSite: (id: number, site: string) => dataOf(access.$post({ param: param(id), json: { sites: [site] } })),
     removeSite: (id: number, access_id: number) =>
-      dataOf(one.access[':access_id'].$delete({ param: { ...of(id), access_id: `${access_id}` } })),
-    removeSites: (id: number) => dataOf(one.access.$delete({ param: of(id) })),
-    refused: async (id: number) => (await dataOf(one.access.refused.$get({ param: of(id) }))).refused,
-    forgetRefused: (id: number) => dataOf(one.access.refused.$delete({ param: of(id) })),
+      dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
+    removeSites: (id: number) => dataOf(access.$delete({ param: param(id) })),
+    refused: async (id: number) => (await dataOf(access.refused.$get({ param: param(id) }))).refused,
+    forgetRefused: (id: number) => dataOf(access.refused.$delete({ param: param(id) })),
     rotate: (id: number, keep_old: string | null) =>
-      dataOf(one.token.$post({ param: of(id), json: keep_old === null ? {} : { keep_old } })),
+      dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
     changes: (id: number, before: number | null) =>
-      dataOf(one.changes.$get({ param: of(id), query: before === null ? {} : { before: `${before}` } })),
-    /** Lets a chart ask for itself. The property, because an attribute would put the key into the document. */
+      dataOf(changes.$get({ param: param(id), query: before === null ? {} : { before: `${before}` } })),
+    /** Lets a chart ask for itself, by its property: an attribute would put the key into the document. */
     lend: (chart: UsageChart) => {
       chart.token = key;
     },

@@ -1,10 +1,10 @@
 // One business: its usage, domains, token, limits and changes.
 import { useState } from 'hono/jsx/dom';
-import type { Business as Answered } from './api.ts';
+import type { Business } from './api.ts';
 import { Changes } from './changes.tsx';
 import { Domains } from './domains.tsx';
 import { Limits } from './limits.tsx';
-import { Failed, Loading, Status, Title } from './parts.tsx';
+import { FailureNotice, Loading, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { businessesHref } from './route.ts';
 import type { Session } from './session.ts';
@@ -13,7 +13,7 @@ import { Usage } from './usage.tsx';
 
 const LOADING_ROWS = 4;
 
-export function Business({ session, id }: { session: Session; id: number }) {
+export function BusinessView({ session, id }: { session: Session; id: number }) {
   const { api, readOnly } = session;
   const [revision, setRevision] = useState(0);
   const known = session.first.businesses.find((business) => business.id === id);
@@ -23,7 +23,7 @@ export function Business({ session, id }: { session: Session; id: number }) {
   const editor = {
     api,
     readOnly,
-    onChanged: (business: Answered) => {
+    onChanged: (business: Business) => {
       setData(business);
       countRevision();
     },
@@ -57,7 +57,7 @@ export function Business({ session, id }: { session: Session; id: number }) {
         failure === null ? (
           <Loading rows={LOADING_ROWS} />
         ) : (
-          <Failed failure={failure} reload={reload} />
+          <FailureNotice failure={failure} reload={reload} />
         )
       ) : (
         <>

@@ -1,8 +1,8 @@
 // The businesses of a key, in pages as the service has them, and a search over all of them.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { sum } from '../scale.ts';
-import { type Api, type Businesses as BusinessesPage, Failure, type ListedBusiness } from './api.ts';
-import { Failed, Loading, Status, Title } from './parts.tsx';
+import { type Api, type Businesses, Failure, type ListedBusiness } from './api.ts';
+import { FailureNotice, Loading, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { businessesHref, businessHref, searchFor } from './route.ts';
 import type { Session, Visited } from './session.ts';
@@ -14,12 +14,12 @@ const LOADING_ROWS = 6;
 
 type Props = { session: Session; after: number; search: string; visited: Visited };
 
-export function Businesses({ session, after, search: text, visited }: Props) {
+export function BusinessesView({ session, after, search: text, visited }: Props) {
   const { api, first } = session;
   const { data, failure, busy, reload } = useQuery(() => api.businesses(after), [after], after === 0 ? first : null);
   const search = useSearch(api);
   const wanted = text.trim();
-  const isShown = wanted === '' ? data !== null : search.all.length > 0;
+  const isShown = wanted === '' ? data !== null : search.businesses.length > 0;
 
   useEffect(() => {
     if (wanted !== '') search.start();
@@ -50,11 +50,11 @@ export function Businesses({ session, after, search: text, visited }: Props) {
       ) : data !== null ? (
         <>
           <List businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} tops={visited.tops} />
-          {failure && <Failed failure={failure} reload={reload} />}
+          {failure && <FailureNotice failure={failure} reload={reload} />}
           <Pages after={after} next={data.next} earlier={visited.earlier} />
         </>
       ) : failure !== null ? (
-        <Failed failure={failure} reload={reload} />
+        <FailureNotice failure={failure} reload={reload} />
       ) : (
         <Loading rows={LOADING_ROWS} />
       )}
@@ -62,7 +62,7 @@ export function Businesses({ session, after, search: text, visited }: Props) {
   );
 }
 
-function emptyWords(after: number, { next }: BusinessesPage): string {
+function emptyWords(after: number, { next }: Businesses): string {
   if (next !== null) return 'None on this page. There are more on the next one.';
   return after === 0 ? 'There is no business for this key yet. Ask whoever runs the service to add one.' : 'No more.';
 }
@@ -128,11 +128,11 @@ function Pages({ after, next, earlier }: Pick<Props, 'after'> & Pick<Visited, 'e
   );
 }
 
-type Search = { all: ListedBusiness[]; busy: boolean; failure: Failure | null; start: () => void };
+type Search = { businesses: ListedBusiness[]; busy: boolean; failure: Failure | null; start: () => void };
 
 /** Reads all businesses, page by page, from the first letter that is typed. The service has no search of its own. */
 function useSearch(api: Api): Search {
-  const [state, setState] = useState<Omit<Search, 'start'>>({ all: [], busy: false, failure: null });
+  const [state, setState] = useState<Omit<Search, 'start'>>({ businesses: [], busy: false, failure: null });
   const next = useRef<number | null>(0);
   const running = useRef(false);
   async function start(): Promise<void> {
@@ -143,7 +143,7 @@ function useSearch(api: Api): Search {
         setState((last) => ({ ...last, busy: true, failure: null }));
         const page = await api.manyBusinesses(next.current);
         next.current = page.next;
-        setState((last) => ({ ...last, all: [...last.all, ...page.businesses] }));
+        setState((last) => ({ ...last, businesses: [...last.businesses, ...page.businesses] }));
       }
       setState((last) => ({ ...last, busy: false }));
     } catch (error) {
@@ -158,22 +158,22 @@ function useSearch(api: Api): Search {
 
 type FoundProps = { wanted: string; search: Search; tops: Visited['tops'] };
 
-function Found({ wanted, search: { all, busy, failure, start }, tops }: FoundProps) {
-  const small = wanted.toLowerCase();
-  const found = all.filter(
+function Found({ wanted, search: { businesses, busy, failure, start }, tops }: FoundProps) {
+  const lowerCase = wanted.toLowerCase();
+  const found = businesses.filter(
     ({ id, name, main_domain }) =>
-      `${id}` === wanted || name.toLowerCase().includes(small) || main_domain.toLowerCase().includes(small),
+      `${id}` === wanted || name.toLowerCase().includes(lowerCase) || main_domain.toLowerCase().includes(lowerCase),
   );
   const more = found.length - MOST_SHOWN;
   const words = busy
-    ? `Searching… ${plural(all.length, 'business', 'businesses')} so far.`
-    : `${number(found.length)} of ${plural(all.length, 'business', 'businesses')}${more > 0 ? `; the first ${MOST_SHOWN} are shown` : ''}.`;
+    ? `Searching… ${plural(businesses.length, 'business', 'businesses')} so far.`
+    : `${number(found.length)} of ${plural(businesses.length, 'business', 'businesses')}${more > 0 ? `; the first ${MOST_SHOWN} are shown` : ''}.`;
   return (
     <>
       <p class="note" role="status">
         {failure === null ? words : failureWords(failure)}
       </p>
-      {failure !== null && <Failed failure={failure} reload={start} />}
+      {failure !== null && <FailureNotice failure={failure} reload={start} />}
       {(found.length > 0 || !busy) && failure === null && (
         <List
           businesses={found.slice(0, MOST_SHOWN)}

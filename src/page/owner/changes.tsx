@@ -1,7 +1,7 @@
 // Who changed what, newest first.
 import { useState } from 'hono/jsx/dom';
 import type { Api, Change } from './api.ts';
-import { Button, Failed, Loading, Section } from './parts.tsx';
+import { Button, FailureNotice, Loading, Section } from './parts.tsx';
 import { useMutation, useQuery } from './query.ts';
 import { failureWords, instantWords } from './words.ts';
 
@@ -21,7 +21,7 @@ const ACTIONS: Record<string, string> = {
 
 type Values = Change['before'];
 
-function written(value: unknown): string {
+function textOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -29,10 +29,10 @@ function written(value: unknown): string {
 /** One line for each thing that changed. What is null does not exist. */
 function lines(before: Values, after: Values): { name: string; before: string | null; after: string | null }[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  const of = (values: Values, name: string) =>
-    values === null || values[name] === undefined || values[name] === null ? null : written(values[name]);
+  const textIn = (values: Values, name: string) =>
+    values === null || values[name] === undefined || values[name] === null ? null : textOf(values[name]);
   return [...names]
-    .map((name) => ({ name, before: of(before, name), after: of(after, name) }))
+    .map((name) => ({ name, before: textIn(before, name), after: textIn(after, name) }))
     .filter((line) => line.before !== null || line.after !== null);
 }
 
@@ -41,25 +41,25 @@ export function Changes({ api, id, revision }: { api: Api; id: number; revision:
   const [older, setOlder] = useState<{ changes: Change[]; next: number | null } | null>(null);
   const { busy, failure, run } = useMutation();
   const next = older === null ? (newest.data?.next ?? null) : older.next;
-  const first = newest.data?.changes ?? [];
-  const known = new Set(first.map((change) => change.id));
-  const all = [...first, ...(older?.changes.filter((change) => !known.has(change.id)) ?? [])];
+  const recent = newest.data?.changes ?? [];
+  const known = new Set(recent.map((change) => change.id));
+  const shown = [...recent, ...(older?.changes.filter((change) => !known.has(change.id)) ?? [])];
   const more = () =>
     run('Loading…', async () => {
       const page = await api.changes(id, next);
-      setOlder({ changes: [...(older?.changes ?? first), ...page.changes], next: page.next });
+      setOlder({ changes: [...(older?.changes ?? recent), ...page.changes], next: page.next });
     });
 
   return (
     <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Times are UTC.">
-      {newest.failure !== null && <Failed failure={newest.failure} reload={newest.reload} />}
+      {newest.failure !== null && <FailureNotice failure={newest.failure} reload={newest.reload} />}
       {newest.data === null ? (
         newest.failure === null && <Loading rows={LOADING_ROWS} />
-      ) : all.length === 0 ? (
+      ) : shown.length === 0 ? (
         <p>Nothing has been changed yet.</p>
       ) : (
         <ol class="changes">
-          {all.map((change) => (
+          {shown.map((change) => (
             <Entry key={change.id} change={change} />
           ))}
         </ol>

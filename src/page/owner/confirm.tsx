@@ -15,8 +15,8 @@ type Props = PropsWithChildren<{
   work: () => Promise<void>;
   /** After a failure, before the dialog says so: the work may have been done all the same. */
   onFailure?: () => void;
-  /** After the dialog is gone. `done` is whether the work succeeded. */
-  onClose: (done: boolean) => void;
+  /** After the dialog is gone. */
+  onClose: (succeeded: boolean) => void;
 }>;
 
 const overlap = (a: DOMRect, b: DOMRect): boolean =>
@@ -27,7 +27,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
   const button = useRef<HTMLButtonElement>(null);
   const [armed, setArmed] = useState(false);
   const { busy, failure, run } = useMutation();
-  const done = useRef(false);
+  const succeeded = useRef(false);
 
   useEffect(() => {
     const opener = document.activeElement;
@@ -45,8 +45,8 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
 
   async function confirm(event: MouseEvent): Promise<void> {
     if (!armed || event.detail > 1) return;
-    done.current = await run(doing, work);
-    if (done.current) dialog.current?.close();
+    succeeded.current = await run(doing, work);
+    if (succeeded.current) dialog.current?.close();
     else onFailure?.();
   }
   function cancel(event: Event): void {
@@ -63,7 +63,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
       aria-labelledby="confirm-title"
       onKeyDown={press}
       onCancel={cancel}
-      onClose={() => onClose(done.current ?? false)}
+      onClose={() => onClose(succeeded.current ?? false)}
     >
       <h2 id="confirm-title">{title}</h2>
       {children}

@@ -1,8 +1,8 @@
 // The frame of the console: who is signed in, and which view is shown.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { type Api, connect } from './api.ts';
-import { Business } from './business.tsx';
-import { Businesses } from './businesses.tsx';
+import { BusinessView } from './business.tsx';
+import { BusinessesView } from './businesses.tsx';
 import { useRoute } from './route.ts';
 import { nothingVisited, type Session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
@@ -63,9 +63,9 @@ export function Console() {
         {session === null ? (
           <SignIn key="sign-in" notice={notice} signIn={signIn} />
         ) : route.view === 'business' ? (
-          <Business key={`business-${route.id}`} session={session} id={route.id} />
+          <BusinessView key={`business-${route.id}`} session={session} id={route.id} />
         ) : (
-          <Businesses
+          <BusinessesView
             key={`after-${route.after}`}
             session={session}
             after={route.after}

@@ -19,23 +19,23 @@ const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
 
 export function Domains({ api, business, readOnly, onChanged, reload }: EditorProps) {
-  const { id, access_list: entries } = business;
+  const { id, access_list: domains } = business;
   const [done, setDone] = useState<Done | null>(null);
   const [lifting, setLifting] = useState(false);
   const { busy, failure, run, reset } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  const sites = entries.map(({ site }) => site);
+  const sites = domains.map(({ site }) => site);
   const isActive = business.status === 'active';
 
   /** One change at a time. The list is what the service says afterwards. */
   async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
     setDone(null);
-    const isDone = await run(what, async () => {
+    const succeeded = await run(what, async () => {
       onChanged(await work());
       setDone(then);
     });
-    if (!isDone) reload();
-    return isDone;
+    if (!succeeded) reload();
+    return succeeded;
   }
   const add = (site: string) =>
     change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${canonicalSite(site).site ?? site}.` });
@@ -44,13 +44,13 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
     reset();
   }
   async function remove(access_id: number, site: string): Promise<void> {
-    if (entries.length === 1) return setLifting(true);
+    if (domains.length === 1) return setLifting(true);
     await change(`remove ${site}`, () => api.removeSite(id, access_id), { words: `Removed ${site}.`, undo: site });
     list.current?.focus(); // the button that was pressed is gone
   }
-  function lifted(isDone: boolean): void {
+  function lifted(succeeded: boolean): void {
     setLifting(false);
-    if (!isDone) return;
+    if (!succeeded) return;
     setDone({ words: 'Removed. The token works on every site now.' });
     list.current?.focus();
   }
@@ -59,12 +59,12 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
     <Section
       id="domains"
       title="Domains"
-      note={isActive ? (entries.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
+      note={isActive ? (domains.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
     >
       <div ref={list} tabIndex={-1}>
-        {entries.length > 0 && (
+        {domains.length > 0 && (
           <ul class="rows">
-            {entries.map(({ id: access_id, site }) => (
+            {domains.map(({ id: access_id, site }) => (
               <li key={access_id}>
                 <code>{site}</code>
                 {!readOnly && (
@@ -74,7 +74,7 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
                     busy={busy !== null}
                     onClick={() => void remove(access_id, site)}
                   >
-                    {busy === `remove ${site}` ? 'Removing…' : entries.length === 1 ? 'Remove…' : 'Remove'}
+                    {busy === `remove ${site}` ? 'Removing…' : domains.length === 1 ? 'Remove…' : 'Remove'}
                   </Button>
                 )}
               </li>
@@ -93,8 +93,8 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
       <p class="problem" role="alert">
         {failure && busy === null && changeFailureWords(failure)}
       </p>
-      {!readOnly && <Add isFirst={entries.length === 0} isBusy={busy !== null} add={add} forget={forgetLast} />}
-      {!readOnly && entries.length > 1 && (
+      {!readOnly && <DomainForm isFirst={domains.length === 0} isBusy={busy !== null} add={add} forget={forgetLast} />}
+      {!readOnly && domains.length > 1 && (
         <Button class="quiet danger-text" onClick={() => setLifting(true)}>
           Remove all domains…
         </Button>
@@ -103,7 +103,7 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
       <Refused api={api} id={id} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
       {lifting && (
         <Confirm
-          title={entries.length === 1 ? 'Remove the last domain?' : 'Remove all domains?'}
+          title={domains.length === 1 ? 'Remove the last domain?' : 'Remove all domains?'}
           action="Let the token work everywhere"
           doing="Removing…"
           work={async () => onChanged(await api.removeSites(id))}
@@ -114,7 +114,7 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
             Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
             your pages can use it on pages of their own.
           </p>
-          <p>This takes effect with the next request. It removes {plural(entries.length, 'domain')}:</p>
+          <p>This takes effect with the next request. It removes {plural(domains.length, 'domain')}:</p>
           <ul class="going">
             {sites.map((site) => (
               <li key={site}>
@@ -128,9 +128,9 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
   );
 }
 
-type AddProps = { isFirst: boolean; isBusy: boolean; add: (site: string) => Promise<boolean>; forget: () => void };
+type FormProps = { isFirst: boolean; isBusy: boolean; add: (site: string) => Promise<boolean>; forget: () => void };
 
-function Add({ isFirst, isBusy, add, forget }: AddProps) {
+function DomainForm({ isFirst, isBusy, add, forget }: FormProps) {
   const field = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState('');
   const [offered, setOffered] = useState<string | null>(null);
@@ -142,10 +142,10 @@ function Add({ isFirst, isBusy, add, forget }: AddProps) {
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     const text = field.current?.value.trim() ?? '';
-    const written = canonicalSite(text);
-    if (written.problem === undefined) return send(text);
-    const full = withScheme(text);
-    const meant = full === null ? written : canonicalSite(full);
+    const typed = canonicalSite(text);
+    if (typed.problem === undefined) return send(text);
+    const completed = withScheme(text);
+    const meant = completed === null ? typed : canonicalSite(completed);
     setOffered(meant.site ?? null);
     setProblem(meant.problem === undefined ? '' : aboutDomain(`sites ${meant.problem}`));
   }

@@ -1,7 +1,7 @@
 // The limits of a business and what is left of them. A business without any shows nothing.
 import { dayOf, monthOf } from '../../core/time.ts';
 import type { Api } from './api.ts';
-import { Failed, Section } from './parts.tsx';
+import { FailureNotice, Section } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { number, plural } from './words.ts';
 
@@ -24,7 +24,7 @@ export function Limits({ api, id }: { api: Api; id: number }) {
   if (failure !== null && data === null) {
     return (
       <Section id="limits" title="Limits">
-        <Failed failure={failure} reload={reload} />
+        <FailureNotice failure={failure} reload={reload} />
       </Section>
     );
   }

@@ -1,7 +1,7 @@
 // Whether an origin would pass, by the very rules by which the service decides.
 import { useState } from 'hono/jsx/dom';
 import { isRegistrable, sitesCovering } from '../../core/site.ts';
-import { originOf } from './address.ts';
+import { originOfPage } from './address.ts';
 import { Button, VERBATIM } from './parts.tsx';
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
 
 export function OriginCheck({ isActive, sites, readOnly, isBusy, add }: Props) {
   const [text, setText] = useState('');
-  const origin = originOf(text.trim());
+  const origin = originOfPage(text.trim());
   const site = sitesCovering(origin).find((covering) => sites.includes(covering));
   const passes = isActive && (sites.length === 0 || site !== undefined);
   return (

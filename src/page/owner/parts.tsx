@@ -64,7 +64,7 @@ const NO = 'false' as unknown as boolean;
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
 
 /** Why something could not be read, with a way to try again. */
-export function Failed({ failure, reload }: { failure: Failure; reload: () => void }) {
+export function FailureNotice({ failure, reload }: { failure: Failure; reload: () => void }) {
   return (
     <div class="failed" role="alert">
       <p>{failureWords(failure)}</p>

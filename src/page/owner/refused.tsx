@@ -2,7 +2,7 @@
 import { useState } from 'hono/jsx/dom';
 import type { Api } from './api.ts';
 import { Confirm } from './confirm.tsx';
-import { Button, Failed } from './parts.tsx';
+import { Button, FailureNotice } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { instantWords, plural } from './words.ts';
 
@@ -35,7 +35,7 @@ export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
     setTurn((turn) => turn + 1);
   }
 
-  if (failure !== null && data === null) return <Failed failure={failure} reload={reload} />;
+  if (failure !== null && data === null) return <FailureNotice failure={failure} reload={reload} />;
   if (data === null || data.length === 0) return null;
   return (
     <div class="refused">

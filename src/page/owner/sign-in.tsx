@@ -18,12 +18,12 @@ export function SignIn({ notice, signIn }: Props) {
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     const key = field.current?.value.trim() ?? '';
-    const done = await run('signing in', async () => {
+    const succeeded = await run('signing in', async () => {
       if (!isSendable(key)) throw new Failure(401, 'Unauthenticated.');
       await signIn(key);
       if (field.current) field.current.value = '';
     });
-    if (!done) field.current?.select();
+    if (!succeeded) field.current?.select();
   }
 
   return (

@@ -27,7 +27,7 @@ export function Token({ api, business, readOnly, onChanged, reload }: EditorProp
   const [isRotating, setRotating] = useState(false);
   const [keep, setKeep] = useState<Keep>('24h');
   const [done, setDone] = useState('');
-  const chosen = KEEPS.find((one) => one.keep === keep) ?? KEEPS[0];
+  const chosen = KEEPS.find((choice) => choice.keep === keep) ?? KEEPS[0];
   const tag = tagOf(business);
 
   async function rotate(): Promise<void> {

@@ -1,32 +1,32 @@
 // The chart of a business with the days to choose, and what can be read off it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
-import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS } from '../../core/time.ts';
+import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
-import { type Api, type Business, type Days, Failure } from './api.ts';
+import { type Api, type Business, Failure } from './api.ts';
 import { Button } from './parts.tsx';
 import { useMutation } from './query.ts';
-import { change, compact, dayWords, failureWords, mean, number, rangeWords } from './words.ts';
+import { compact, dayWords, failureWords, mean, number, percentChange, rangeWords } from './words.ts';
 
 const LENGTHS = [7, 30, 90, 365];
 const DEFAULT_LENGTH = 30;
 const BLOB_MS = 60_000;
 
-const lastDays = (length: number): Days => {
+const lastDays = (length: number): Range => {
   const to = dayOf(new Date());
   return { from: addDays(to, 1 - length), to };
 };
 
-/** Why there is no report of these days, if there is none. */
-function problemOf(days: Days): string | null {
-  if (days.from > days.to) return 'The first day is after the last day. Choose another one.';
-  return daysIn(days) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
+/** Why there can be no report of a range, or null. */
+function problemOf(range: Range): string | null {
+  if (range.from > range.to) return 'The first day is after the last day. Choose another one.';
+  return daysIn(range) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
 }
 
 export function Usage({ api, business: { id, name } }: { api: Api; business: Business }) {
-  const [days, setDays] = useState(() => lastDays(DEFAULT_LENGTH));
+  const [range, setRange] = useState(() => lastDays(DEFAULT_LENGTH));
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const chart = useRef<UsageChart>(null);
-  const problem = problemOf(days);
+  const problem = problemOf(range);
   // Before the chart looks for its token, which it does as soon as this task is done.
   useLayoutEffect(() => {
     if (chart.current) api.lend(chart.current);
@@ -35,10 +35,10 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
     };
   }, [api]);
 
-  function type(end: keyof Days, event: Event): void {
+  function type(end: keyof Range, event: Event): void {
     const { value } = event.target as HTMLInputElement;
     // While a year is typed, it passes through years that nobody means.
-    if (isDay(value)) setDays((last) => ({ ...last, [end]: value }));
+    if (isDay(value)) setRange((last) => ({ ...last, [end]: value }));
   }
 
   return (
@@ -47,16 +47,16 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         <h2 id="usage-title" tabIndex={-1}>
           Usage
         </h2>
-        <Download api={api} id={id} days={days} problem={problem} />
+        <Download api={api} id={id} range={range} problem={problem} />
       </div>
       <div class="controls">
         <fieldset class="lengths">
           <legend class="sr-only">Last days</legend>
           {LENGTHS.map((length) => {
             const last = lastDays(length);
-            const isShown = last.from === days.from && last.to === days.to;
+            const isShown = last.from === range.from && last.to === range.to;
             return (
-              <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setDays(last)}>
+              <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setRange(last)}>
                 {`${length}`}
                 <span class="unit"> days</span>
               </button>
@@ -66,10 +66,10 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         <div class="dates">
           <label>
             From{' '}
-            <input type="date" min="1970-01-01" value={days.from} onInput={(event: Event) => type('from', event)} />
+            <input type="date" min="1970-01-01" value={range.from} onInput={(event: Event) => type('from', event)} />
           </label>
           <label>
-            To <input type="date" min="1970-01-01" value={days.to} onInput={(event: Event) => type('to', event)} />
+            To <input type="date" min="1970-01-01" value={range.to} onInput={(event: Event) => type('to', event)} />
           </label>
         </div>
       </div>
@@ -77,15 +77,15 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         ref={chart}
         business={`${id}`}
         label={name}
-        from={days.from}
-        to={days.to}
+        from={range.from}
+        to={range.to}
         compare=""
         word-error={problem ?? undefined}
         onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
         onError={() => setLoaded(null)}
       />
       <Figures loaded={loaded} />
-      <p class="note">Days are UTC.{days.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
+      <p class="note">Days are UTC.{range.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
     </section>
   );
 }
@@ -120,11 +120,11 @@ function changeOf({ total, before }: Loaded): [string, string] {
   if (before === undefined) return ['–', 'the days before could not be read'];
   const against = `against ${number(before.total)}, ${rangeWords(before)}`;
   if (before.total === 0) return [total === 0 ? '0%' : 'New', against];
-  return [change(total, before.total), against];
+  return [percentChange(total, before.total), against];
 }
 
 /** The days that are shown, as a file. */
-function Download({ api, id, days, problem }: { api: Api; id: number; days: Days; problem: string | null }) {
+function Download({ api, id, range, problem }: { api: Api; id: number; range: Range; problem: string | null }) {
   const [file, setFile] = useState<{ url: string; name: string } | null>(null);
   const link = useRef<HTMLAnchorElement>(null);
   const { busy, failure, run } = useMutation();
@@ -137,8 +137,8 @@ function Download({ api, id, days, problem }: { api: Api; id: number; days: Days
   const download = () =>
     run('Downloading…', async () => {
       if (problem !== null) throw new Failure(422, problem);
-      const url = URL.createObjectURL(await api.csv(id, days));
-      setFile({ url, name: `usage-${id}-${days.from}-${days.to}.csv` });
+      const url = URL.createObjectURL(await api.csv(id, range));
+      setFile({ url, name: `usage-${id}-${range.from}-${range.to}.csv` });
     });
   return (
     <div class="download">

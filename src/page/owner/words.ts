@@ -1,5 +1,6 @@
 // How the console writes numbers, days and instants, and what it says about a failure.
-import type { Days, Failure } from './api.ts';
+import type { Range } from '../../core/time.ts';
+import type { Failure } from './api.ts';
 
 const LANGUAGE = 'en';
 const whole = new Intl.NumberFormat(LANGUAGE);
@@ -19,9 +20,9 @@ export function mean(total: number, days: number): string {
   if (perDay < 0.1) return small.format(perDay);
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
 }
-export const change = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
+export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
 export const dayWords = (date: string): string => day.format(new Date(date));
-export const rangeWords = ({ from, to }: Days): string => day.formatRange(new Date(from), new Date(to));
+export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
