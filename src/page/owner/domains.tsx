@@ -1,15 +1,15 @@
 // The domains on which the token of a business works: add, remove, try an origin, and see which were refused.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef, useState } from 'hono/jsx/dom';
 import { canonicalSite } from '../../core/site.ts';
-import { withScheme } from './address.ts';
 import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
+import { DomainForm } from './domain-form.tsx';
 import { OriginCheck } from './origin-check.tsx';
-import { Button, Section, VERBATIM } from './parts.tsx';
+import { Button, Section } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { Refused } from './refused.tsx';
 import type { EditorProps } from './session.ts';
-import { aboutDomain, changeFailureWords, plural } from './words.ts';
+import { changeFailureWords, plural } from './words.ts';
 
 /** What was done last, and the site to add again if that was a removal. */
 type Done = { words: string; undo?: string };
@@ -93,7 +93,7 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
       <p class="problem" role="alert">
         {failure && busy === null && changeFailureWords(failure)}
       </p>
-      {!readOnly && <DomainForm isFirst={domains.length === 0} isBusy={busy !== null} add={add} forget={forgetLast} />}
+      {!readOnly && <DomainForm isFirst={domains.length === 0} isBusy={busy !== null} add={add} onType={forgetLast} />}
       {!readOnly && domains.length > 1 && (
         <Button class="quiet danger-text" onClick={() => setLifting(true)}>
           Remove all domains…
@@ -125,83 +125,5 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
         </Confirm>
       )}
     </Section>
-  );
-}
-
-type FormProps = { isFirst: boolean; isBusy: boolean; add: (site: string) => Promise<boolean>; forget: () => void };
-
-function DomainForm({ isFirst, isBusy, add, forget }: FormProps) {
-  const field = useRef<HTMLInputElement>(null);
-  const [problem, setProblem] = useState('');
-  const [offered, setOffered] = useState<string | null>(null);
-  const offer = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (offered !== null) offer.current?.querySelector('button')?.focus();
-  }, [offered]);
-
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    const text = field.current?.value.trim() ?? '';
-    const typed = canonicalSite(text);
-    if (typed.problem === undefined) return send(text);
-    const completed = withScheme(text);
-    const meant = completed === null ? typed : canonicalSite(completed);
-    setOffered(meant.site ?? null);
-    setProblem(meant.problem === undefined ? '' : aboutDomain(`sites ${meant.problem}`));
-  }
-  async function send(site: string): Promise<void> {
-    setProblem('');
-    const isAdded = await add(site);
-    setOffered(null);
-    if (field.current) field.current.value = isAdded ? '' : site;
-    field.current?.focus();
-  }
-  function type(): void {
-    setProblem('');
-    setOffered(null);
-    forget();
-  }
-
-  return (
-    <form class="add" autocomplete="off" onSubmit={submit}>
-      {isFirst && (
-        <p class="notice">
-          <b>Before you add the first domain:</b> from then on, the token works only on pages of registered sites.
-          Servers that use the token stop working at once, because they send no origin. Give them an API key first.
-        </p>
-      )}
-      <label for="site">Add a domain</label>
-      <div class="line">
-        <input
-          id="site"
-          ref={field}
-          {...VERBATIM}
-          inputmode="url"
-          placeholder="https://shop.example or https://*.shop.example"
-          required
-          aria-invalid={problem === '' ? undefined : 'true'}
-          aria-describedby="site-problem"
-          onInput={type}
-        />
-        <Button submits busy={isBusy}>
-          Add
-        </Button>
-      </div>
-      <p id="site-problem" class="problem" role="alert">
-        {problem}
-      </p>
-      <div ref={offer} role="status">
-        {offered !== null && (
-          <p class="offer">
-            <span>
-              Did you mean <code>{offered}</code>?
-            </span>
-            <Button busy={isBusy} onClick={() => void send(offered)}>
-              Add {offered}
-            </Button>
-          </p>
-        )}
-      </div>
-    </form>
   );
 }
