@@ -1,4 +1,4 @@
-// The words of the chart in other languages than English. The build makes a file of each, and a chart loads the one that it
+// The words of the chart in other languages than English. The build writes each to a file, and a chart loads the one that it
 // needs. The forms of `unit` are the plurals of the language, in the order zero, one, two, few, many, other.
 import type { Language, Table } from './words.ts';
 

@@ -18,7 +18,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
   button.addEventListener('click', () => void copy(button.previousElementSibling?.textContent ?? ''));
 }
 
-/** The chart that the build has put here: of the demo business in local development, else of none yet. */
+/** In local development the build gives it the demo business; elsewhere it has none yet. */
 const chart = find<UsageChart>('#live');
 const form = find<HTMLFormElement>('#show');
 

@@ -1,4 +1,4 @@
-// Draws the bars and axes as SVG, in pixels of the width that there is: it is drawn again when that changes. Where days would be
+// Draws the bars and axes as SVG, for the width available: they are drawn again when that changes. Where days would be
 // too thin to be seen, a bar is a week or a month. For readers from right to left, everything is mirrored.
 import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
 import type { Words } from './words.ts';
@@ -25,16 +25,16 @@ export type Drawn = {
   bars: readonly Bar[];
   /** The bar under a horizontal position. */
   indexAt: (x: number) => number;
-  /** The middle and the top of a bar, once it is marked. */
+  /** Marks a bar, or none. Returns the middle of its top. */
   mark: (index: number | null) => { x: number; y: number };
 };
 
-/** What to draw; `before` is empty where nothing is compared. */
+/** What to draw. `before` is empty unless periods are compared. */
 export type Subject = { used: readonly Day[]; before: readonly Day[]; today: string };
 /** Where to draw it. `inkOf` measures the width of a label. */
 export type Place = { width: number; height: number; rightToLeft: boolean; inkOf: (text: string) => number };
 
-/** A bar with a round top, and none for nothing. */
+/** A bar with a rounded top, or a flat line for a count of 0. */
 function shape(x: number, width: number, base: number, height: number): string {
   const r = Math.min(RADIUS, width / 3, height);
   if (height === 0) return `M${x} ${base}h${width}`;
@@ -59,11 +59,11 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
 
   const top = counts.at(-1) || 1;
   const y = (count: number) => base - Math.round((count / top) * inner);
-  /** Where something of a width stands, from the left, whichever the direction. */
+  /** The left edge of something `wide`, whatever the direction of reading. */
   const at = (x: number, wide = 0) => (rightToLeft ? width - x - wide : x);
   const middle = (index: number) => at(left + (index + 0.5) * band);
 
-  // Where text runs from right to left, its end is at the left.
+  // In right-to-left text, `end` is on the left.
   const grid = counts.flatMap((count) => [
     svg('path', { class: count === 0 ? 'base' : 'grid', d: `M${at(left)} ${y(count) + 0.5}H${at(width)}` }),
     svg('text', { x: at(left - 8), y: y(count) + 4, 'text-anchor': 'end' }, words.compact(count)),
@@ -71,7 +71,7 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
 
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
-  let free = width; // to the left of the names that stand; the last is the one to keep
+  let free = width; // of what is left of the labels that are placed, from the last one on
   const names = ticks.toReversed().flatMap(({ index, unit }) => {
     const date = starts[index] as string;
     const year = index === ticks[0]?.index || date.slice(5, 7) === '01';
@@ -95,7 +95,7 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
-  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // one is a dot
+  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // a single point is drawn as a dot
 
   let marked: number | null = null;
   return {

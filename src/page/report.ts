@@ -1,4 +1,4 @@
-// Asks the service for a report, and tells apart why there is none, as far as a browser lets a page know.
+// Asks the service for a report, and finds out why there is none, as far as a browser lets a page know.
 import type { Day } from './scale.ts';
 
 /** How long an answer of the service is awaited, here and in the console. */
@@ -7,7 +7,7 @@ export const ANSWER_TIMEOUT_MS = 30_000;
 /** `service`: it refused; `attributes`: business or token is missing; `csp`: the policy of the page forbids the call. */
 export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
-/** No report. `message` is for developers: the words of the service where it has spoken. `status` is 0 where it has not. */
+/** Why there is no report. `message` is for developers, from the service if it answered. `status` is 0 if it did not. */
 export type Failed = { status: number; message: string; reason: Reason };
 export const noReport = (reason: Reason, message: string, status = 0): Failed => ({ status, message, reason });
 
@@ -18,7 +18,7 @@ export async function report({ base, business, token, from, to }: ReportRequest,
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
   const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-  // A page learns that its own policy has stopped a call from an event alone, which comes after the call has failed.
+  // Only an event tells a page that its own policy has blocked a call, and it comes after the call has failed.
   let forbidden = false;
   const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
     if (disposition === 'enforce' && blockedURI.startsWith(url.origin)) forbidden = true;

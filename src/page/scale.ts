@@ -5,7 +5,7 @@ export type Day = { date: string; count: number };
 export type Unit = 'day' | 'week' | 'month';
 
 type Span = { from: string; to: string; count: number };
-/** The days that one bar stands for, and those in the same place of the period before. */
+/** The days that one bar covers, and their counterparts in the period before. */
 export type Bar = Span & { whole: boolean; before: Span | undefined };
 
 export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
@@ -19,8 +19,8 @@ const span = (days: readonly Day[]): Span => ({
 const LENGTH = { day: 1, week: 7, month: 28 };
 
 /**
- * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a part of one; a month
- * is a month of the calendar. A bar is not whole where it has fewer days than that, or today is one of them.
+ * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a partial week; a month
+ * is a calendar month. A bar is not whole if it has fewer days than that, or includes today.
  */
 export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
   const keys = days.map(({ date }, i) =>
@@ -51,7 +51,7 @@ export type DayTick = { index: number; unit: 'day' | 'month' };
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Which of the bars have a name on the horizontal axis: every so many days up to the last, or the first bar of months. */
+/** Which bars have a label on the horizontal axis: every nth day back from the last, or the first bar of a month. */
 export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): DayTick[] {
   const last = dates.length - 1;
   const step = by === 'day' ? DAY_STEPS.find((days) => last / days < most) : undefined;
@@ -67,7 +67,7 @@ export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day
 }
 
 const MAX_BAR = 72;
-const SNAPPED_BAND = 8; // narrower bars that were snapped to pixels would differ in width visibly
+const SNAPPED_BAND = 8; // narrower bars would differ visibly in width if they were snapped to pixels
 
 /** The left edge and the width of a bar in its band. */
 export function barIn(index: number, band: number): { x: number; width: number } {

@@ -1,6 +1,6 @@
 // <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
-// service by itself, and speaks the language of the page. Where there is nothing to show, visitors read that in a few plain
-// words; the words of the service go to the console and into the event.
+// service itself, and speaks the language of the page. If there is nothing to show, visitors are told so in a few plain words;
+// the service's own message goes to the console and into the event.
 import { addDays, dayOf } from '../core/time.ts';
 import { STYLE } from './chart-style.ts';
 import { type Drawn, plot } from './plot.ts';
@@ -15,7 +15,7 @@ const SHOWN = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
 const SERVICE = new URL(import.meta.url).origin;
 
 type Period = { from: string; to: string; total: number; used: Day[] };
-/** What the event `load` tells: `before` is there where the period before is compared. */
+/** The detail of the event `load`. `before` is set if the period before is compared. */
 export type Loaded = Period & { before?: Period };
 
 const sheet = new CSSStyleSheet();
@@ -127,7 +127,7 @@ export class UsageChart extends HTMLElement {
   get token() {
     return this.#token ?? this.getAttribute('token');
   }
-  /** Unlike the attribute it stays out of the document: an owner's page puts an API key here. */
+  /** Unlike the attribute, it stays out of the document: the console puts an API key here. */
   set token(value: string | null) {
     this.#token = value;
     this.reload();
@@ -137,7 +137,7 @@ export class UsageChart extends HTMLElement {
     if (this.#failed?.reason === 'offline') this.reload();
   };
 
-  /** Asks the service again. Attributes that are changed one after the other are one change. */
+  /** Asks the service again, once for all attributes that change in the same task. */
   reload(): void {
     if (this.#scheduled || !this.isConnected) return;
     this.#scheduled = true;
@@ -176,7 +176,7 @@ export class UsageChart extends HTMLElement {
       const failed = error as Failed;
       this.#failed = failed;
       this.#show();
-      // A chart that is hidden and has no attributes waits for a script to give it some.
+      // A hidden chart without attributes is waiting for a script to set them.
       if (failed.reason !== 'attributes' || this.checkVisibility()) this.#complain(failed);
       this.#tell('error', failed);
     }
@@ -199,7 +199,7 @@ export class UsageChart extends HTMLElement {
     this.dispatchEvent(new CustomEvent(event, { detail }));
   }
 
-  /** To the developer of the page: one line, without the token. */
+  /** Tells the developer of the page in one line, without the token. */
   #complain({ status, message }: Failed): void {
     console.error(`<usage-chart business="${this.business}">: ${status ? `${status} ` : ''}${message}`);
   }
@@ -208,7 +208,7 @@ export class UsageChart extends HTMLElement {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
 
-  /** Shows what there is. While it loads again, what was drawn before stays. */
+  /** Shows the current state. What was drawn before stays while it loads again. */
   #show(): void {
     const words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
     const { word, range } = words;
@@ -247,7 +247,7 @@ export class UsageChart extends HTMLElement {
     this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(total / before.total - 1)));
   }
 
-  /** What a visitor reads where there is no chart, and a button where another try can change that. */
+  /** Tells a visitor why there is no chart, with a button if trying again may help. */
   #excuse({ reason, status }: Failed): void {
     const { word } = this.#words;
     const refused = reason === 'attributes' || reason === 'csp' || (status >= 400 && status < 500 && status !== 429);
@@ -255,7 +255,7 @@ export class UsageChart extends HTMLElement {
     if (refused) return;
     const retry = html('button', { type: 'button', part: 'retry' }, word('retry'));
     retry.onclick = () => {
-      this.#plot.focus(); // the button goes
+      this.#plot.focus(); // the button is about to disappear
       this.reload();
     };
     this.#message.append(retry);
@@ -328,7 +328,7 @@ export class UsageChart extends HTMLElement {
     event.preventDefault();
   }
 
-  /** Marks a bar and tells its count beside it. */
+  /** Marks a bar, and shows its count beside it. */
   #mark(to: number | null): void {
     const bar = this.#drawn?.bars[to ?? -1];
     const index = bar ? to : null;

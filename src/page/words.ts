@@ -1,5 +1,5 @@
 // The words of the chart, and how numbers and days are written, in the language of the page. English is here; another language
-// is a small file that is loaded once. What a page writes into the attributes `unit` and `word-…` goes before both.
+// is a small file that is loaded once. What a page writes into the attributes `unit` and `word-…` takes precedence over both.
 
 import type { Unit } from './scale.ts';
 
@@ -43,7 +43,7 @@ const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 export type Words = ReturnType<typeof wordsIn>;
 
-/** `replaced` gives what the page has written for a word, if it has. A language that is none is English. */
+/** `replaced` returns the page's own word for an attribute, or null. Where `language` is not a valid tag, the words are English. */
 export function wordsIn(language: string, replaced: (attribute: string) => string | null) {
   try {
     new Intl.Locale(language);

@@ -90,7 +90,7 @@ afterAll(async () => {
 let page: Page;
 let complaints: string[] = [];
 
-/** A page of its own; what its console complains of fails the test, unless the test has looked at it. */
+/** A page of its own. Errors and warnings in its console fail the test, unless the test has looked at them. */
 async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
   page = await context.newPage();
@@ -102,7 +102,7 @@ async function visit(url: string, options: BrowserContextOptions = {}): Promise<
   return page;
 }
 
-/** The page of the registered site, which says this about itself and shows these charts. */
+/** The page of the registered site, with these charts and these attributes of its root element. */
 async function visitWith(body: string, options: BrowserContextOptions = {}, attributes = 'lang="en"'): Promise<Page> {
   registered.body = body;
   registered.attributes = attributes;
@@ -116,7 +116,7 @@ afterEach(async () => {
   expect(met).toEqual([]);
 });
 
-/** What the chart has told the developer; what Chromium itself logs of failed calls is put aside. */
+/** What the chart has told the developer. What Chromium itself logs about failed calls is left out. */
 function told(): string[] {
   const own = complaints.filter((text) => text.startsWith('<usage-chart'));
   complaints = complaints.filter((text) => !own.includes(text) && !text.startsWith('Failed to load resource'));
@@ -146,7 +146,7 @@ const inChart = <T>(code: string) =>
 const change = (name: string, value: string) =>
   inChart(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
 
-/** Every word on the axes, as it stands in the picture. */
+/** Every label on the axes, and its box. */
 const labels = () =>
   inChart<{ text: string; left: number; right: number; top: number; bottom: number }[]>(`
     return [...root.querySelectorAll('svg text')].map((label) => {
@@ -155,14 +155,14 @@ const labels = () =>
     });`);
 
 async function expectNoOverlap(): Promise<void> {
-  const all = await labels();
+  const shown = await labels();
   const { left, right } = await inChart<{ left: number; right: number }>(
     'return chart.getBoundingClientRect().toJSON();',
   );
-  for (const [index, a] of all.entries()) {
+  for (const [index, a] of shown.entries()) {
     expect(a.left, a.text).toBeGreaterThanOrEqual(left);
     expect(a.right, a.text).toBeLessThanOrEqual(right);
-    for (const b of all.slice(index + 1)) {
+    for (const b of shown.slice(index + 1)) {
       const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
       expect(apart, `${a.text} and ${b.text}`).toBe(true);
     }
@@ -183,7 +183,7 @@ describe('the chart on a page of a registered origin', () => {
     expect((heights[29] as number) / (heights[14] as number)).toBeCloseTo(2, 1);
   });
 
-  test('has a table of the same behind it', async () => {
+  test('has a table of the same numbers behind it', async () => {
     await visitWith(tag(shop, DAYS));
     await state('loaded');
     const rows = page.locator('usage-chart tr');
@@ -215,7 +215,7 @@ describe('the chart on a page of a registered origin', () => {
     expect(calls).toBe(1);
   });
 
-  test('tells a day under the pointer, and at the keyboard', async () => {
+  test('shows the day under the pointer, or that the keyboard has moved to', async () => {
     await visitWith(tag(shop, DAYS));
     await state('loaded');
     const tip = part('tooltip');
@@ -238,7 +238,7 @@ describe('the chart on a page of a registered origin', () => {
     expect(await tip.isVisible()).toBe(false);
   });
 
-  test('fits its place when that changes', async () => {
+  test('fits its container when that changes its size', async () => {
     await visitWith(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
     await state('loaded');
     await page.setViewportSize({ width: 320, height: 700 });
@@ -291,7 +291,7 @@ describe('the chart on a page of a registered origin', () => {
 });
 
 describe('the period before', () => {
-  test('is a faint line, told in percent and in words, for one more request', async () => {
+  test('is a faint line, given in percent and in words too, for one more request', async () => {
     await visitWith(`<style>usage-chart { margin: 0 }</style>${tag(shop, 'from="2026-03-01" to="2026-03-28"')}`);
     await state('loaded');
     const calls: string[] = [];
@@ -314,7 +314,7 @@ describe('the period before', () => {
     expect(await page.locator('usage-chart path.before').count()).toBe(0);
   });
 
-  test('that cannot be had leaves the chart as it is', async () => {
+  test('leaves the chart as it is if it cannot be loaded', async () => {
     await visit('about:blank');
     await page.route('**/api/**from=2026-02-01**', (route) => route.abort());
     registered.body = tag(shop, 'from="2026-03-01" to="2026-03-28" compare');
@@ -346,7 +346,7 @@ describe('what a bar stands for', () => {
     expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by month');
   });
 
-  test('is told apart where it is today, which is not over', async () => {
+  test('is marked as incomplete if it includes today', async () => {
     await visitWith(tag(busy));
     await state('loaded');
     expect(await part('part').count()).toBe(1);
@@ -358,7 +358,7 @@ describe('what a bar stands for', () => {
 });
 
 describe('where there is no chart', () => {
-  test('visitors read plain words; the service’s own go to the console and into the event', async () => {
+  test('visitors read plain words; the service’s own message goes to the console and into the event', async () => {
     stranger.body = tag(shop, DAYS);
     await visit('about:blank');
     await page.addInitScript(
@@ -374,7 +374,7 @@ describe('where there is no chart', () => {
     await expectAccessible();
   });
 
-  test('a mistake in the range is told to the developer, and mended', async () => {
+  test('a mistake in the range is reported to the developer, and can be corrected', async () => {
     await visitWith(tag(shop, 'from="2026-02-30" to="2026-03-31"'));
     await state('refused');
     expect(told()).toEqual([
@@ -385,7 +385,7 @@ describe('where there is no chart', () => {
     expect(await text('message')).toBe('');
   });
 
-  test('it can be tried again where the service cannot be reached, at the keyboard too', async () => {
+  test('a visitor can try again if the service cannot be reached, at the keyboard too', async () => {
     await visit('about:blank');
     await page.route('**/api/**', (route) => route.abort());
     registered.body = tag(shop, DAYS);
@@ -403,7 +403,7 @@ describe('where there is no chart', () => {
     expect(await text('tooltip')).toContain('31 uses');
   });
 
-  test('being offline is told apart, and ends by itself', async () => {
+  test('being offline has words of its own, and the chart recovers by itself', async () => {
     await visitWith(tag(shop, DAYS));
     await state('loaded');
     await page.context().setOffline(true);
@@ -415,7 +415,7 @@ describe('where there is no chart', () => {
     await state('loaded');
   });
 
-  test('a Content-Security-Policy that forbids the call is told to the developer', async () => {
+  test('a Content-Security-Policy that forbids the call is reported to the developer', async () => {
     const { policy } = registered;
     registered.policy = policy.replace(/connect-src [^;]*/, `connect-src 'self'`);
     await visitWith(tag(shop, DAYS));
@@ -428,7 +428,7 @@ describe('where there is no chart', () => {
     complaints = complaints.filter((met) => !met.includes('Content Security Policy'));
   });
 
-  test('missing attributes are told where the chart can be seen, and waited for where it cannot', async () => {
+  test('missing attributes are reported if the chart is visible, and awaited if it is not', async () => {
     await visitWith('<usage-chart></usage-chart><usage-chart hidden></usage-chart>');
     await state('refused');
     expect(await text('message')).toBe('This chart cannot be shown here.');
@@ -439,7 +439,7 @@ describe('where there is no chart', () => {
 const LANGUAGES = Object.entries({ en: { unit: 'use|uses', empty: 'Nothing in this period.' }, ...TABLES });
 
 describe('the language', () => {
-  test.each(LANGUAGES)('%s is spoken, and no labels overlap', async (language, { unit, empty }) => {
+  test.each(LANGUAGES)('%s is supported, and no labels overlap', async (language, { unit, empty }) => {
     const charts = `${tag(shop, `${DAYS} compare label="A"`)} ${tag(quiet, DAYS)}`;
     await visitWith(charts, { viewport: { width: 320, height: 900 } }, `lang="${language}"`);
     await state('empty');
@@ -462,7 +462,7 @@ describe('the language', () => {
     await expectAccessible();
   });
 
-  test('is that of the nearest lang, else that of the browser, and follows a change', async () => {
+  test('is that of the nearest lang, or else that of the browser, and follows a change', async () => {
     await visitWith(tag(quiet, `${DAYS} lang="fr-CA"`), {}, 'lang="de"');
     await state('empty');
     expect(await text('message')).toBe(TABLES.fr.empty);
@@ -476,7 +476,7 @@ describe('the language', () => {
     expect(await text('message')).toBe(TABLES.pl.empty);
   });
 
-  test('that it does not have, or that is none, leaves the words English', async () => {
+  test('without words of its own, or with an invalid tag, leaves the words English', async () => {
     await visitWith(tag(quiet, DAYS), {}, 'lang="sv"');
     await state('empty');
     expect(await text('message')).toBe('Nothing in this period.');
@@ -520,7 +520,7 @@ describe('the language', () => {
   );
 });
 
-/** Each with what makes it. */
+/** Each state, and what brings it about. */
 const STATES: Record<string, { body: () => string; state: string; attributes?: string; before?: () => Promise<void> }> =
   {
     empty: { body: () => tag(quiet, DAYS), state: 'empty' },
@@ -596,7 +596,7 @@ describe.each(
   });
 });
 
-test('the card does not move while a chart with everything loads', async () => {
+test('the card does not change its height while a chart with every feature loads', async () => {
   await visit('about:blank', { viewport: { width: 320, height: 480 } });
   registered.attributes = 'lang="de"';
   registered.body = `${tag(busy, 'compare label="Bestellungen"')}`;
@@ -610,7 +610,7 @@ test('the card does not move while a chart with everything loads', async () => {
   expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 before the module has run
 });
 
-test('pale bars do not move for people who ask for less motion', async () => {
+test('the placeholder bars do not move for people who ask for less motion', async () => {
   await visit('about:blank', { reducedMotion: 'reduce' });
   await page.route('**/api/**', () => new Promise(() => {}));
   registered.body = tag(shop, DAYS);
@@ -623,7 +623,7 @@ test('pale bars do not move for people who ask for less motion', async () => {
 });
 
 describe('a page', () => {
-  /** A page of one's own: HTML, and a bundle of a program that may import React or Vue. */
+  /** Serves a page: HTML, and a bundle of a program that may import React or Vue. */
   async function startPage(html: string, program: string, headers: Record<string, string> = {}) {
     const { outputFiles } = await build({
       stdin: { contents: program, resolveDir: ROOT },
@@ -679,7 +679,7 @@ describe('a page', () => {
     stop();
   });
 
-  test('of Vue does so too', async () => {
+  test('of Vue does the same', async () => {
     const { url, stop } = await startPage(
       `<script type="module" src="${service.url}/v1/usage-chart.js"></script>${shown}`,
       `import { createApp } from 'vue';

@@ -1,4 +1,4 @@
-// What the tests of the console at /owner happen in: the service, owners with businesses in many states, and visits in Chromium.
+// The setting for the tests of the console at /owner: the service, owners with businesses in many states, and visits in Chromium.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import axe from 'axe-core';
@@ -26,7 +26,7 @@ const SPARES = 28;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 
-/** Believable, and the same each time: growth, quiet weekends, a little noise. */
+/** Plausible, and the same each time: growth, quiet weekends, a little noise. */
 const counts = (days: number, scale: number) =>
   Array.from({ length: days }, (_, index) => {
     const day = addDays(dayOf(NOW), index + 1 - days);
@@ -35,7 +35,7 @@ const counts = (days: number, scale: number) =>
     return { day, count: Math.round(scale * (1 + index / days) * weekend * (0.8 + noise * 0.4)) };
   });
 
-/** What has to be ended is put into `closing` as it is opened. */
+/** Adds to `closing` what has to be closed, as it is opened. */
 export async function openConsole(closing: (() => unknown)[]) {
   mkdirSync(SHOTS, { recursive: true });
   const state = newDatabase();
@@ -53,7 +53,7 @@ export async function openConsole(closing: (() => unknown)[]) {
       return createBusiness(first, fields, NOW);
     }
     const uses = (business_id: number, days: { day: string; count: number }[]) => {
-      const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // as one value: there may be 100 at most
+      const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // as one parameter: a statement has at most 100
       const listed = sql`select ${business_id}, value ->> 0, value ->> 1 from json_each(${rows}) where value ->> 1 > 0`;
       return db.insert(dailyUsage).select(listed);
     };
@@ -134,7 +134,7 @@ export async function openConsole(closing: (() => unknown)[]) {
   const complaints: string[] = [];
   let open: Page | undefined;
 
-  /** A page of its own. What its console complains of fails the test, see `leave`. */
+  /** A page of its own. Errors and warnings in its console fail the test, see `leave`. */
   async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
@@ -148,7 +148,7 @@ export async function openConsole(closing: (() => unknown)[]) {
     return page;
   }
 
-  /** Ends a visit. `forgiven` is what Chromium itself logs of answers that are no success. */
+  /** Ends a visit. `forgiven` matches what Chromium itself logs about answers that are not a success. */
   async function leave(forgiven = /^Failed to load resource/): Promise<void> {
     const met = complaints.splice(0).filter((text) => !forgiven.test(text));
     await open?.context().close();

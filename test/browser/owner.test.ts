@@ -28,7 +28,7 @@ const button = (name: string | RegExp) => page.getByRole('button', { name, exact
 const dialog = () => page.getByRole('dialog');
 const shownSites = () => page.locator('#console section:has(#domains-title) > div > .rows code').allInnerTexts();
 const done = (words: string | RegExp) => page.locator('.done', { hasText: words }).waitFor();
-/** Longer than it takes until the button of a dialog is armed. */
+/** Waits longer than the button of a dialog takes to be armed. */
 const armed = () => page.waitForTimeout(650);
 
 /** Holds back each call of a method until it is released, and counts them. */
@@ -48,7 +48,7 @@ async function hold(method: string) {
 const goOn = (route: Route) => route.continue();
 const failWith = (status: number, message: string) => (route: Route) =>
   route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
-/** The service does it, and its answer is lost on the way. */
+/** The service makes the change, but its answer is lost. */
 const loseAnswer = async (route: Route) => {
   await route.fetch();
   await route.abort();
@@ -61,7 +61,7 @@ describe('signing in', () => {
       () => `bua_sk_0${'x'.repeat(33)}`,
       'This key does not work. It may be mistyped, expired or revoked.',
     ],
-    ['what is no key', () => 'schlüssel', 'This key does not work.'],
+    ['text that no header can carry', () => 'schlüssel', 'This key does not work.'],
     ['a business token', () => world.tulip.token, 'This is the token of a business, which anyone can see.'],
   ])('says in words why %s is refused', async (_, key, words) => {
     page = await world.visit();
@@ -147,7 +147,7 @@ describe('the businesses', () => {
     await page.getByRole('link', { name: 'Next →' }).waitFor();
   });
 
-  test('are as they were after a visit to one: the search, and how far the list was scrolled', async () => {
+  test('keep the search and the scroll position after a visit to one of them', async () => {
     page = await world.visit();
     await signIn(page, world.keys.many);
     const search = page.getByRole('searchbox');
@@ -192,7 +192,7 @@ describe('the businesses', () => {
 });
 
 describe('the usage', () => {
-  test('is shown for other days, with what can be read off it, and as a file', async () => {
+  test('is shown for other days, with its figures, and as a file', async () => {
     page = await world.visit(`#/${world.tulip.id}`);
     await signIn(page, world.keys.owner);
     const bars = page.locator('usage-chart .bar');
@@ -229,7 +229,7 @@ describe('the usage', () => {
   });
 });
 
-test('days that make no range say why in the words of an owner', async () => {
+test('an impossible range of days is explained in plain words', async () => {
   page = await world.visit(`#/${world.tulip.id}`);
   await signIn(page, world.keys.owner);
   const [from, to] = [page.getByLabel('From', { exact: true }), page.getByLabel('To', { exact: true })];
@@ -248,7 +248,7 @@ test('days that make no range say why in the words of an owner', async () => {
   await world.leave(/^Failed to load resource|: 422 from must /);
 });
 
-test('of two answers that come in the wrong order, the newer one stays', async () => {
+test('when two answers arrive in the wrong order, the newer one stays', async () => {
   const business = await world.spare('https://a.example');
   await open(business);
   let release = () => {};
@@ -314,7 +314,7 @@ describe('the domains', () => {
     await page.getByText('Domains removed').waitFor();
   });
 
-  test('warn before the first one, and offer a scheme that was forgotten', async () => {
+  test('come with a warning before the first one, and with an offer to complete a missing scheme', async () => {
     const business = await world.spare();
     await open(business);
     await page.getByText('Before you add the first domain:').waitFor();
@@ -332,7 +332,7 @@ describe('the domains', () => {
     await button('Add http://localhost:3000').waitFor();
   });
 
-  test('say by the field, in the words of the service, why one is refused', async () => {
+  test('say beside the field, in the words of the service, why one is refused', async () => {
     const business = await world.spare('https://a.example');
     await open(business);
     await page.getByLabel('Add a domain').fill('https://*.co.uk');
@@ -353,7 +353,7 @@ describe('the domains', () => {
     expect(await business.sites()).toEqual(['https://a.example']);
   });
 
-  test('that were refused are added or dismissed, and all forgotten only when confirmed', async () => {
+  test('that were refused are added or dismissed, and are all forgotten only after a confirmation', async () => {
     const business = await world.spare('https://a.example');
     for (const origin of ['https://b.example', 'https://c.example']) {
       const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
@@ -415,7 +415,7 @@ describe('the token', () => {
   });
 });
 
-test('a business that is not active lets no origin pass', async () => {
+test('no origin passes for a business that is not active', async () => {
   page = await world.visit(`#/${world.closed.id}`);
   await signIn(page, world.keys.owner);
   await page.getByText('This business is suspended: its token is refused everywhere').waitFor();
@@ -424,7 +424,7 @@ test('a business that is not active lets no origin pass', async () => {
   expect(await button(/^Register it/).count()).toBe(0);
 });
 
-test('the changes have older ones', async () => {
+test('older changes are shown on request', async () => {
   const business = await world.spare('https://a.example');
   for (let n = 0; n < 12; n++) {
     const { data } = await world.call('POST', `${business.id}/access`, { sites: [`https://n${n}.example`] });
@@ -454,7 +454,7 @@ test('a key that can only read sees everything but the token, and nothing that c
 });
 
 describe('what cannot be undone', () => {
-  /** Each dangerous place: how it is reached, its button, and what the service is asked. */
+  /** Each dangerous place: how it is reached, its button, and the method of its request. */
   const places = [
     {
       place: 'removing the last domain',
@@ -498,7 +498,7 @@ describe('what cannot be undone', () => {
       await unchanged(business);
     });
 
-    test('has its button in another place than the one that opened it', async () => {
+    test('has its button elsewhere than the one that opened it', async () => {
       const business = await world.spare('https://a.example');
       await open(business);
       for (const height of [420, 600, 900]) {
@@ -525,7 +525,7 @@ describe('what cannot be undone', () => {
       await open(business);
       await button(opener).focus();
       for (let times = 0; times < 40; times++) {
-        await page.keyboard.down('Enter'); // pressed again without a release, it repeats
+        await page.keyboard.down('Enter'); // pressing it again without a release repeats it
         await page.waitForTimeout(30);
       }
       await page.keyboard.up('Enter');
@@ -581,7 +581,7 @@ describe('what cannot be undone', () => {
       await done(/./);
     });
 
-    test('says that it may have been done where the answer is lost, and shows what is', async () => {
+    test('says that it may have been done if the answer is lost, and shows the current state', async () => {
       const business = await world.spare('https://a.example');
       await open(business);
       const held = await hold(method);
@@ -600,7 +600,7 @@ describe('what cannot be undone', () => {
     });
   });
 
-  test('the last domain of a list that another page has shortened is not removed without a dialog', async () => {
+  test('the last domain of a list that was shortened elsewhere is not removed without a dialog', async () => {
     const business = await world.spare('https://a.example', 'https://b.example');
     await open(business);
     const { access_list } = await business.stored();
@@ -646,9 +646,9 @@ test('everything works by keyboard alone, from signing in to a new token', async
   };
   const focused = () =>
     page.evaluate(
-      `(() => { const one = document.activeElement; return one.getAttribute('aria-label') || one.innerText || one.id; })()`,
+      `(() => { const element = document.activeElement; return element.getAttribute('aria-label') || element.innerText || element.id; })()`,
     );
-  /** Presses Tab until what has the focus is called so. */
+  /** Presses Tab until something of that name has the focus. */
   async function tabTo(name: string | RegExp): Promise<void> {
     for (let times = 0; times < 60; times++) {
       await press('Tab');
@@ -670,7 +670,7 @@ test('everything works by keyboard alone, from signing in to a new token', async
   await page.getByRole('heading', { name: business.name, level: 1 }).waitFor();
   await page.getByText('Business created').waitFor();
   await page.waitForTimeout(100);
-  expect(await focused()).toBe(business.name); // the title, so that a screen reader says where one is
+  expect(await focused()).toBe(business.name); // the title, so that a screen reader announces it
   await tabTo('7');
   await press('Enter');
   await tabTo('site');
@@ -706,8 +706,8 @@ test('the first view takes at most 100 ms of script, and so does the list after 
   const cdp = await page.context().newCDPSession(page);
   const scripted = async () => {
     const { metrics } = await cdp.send('Performance.getMetrics');
-    const of = (name: string) => (metrics.find((metric) => metric.name === name)?.value ?? 0) * 1000;
-    return { script: of('ScriptDuration'), task: of('TaskDuration') };
+    const milliseconds = (name: string) => (metrics.find((metric) => metric.name === name)?.value ?? 0) * 1000;
+    return { script: milliseconds('ScriptDuration'), task: milliseconds('TaskDuration') };
   };
   await cdp.send('Performance.enable');
   await page.reload();

@@ -1,4 +1,4 @@
-// The page at /, as people meet it.
+// The page at /, as visitors see it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -66,7 +66,7 @@ afterAll(async () => {
 let page: Page;
 let complaints: string[] = [];
 
-/** A page of its own; what its console complains of fails the test, unless the test has looked at it. */
+/** A page of its own. Errors and warnings in its console fail the test, unless the test has looked at them. */
 async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
   page = await context.newPage();
@@ -137,7 +137,7 @@ describe('the page at /', () => {
     await page.getByLabel('API key').waitFor();
   });
 
-  test('as it is deployed, draws any business of which the token is typed', async () => {
+  test('as it is deployed, draws any business whose token is typed', async () => {
     await visit('about:blank');
     await page.route(`${service}/`, async (route) => {
       const answer = await route.fetch();
@@ -153,7 +153,7 @@ describe('the page at /', () => {
     await expectAccessible();
   });
 
-  test('works without JavaScript but for the chart', async () => {
+  test('works without JavaScript, except for the chart', async () => {
     await visit(service, { javaScriptEnabled: false });
     expect(await page.locator('noscript').first().innerText()).toContain('The chart needs JavaScript.');
     expect(await page.locator('form:visible').count()).toBe(0);

@@ -63,7 +63,7 @@ test.skipIf(!isInstalled)(
         [day('2026-01-31'), count('0')],
         [day('2026-02-01'), count('7')],
       ]);
-      // What a cell must never be: this file has one.
+      // What no cell of a report may be: the check finds it in this file.
       expect(
         cellsOf('date,count\r\n2026-01-30,=1+1\r\n')
           .flat()

@@ -5,7 +5,7 @@ import { newFolder } from '../node/state.ts';
 import { ask, frameIn, type Init, OWN_PAGE, openWorld, startRecorded } from './world.ts';
 
 type World = Awaited<ReturnType<typeof openWorld>>;
-type Business = Awaited<ReturnType<World['newBusiness']>>;
+type Owned = Awaited<ReturnType<World['newBusiness']>>;
 
 const closing: (() => unknown)[] = [];
 let { api_key, file, origins, ports, service, passed, exchanges, manage, newBusiness, visit } = {} as World;
@@ -27,7 +27,7 @@ const REPORT = { status: 200, body: { status: true, data: { used: [{ date: '2026
 const JSON_BODY = { 'Content-Type': 'application/json' };
 
 /** What the page hears when it asks for the report of the business with its token. */
-const report = (page: Page | Frame, { usage, token }: Business) => ask(page, service + usage + DAY, token);
+const report = (page: Page | Frame, { usage, token }: Owned) => ask(page, service + usage + DAY, token);
 
 test('a registered page reads its report', async () => {
   const business = await newBusiness(origins.a);
@@ -64,14 +64,14 @@ test('pages of any subdomain pass once they are registered, and neither the doma
   }
 });
 
-test('a page is known by the origin that its browser serialises, however its address was written', async () => {
+test('a page is identified by the origin that its browser serialises, however its address was written', async () => {
   const business = await newBusiness(`http://B\u00fccher.example:${ports.a}/shop`, `http://LOCALHOST:${ports.a}`);
   for (const host of ['b\u00fccher.example', 'XN--BCHER-KVA.example', 'user:secret@LocalHost']) {
     expect(await report(await visit(`http://${host}:${ports.a}/`), business)).toEqual(REPORT);
   }
 });
 
-test('a page that hides its referrer is known all the same', async () => {
+test('a page that hides its referrer is still identified', async () => {
   const business = await newBusiness(origins.a);
   expect(await report(await visit(`${origins.a}/no-referrer`), business)).toEqual(REPORT);
   const call = passed.find(({ method, path }) => method === 'GET' && path.startsWith(business.usage));
@@ -147,7 +147,7 @@ test('a page may send headers of its own, and an Idempotency-Key', async () => {
   }
 });
 
-test('a page that insists on sending cookies gets no answer', async () => {
+test('a page that insists on sending cookies cannot read the answer', async () => {
   const { usage, token } = await newBusiness(origins.a);
   const heard = await ask(await visit(origins.a), service + usage + DAY, token, { credentials: 'include' });
   expect(heard).toEqual({ failure: 'TypeError' });

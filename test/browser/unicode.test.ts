@@ -36,7 +36,7 @@ const HOSTS: Record<string, () => string[]> = {
   // What a character becomes, or whether it is refused, between letters and where a label begins.
   'in a label': () => SCALARS.map((c) => `a${c}b.example`),
   'as a label': () => SCALARS.map((c) => `${c}.example`),
-  // With what stands before it: that a mark composes with, and itself.
+  // After a letter that a mark composes with, and after itself.
   'behind a letter': () => LIVE.flatMap((c) => [`e${c}.example`, `${c}${c}.example`]),
   // A label may not mix directions, and one from right to left constrains the others. U+0870 and U+10D4A are young letters.
   'from right to left': () =>
@@ -44,11 +44,11 @@ const HOSTS: Record<string, () => string[]> = {
       ...[`\u05d0${c}.example`, `\u05d0${c}\u05d0.example`, `\u0628${c}1.example`, `\u0870${c}.example`],
       ...[`\u{10d4a}1${c}.example`, `${c}.\u05d0.example`, `a${c}.\u05d0.example`, `1${c}.example`, `${c}-.example`],
     ]),
-  // The same text, not composed, or half: a syllable of Hangul is two or three letters, or a syllable and a third letter.
+  // The same text, decomposed or half composed: a syllable of Hangul is two or three letters, or a syllable and a third letter.
   decomposed: () => COMPOSED.map((c) => `${c.normalize('NFD')}.example`),
   'half composed': () =>
     HANGUL.map((c) => `${c.normalize('NFD').replace(/^../u, (two) => two.normalize('NFC'))}.example`),
-  // A wrong order of marks is put right, by classes that a parser may not know. U+0345 becomes a letter while it is.
+  // Marks in the wrong order are reordered by classes that a parser may not know. U+0345 becomes a letter in the process.
   'with two marks': () =>
     MARKS.flatMap((m) => ACCENTS.flatMap((accent) => [`e${m}${accent}.example`, `e${accent}${m}.example`])),
   'with two accents': () => LETTERS.flatMap((c) => [`${c}\u0323\u0301.example`, `${c}\u0300\u0345.example`]),
@@ -87,7 +87,7 @@ beforeAll(async () => {
       const sites = await sitesOf(url, chunk);
       const stored = chunk.flatMap((text, index) => (sites[index] ? [{ text, site: sites[index] }] : []));
       const origins = await originsOf(stored.map(({ text }) => text));
-      accepted.push(...stored.map((one, index) => ({ ...one, origin: origins[index] ?? null })));
+      accepted.push(...stored.map((pair, index) => ({ ...pair, origin: origins[index] ?? null })));
     }
   }
 }, 180_000);
@@ -97,20 +97,20 @@ afterAll(async () => {
   await miniflare?.dispose();
 });
 
-/** The first of them, to be read, behind how many they are. */
+/** How many there are, and the first of them to be read. */
 const report = (found: typeof accepted) => [
   found.length,
   ...found.slice(0, MAX_SHOWN).map(({ text, site, origin }) => `${legible(text)}: ${site}, not ${origin}`),
 ];
 
-test('no host is stored as another than the one that Chromium sends', () => {
+test('no host is stored differently from what Chromium sends', () => {
   expect(report(accepted.filter(({ site, origin }) => origin !== null && origin !== site))).toEqual([0]);
 });
 
 /** workerd knows fewer of these letters, and looks at the direction of one label at a time: the owner sees no use of such a site. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-test('no host is stored that Chromium refuses, but for some with letters from right to left', () => {
+test('no host is stored that Chromium refuses, except for some with right-to-left letters', () => {
   expect(report(accepted.filter(({ text, origin }) => origin === null && !RIGHT_TO_LEFT.test(text)))).toEqual([0]);
 });
 

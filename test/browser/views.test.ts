@@ -1,5 +1,5 @@
 // Every view of the console in every state, at every width, light and dark: accessible, within its window, and photographed to be
-// looked at (dist/screenshots). With PICTURES=1, those of the documentation are made anew (docs/images).
+// looked at (dist/screenshots). With PICTURES=1, those of the documentation (docs/images) are taken again.
 import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ describe.each(looks)('at $width px, $colorScheme,', ({ width, colorScheme }) => 
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     const list = "document.querySelector('.card.list')";
     for (const step of [`${list}.setAttribute('aria-busy', 'true')`, `${list}.removeAttribute('aria-busy')`]) {
-      await page.evaluate(step); // while the next page is on its way, and when it is there
+      await page.evaluate(step); // while the next page is loading, and once it is there
       await expectAccessible(page);
     }
     await shoot(page, `businesses-${look}`);
@@ -179,10 +179,10 @@ test('with a finger, everything that can be pressed is at least 44 px high and w
   const page = await world.visit(`#/${world.tulip.id}`, sized(320, 'light'));
   const small = async () =>
     page.evaluate(`[...document.querySelectorAll('a, button, input, label:has(input)')]
-      .filter((one) => one.checkVisibility() && !(one.matches('input') && one.closest('label.radio')))
-      .map((one) => ({ one, box: one.getBoundingClientRect() }))
+      .filter((element) => element.checkVisibility() && !(element.matches('input') && element.closest('label.radio')))
+      .map((element) => ({ element, box: element.getBoundingClientRect() }))
       .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
-      .map(({ one, box }) => one.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`);
+      .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`);
   expect(await small()).toEqual([]);
   await signIn(page, world.keys.owner);
   await settle(page);

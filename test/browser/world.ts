@@ -1,4 +1,4 @@
-// What the tests of the token happen in: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
+// The setting for the tests of the token: the service behind a proxy that keeps a record, pages on several origins, and Chromium.
 import { writeFileSync } from 'node:fs';
 import { Agent, type RequestListener, request } from 'node:http';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const BUSINESSES = 30;
 // Names under .example are served here too, so that sites with subdomains can be visited.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
-/** What a page's script learns by asking the service: an answer that it can read, or a failure that it cannot look into. */
+/** What a page's script gets from the service: an answer that it can read, or a failure whose cause it cannot see. */
 export type Heard = { status: number; body: unknown } | { failure: string };
 
 const PAGE = `<!doctype html><title>page</title><script>
@@ -54,7 +54,7 @@ type Passed = {
   status?: number | undefined;
 };
 
-/** The service on the database in `state`, behind a proxy that passes everything on as it came, the Host header too. */
+/** The service on the database in `state`, behind a proxy that passes everything on unchanged, even the Host header. */
 export async function startRecorded(state: string, closing: (() => unknown)[]) {
   const service = await startService(state);
   closing.push(() => service.stop());
@@ -74,13 +74,13 @@ export async function startRecorded(state: string, closing: (() => unknown)[]) {
     incoming.pipe(onward);
   });
   closing.push(stop, () => agent.destroy());
-  /** The calls of a path that have passed, and how each was answered. */
+  /** The calls to a path that have passed, each with the status of its answer. */
   const exchanges = (path: string) =>
     passed.filter((call) => call.path.startsWith(path)).map(({ method, status }) => `${method} ${status}`);
   return { passed, exchanges, url: service.url, origin: `http://localhost:${port}` };
 }
 
-/** What has to be ended is put into `closing` as it is opened. */
+/** Adds to `closing` what has to be closed, as it is opened. */
 export async function openWorld(closing: (() => unknown)[]) {
   const [a, b] = [await listen(servePages), await listen(servePages)];
   closing.push(a.stop, b.stop);
@@ -116,7 +116,7 @@ export async function openWorld(closing: (() => unknown)[]) {
     return { ...business, access, usage: `/api/v1/business/usage/${business.id}` };
   }
 
-  /** The page at `url`, in a profile of its own: nothing is cached from one test to the next. */
+  /** Opens `url` in a profile of its own: nothing is cached from one test to the next. */
   async function visit(url: string): Promise<Page> {
     const page = await (await browser.newContext()).newPage();
     await page.goto(url);

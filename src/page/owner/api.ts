@@ -13,10 +13,10 @@ export type Change = Changes['changes'][number];
 const PER_PAGE = 20;
 const PER_SEARCH = 50;
 
-/** A call that brought no success. `status` is 0 where no answer came: nobody knows whether a change was made. */
+/** A call that failed. `status` is 0 if no answer came: then nobody knows whether a change was made. */
 export class Failure extends Error {
   readonly status: number;
-  /** How long to wait, where the service says so. */
+  /** How long to wait, if the service says. */
   readonly seconds: number | null;
   constructor(status: number, message: string, seconds: number | null = null) {
     super(message);
@@ -28,7 +28,7 @@ export class Failure extends Error {
 type Answer = Pick<Response, 'ok' | 'status' | 'headers' | 'json'>;
 type DataAnswer<Data> = Omit<Answer, 'json'> & { json(): Promise<{ data: Data }> };
 
-/** The answer if it is a success. What the service says otherwise becomes a failure. */
+/** Throws what the service says if it refuses. */
 async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
   const answer = await call.catch(() => {
     throw new Failure(0, 'The service cannot be reached.');
@@ -54,7 +54,7 @@ export function connect(key: string, onEnd: () => void) {
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       const answer = await fetch(input, { ...init, credentials: 'omit', signal });
-      // The other 401, of a business that is unknown, has no such challenge.
+      // The 401 for an unknown business has no such challenge.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd();
       return answer;
     },
@@ -68,12 +68,12 @@ export function connect(key: string, onEnd: () => void) {
     businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
-    /** Enough of the key to tell it from others. */
+    /** Enough to recognise the key. */
     tail: key.slice(-4),
     businesses: (after: number) => page(after, PER_PAGE),
     /** Pages for a search: as few as there can be. */
     manyBusinesses: (after: number) => page(after, PER_SEARCH),
-    /** A business as the list has it: only there are its limits. */
+    /** The business as listed: only the list has its limits. */
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
     business: (id: number) => dataOf(access.$get({ param: param(id) })),
     total: async (id: number, range: Range) => sum((await dataOf(report(id, range, 'application/json'))).used),
@@ -88,7 +88,7 @@ export function connect(key: string, onEnd: () => void) {
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
     changes: (id: number, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: before === null ? {} : { before: `${before}` } })),
-    /** Lets a chart ask for itself, by its property: an attribute would put the key into the document. */
+    /** Lets a chart ask for itself. It is the property, because an attribute would put the key into the document. */
     lend: (chart: UsageChart) => {
       chart.token = key;
     },

@@ -26,7 +26,7 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** One line for each thing that changed. What is null does not exist. */
+/** One line for each thing that changed. Null is what did not exist. */
 function lines(before: Values, after: Values): { name: string; before: string | null; after: string | null }[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const textIn = (values: Values, name: string) =>

@@ -1,5 +1,5 @@
-// The dialog before what cannot be undone. Its button says what it does, is not where the one was that opened it, and takes no press
-// in the first half second. Nothing is shown as done before the service has said so.
+// The dialog before what cannot be undone. Its button says what it does, does not cover the one that opened it, and ignores presses
+// for the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { useMutation } from './query.ts';
@@ -9,13 +9,13 @@ const ARMED_AFTER_MS = 500;
 
 type Props = PropsWithChildren<{
   title: string;
-  /** What the button says, and what it says meanwhile. */
+  /** What the button says, and what it says while the work is done. */
   action: string;
   doing: string;
   work: () => Promise<void>;
-  /** After a failure, before the dialog says so: the work may have been done all the same. */
+  /** Called before the dialog shows a failure: the work may have been done all the same. */
   onFailure?: () => void;
-  /** After the dialog is gone. */
+  /** Called once the dialog is gone. */
   onClose: (succeeded: boolean) => void;
 }>;
 
@@ -36,7 +36,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
     if (from && to && overlap(from, to)) dialog.current?.classList.add('low');
     return () => dialog.current?.close();
   }, []);
-  // Another choice makes it another button.
+  // After another choice the button does something else.
   useEffect(() => {
     setArmed(false);
     const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
@@ -50,9 +50,9 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
     else onFailure?.();
   }
   function cancel(event: Event): void {
-    if (busy !== null) event.preventDefault(); // it is on its way, and cannot be called back
+    if (busy !== null) event.preventDefault(); // the request is on its way, and cannot be called back
   }
-  // Browsers let a page prevent the cancelling of a dialog once, and not again before the next press.
+  // Browsers let a page prevent closing a dialog once, and not again until the user has interacted with it.
   function press(event: KeyboardEvent): void {
     if (event.key === 'Escape') cancel(event);
   }

@@ -1,4 +1,4 @@
-// The field for a domain to add. An address without its scheme is offered with one, and added only when that is pressed.
+// The field for a domain to add. An address without a scheme is offered with one, and added only when the offer is accepted.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { canonicalSite } from '../../core/site.ts';
 import { withScheme } from './address.ts';

@@ -11,7 +11,7 @@ import { Refused } from './refused.tsx';
 import type { EditorProps } from './session.ts';
 import { changeFailureWords, plural } from './words.ts';
 
-/** What was done last, and the site to add again if that was a removal. */
+/** What was done last, and the site to add again if it was a removal. */
 type Done = { words: string; undo?: string };
 
 const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
@@ -27,7 +27,7 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
   const sites = domains.map(({ site }) => site);
   const isActive = business.status === 'active';
 
-  /** One change at a time. The list is what the service says afterwards. */
+  /** Makes one change at a time. The list is then what the service answers. */
   async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
     setDone(null);
     const succeeded = await run(what, async () => {

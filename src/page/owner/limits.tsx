@@ -1,4 +1,4 @@
-// The limits of a business and what is left of them. A business without any shows nothing.
+// The limits of a business and what is left of them. Nothing is shown for a business without any.
 import { dayOf, monthOf } from '../../core/time.ts';
 import type { Api } from './api.ts';
 import { FailureNotice, Section } from './parts.tsx';

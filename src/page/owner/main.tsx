@@ -2,7 +2,7 @@
 import { render } from 'hono/jsx/dom';
 import { Console } from './console.tsx';
 
-// A held Enter presses a button again and again: one press is one press.
+// Otherwise a held Enter would press a button again and again.
 document.addEventListener(
   'keydown',
   (event) => {

@@ -1,4 +1,4 @@
-// Whether an origin would pass, by the very rules by which the service decides.
+// Whether an origin would pass, by the same rules that the service applies.
 import { useState } from 'hono/jsx/dom';
 import { isRegistrable, sitesCovering } from '../../core/site.ts';
 import { originOfPage } from './address.ts';

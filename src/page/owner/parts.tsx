@@ -5,7 +5,7 @@ import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
 import { failureWords } from './words.ts';
 
-/** The title of a view, which takes the focus when the view appears: a screen reader says where one is. */
+/** The title of a view, which takes the focus when the view appears: a screen reader then announces it. */
 export function Title({ children, name }: PropsWithChildren<{ name: string }>) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -40,7 +40,7 @@ type ButtonProps = PropsWithChildren<{
   onClick?: () => void;
 }>;
 
-/** A button that changes something. The second click of a double click is none, and it stays in its place while it is busy. */
+/** A button that changes something. It ignores the second click of a double click, and keeps the focus while it is busy. */
 export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
@@ -59,7 +59,7 @@ export function Button({ class: name = '', busy = false, label, submits = false,
   );
 }
 
-/** For fields that take what no browser should complete, correct or remember. (Hono leaves out an attribute that is false.) */
+/** For fields that a browser should not complete, correct or remember. (Hono omits an attribute that is false.) */
 const NO = 'false' as unknown as boolean;
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
 
@@ -75,7 +75,7 @@ export function FailureNotice({ failure, reload }: { failure: Failure; reload: (
   );
 }
 
-/** What stands where rows will be. */
+/** The placeholder for rows that are awaited. */
 export function Loading({ rows }: { rows: number }) {
   return (
     <div class="loading" role="status" aria-label="Loading…">

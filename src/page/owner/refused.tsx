@@ -1,4 +1,4 @@
-// The origins that were refused lately: a hint which page is still to be registered, and never more than that.
+// The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more.
 import { useState } from 'hono/jsx/dom';
 import type { Api } from './api.ts';
 import { Confirm } from './confirm.tsx';
@@ -15,7 +15,7 @@ type Props = {
   add: (site: string) => Promise<boolean>;
 };
 
-/** Dismissed on this page. The service can only forget all of them. */
+/** Dismissed until the page is closed. The service can only forget all of them. */
 const dismissed = new Set<string>();
 
 export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {

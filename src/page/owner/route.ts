@@ -1,8 +1,7 @@
-// Where the console is: in the hash, so that back, forward and bookmarks work. A key is never in it.
+// Which view is shown is in the hash, so that back, forward and bookmarks work. A key is never in it.
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
 
-/** `search` is what is searched for, or empty. */
 export type Route = { view: 'businesses'; after: number; search: string } | { view: 'business'; id: number };
 
 export function routeOf(hash: string): Route {
@@ -20,7 +19,7 @@ export function routeOf(hash: string): Route {
 export const businessHref = (id: number): string => `#/${id}`;
 export const businessesHref = (after: number): string => (after === 0 ? '#/' : `#/after/${after}`);
 
-/** Changes what is searched for, without a step of its own for the back button. Without text, the page of the list is back. */
+/** Changes the search without an entry in the history. Empty text returns to the page of the list. */
 export function searchFor(text: string, after: number): void {
   const query = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
   history.replaceState(null, '', businessesHref(after) + query);

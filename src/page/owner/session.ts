@@ -4,7 +4,7 @@ import type { Api, Business, Businesses } from './api.ts';
 /** Somebody who is signed in. `first` is the page of the list that was read to try the key. */
 export type Session = { api: Api; readOnly: boolean; first: Businesses };
 
-/** What outlives a list, so that back from a business finds it. */
+/** What outlives a list, so that it is as it was on the way back from a business. */
 export type Visited = {
   /** Where the page before a page of the list starts. */
   earlier: Map<number, number>;

@@ -1,4 +1,4 @@
-// Signing in: a key is tried by reading the list of businesses. The field is no controlled one, so that the key is never an attribute.
+// Signing in: a key is tried by reading the list of businesses. The field is uncontrolled, so that the key never becomes an attribute.
 import { useEffect, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
 import { VERBATIM } from './parts.tsx';
@@ -7,7 +7,7 @@ import { refusedKeyWords } from './words.ts';
 
 type Props = { notice: string; signIn: (key: string) => Promise<void> };
 
-/** What no header can carry is no key. */
+/** A key that no header can carry is not valid. */
 const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 export function SignIn({ notice, signIn }: Props) {

@@ -1,9 +1,9 @@
-// The uses of 30 days as a small line. The number beside it says the same to those who cannot see it.
+// The uses of 30 days as a small line. For those who cannot see it, the number beside it says the same.
 import type { Day } from '../scale.ts';
 
 const WIDTH = 120;
 const HEIGHT = 28;
-const EDGE = 2; // half of the line must not be cut off
+const EDGE = 2; // so that the line is not clipped
 
 export function Sparkline({ used }: { used: readonly Day[] }) {
   const most = Math.max(1, ...used.map(({ count }) => count));

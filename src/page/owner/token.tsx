@@ -13,7 +13,7 @@ const tagOf = ({
 }: Business): string => `<script type="module" src="${location.origin}/v1/usage-chart.js"></script>
 <usage-chart business="${id}" token="${token}"></usage-chart>`;
 
-/** How long the old token goes on, as the service writes it. Null: not at all. */
+/** How long the old token keeps working, as requests write it. Null: not at all. */
 const KEEPS = [
   { keep: '24h', label: 'Keep the old token for 24 hours', action: 'Replace, and keep the old one for 24 hours' },
   { keep: '7d', label: 'Keep the old token for 7 days', action: 'Replace, and keep the old one for 7 days' },

@@ -1,4 +1,4 @@
-// The chart of a business with the days to choose, and what can be read off it.
+// The chart of a business with a choice of days, and the figures read off it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
@@ -16,7 +16,7 @@ const lastDays = (length: number): Range => {
   return { from: addDays(to, 1 - length), to };
 };
 
-/** Why there can be no report of a range, or null. */
+/** Why a range cannot be reported, or null. */
 function problemOf(range: Range): string | null {
   if (range.from > range.to) return 'The first day is after the last day. Choose another one.';
   return daysIn(range) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
@@ -27,7 +27,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const chart = useRef<UsageChart>(null);
   const problem = problemOf(range);
-  // Before the chart looks for its token, which it does as soon as this task is done.
+  // A layout effect runs before the chart looks for its token, which it does at the end of this task.
   useLayoutEffect(() => {
     if (chart.current) api.lend(chart.current);
     return () => {
@@ -37,7 +37,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
 
   function type(end: keyof Range, event: Event): void {
     const { value } = event.target as HTMLInputElement;
-    // While a year is typed, it passes through years that nobody means.
+    // While somebody types a year, the field passes through years that they do not mean.
     if (isDay(value)) setRange((last) => ({ ...last, [end]: value }));
   }
 
@@ -123,7 +123,7 @@ function changeOf({ total, before }: Loaded): [string, string] {
   return [percentChange(total, before.total), against];
 }
 
-/** The days that are shown, as a file. */
+/** Downloads the days that are shown. */
 function Download({ api, id, range, problem }: { api: Api; id: number; range: Range; problem: string | null }) {
   const [file, setFile] = useState<{ url: string; name: string } | null>(null);
   const link = useRef<HTMLAnchorElement>(null);

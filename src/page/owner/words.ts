@@ -7,7 +7,7 @@ const whole = new Intl.NumberFormat(LANGUAGE);
 const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFractionDigits: 1 });
 const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const small = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 1 });
-/** As the chart writes it. */
+/** As in the chart. */
 const signed = new Intl.NumberFormat(LANGUAGE, { style: 'percent', signDisplay: 'exceptZero' });
 const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
 const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
@@ -27,9 +27,9 @@ export const instantWords = (at: string | Date): string => `${instant.format(new
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** The words of the service about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
+/** The service's message about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
 export function aboutDomain(message: string): string {
-  // Another tab, or somebody else, has removed the others meanwhile.
+  // Another tab, or somebody else, has removed the others in the meantime.
   if (message.startsWith('access_id must not be the last')) {
     return 'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
   }
@@ -46,7 +46,7 @@ export function failureWords({ status, message, seconds }: Failure): string {
   return aboutDomain(message);
 }
 
-/** The same for a change. Without an answer, nobody knows whether it was made. */
+/** The same for a change, which may have been made even if no answer came. */
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
