@@ -13,6 +13,9 @@ export const noReport = (reason: Reason, message: string, status = 0): Failed =>
 
 export type ReportRequest = { base: string; business: string; token: string; from: string | null; to: string | null };
 
+/** Another server at `base-url` may leave anything out. */
+type Body = { data?: { used?: Day[] }; message?: string };
+
 export async function report({ base, business, token, from, to }: ReportRequest, signal: AbortSignal): Promise<Day[]> {
   const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`, document.baseURI);
   if (from) url.searchParams.set('from', from);
@@ -28,8 +31,8 @@ export async function report({ base, business, token, from, to }: ReportRequest,
   const init = { headers, credentials: 'omit', signal: AbortSignal.any([signal, late]) } as const;
   const answer = await fetch(url, init).catch(() => new Promise<null>((event) => setTimeout(event, 50, null)));
   document.removeEventListener('securitypolicyviolation', watch);
-  const body = await answer?.json().catch(() => null);
-  if (answer?.ok && body?.data?.used?.length > 0) return body.data.used;
+  const body: Body | null | undefined = await answer?.json().catch(() => null);
+  if (answer?.ok && body?.data?.used?.length) return body.data.used;
   if (forbidden) throw noReport('csp', `the Content-Security-Policy of this page needs connect-src ${url.origin}`);
   if (!answer && !navigator.onLine) throw noReport('offline', 'the browser is offline');
   if (!answer || late.aborted) throw noReport('network', `no response from ${url.origin}`);
