@@ -13,9 +13,11 @@ const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
 /** No text in use has so many marks in a row (UAX #15, Stream-Safe Text). Normalizing them takes quadratic time. */
 const MAX_MARKS_IN_A_ROW = 30;
 const LABEL_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_';
-/** How many labels may follow `*.`. An origin has one wildcard candidate for each number in this range. */
-const WILDCARD_LABELS = { min: 2, max: 5 };
+/** How many labels may follow `*.`. */
+const WILDCARD_LABELS = [2, 3, 4, 5];
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+/** How every origin begins that a wildcard may cover: with a loopback host or two labels, and more. */
+const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
@@ -93,7 +95,7 @@ function wildcard(scheme: string, authority: string): Site {
   const { hostname } = new URL(site);
   const labels = hostname.split('.').length;
   if (IP_LITERAL.test(hostname)) return wrong('must not have * before an IP address');
-  if (labels < WILDCARD_LABELS.min || labels > WILDCARD_LABELS.max) {
+  if (!WILDCARD_LABELS.includes(labels)) {
     return wrong('must have two to five labels behind *., as in https://*.example.com');
   }
   if (hostname.length > MAX_HOST_LENGTH - '*.'.length) return wrong('must have a host of at most 253 characters');
@@ -138,16 +140,14 @@ export function sitesCovering(origin: string): string[] {
 }
 
 function wildcardsOver(origin: string): string[] {
-  if (origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
+  if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);
   // Well-formed is what serialises to itself: so it has no default port, no leading zeros, no capitals, no path.
   if (url === null || url.origin !== origin || url.port === '0') return [];
   const { protocol, hostname, port } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') return [];
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];
   if (IP_LITERAL.test(hostname) || !isDnsName(hostname)) return [];
   const labels = hostname.split('.');
-  const most = Math.min(WILDCARD_LABELS.max, labels.length - 1); // a wildcard does not cover its own domain
-  const counts = Array.from({ length: Math.max(0, most - WILDCARD_LABELS.min + 1) }, (_, i) => WILDCARD_LABELS.min + i);
+  const counts = WILDCARD_LABELS.filter((count) => count < labels.length); // a wildcard does not cover its own domain
   return counts.map((count) => `${protocol}//*.${labels.slice(-count).join('.')}${port === '' ? '' : `:${port}`}`);
 }

@@ -14,21 +14,18 @@ export const timestampOf = (instant: Date): string => instant.toISOString().repl
 /** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
-/** The first day of the month of an instant, and a last one that no month exceeds. */
-export function monthOf(instant: Date) {
-  const month = instant.toISOString().slice(0, 8);
+/** The first day of the month of a day or a timestamp, and a last one that no month exceeds. */
+export function monthOf(written: string) {
+  const month = written.slice(0, 8);
   return { first_of_month: `${month}01`, last_of_month: `${month}31` };
 }
 
 /** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
 
-/** Whether `text` is a real day from 1970-01-01 to 9999-12-31. `Date` rolls 2026-02-30 over: only a round trip is proof. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970-01-01') return false;
-  const time = Date.parse(text);
-  return !Number.isNaN(time) && dayOf(new Date(time)) === text;
-}
+/** Whether `text` is a real day from 1970-01-01 to 9999-12-31. `Date` rolls 2026-02-30 over, to the 2nd of March. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-01' && new Date(text).getUTCDate() === Number(text.slice(8));
 
 /**
  * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null: ISO 8601 in UTC with seconds,
@@ -55,16 +52,15 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
  */
 export function fillRange({ from, to }: Range, counts: Record<string, number>) {
   const used: { date: string; count: number }[] = [];
-  let date = '';
-  for (let first = from; date < to; first = addDays(date, 1)) {
+  for (let first = from, date = ''; ; first = addDays(date, 1)) {
     const month = first.slice(0, 8);
     const last = to.startsWith(month) ? Number(to.slice(8)) : daysInMonth(first);
     for (let day = Number(first.slice(8)); day <= last; day++) {
       date = month + String(day).padStart(2, '0');
       used.push({ date, count: counts[date] ?? 0 });
     }
+    if (date >= to) return used;
   }
-  return used;
 }
 
 const daysInMonth = (day: string) =>

@@ -1,6 +1,6 @@
 // The round trip that a request makes to its database, and the cost.
 import { type Call, type Verdict, valuesOf } from './permission.ts';
-import type { RowsOf, Statement, Steps, Value } from './statement.ts';
+import type { RowsOf, Statement, Steps } from './statement.ts';
 
 /**
  * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
@@ -28,10 +28,10 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   cost: Cost,
 ): Promise<{ row: Row | undefined; rows: RowsOf<S> }> {
   const { form, values } = valuesOf(call);
-  const bound = [read, ...Object.values(steps ?? {})].map(({ textFor, values: own }) => {
-    const all: Record<string, Value> = { ...values, ...own };
+  const named = Object.entries<Statement>(steps ?? {});
+  const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
     const { sql, names } = textFor(form);
-    return d1.prepare(sql).bind(...names.map((name) => all[name]));
+    return d1.prepare(sql).bind(...names.map((name) => own[name] ?? values[name]));
   });
   cost.round_trips += 1;
   const began = Date.now();
@@ -42,7 +42,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
     cost.rows_read += meta.rows_read;
     cost.rows_written += meta.rows_written;
   }
-  const [first, ...others] = results.map((result) => result.results);
-  const rows = Object.fromEntries(Object.keys(steps ?? {}).map((step, index) => [step, others[index]]));
-  return { row: first?.[0] as Row | undefined, rows: rows as RowsOf<S> };
+  const rows: Record<string, unknown[]> = {};
+  for (const [index, [step]] of named.entries()) rows[step] = results[index + 1]?.results ?? [];
+  return { row: results[0]?.results[0] as Row | undefined, rows: rows as RowsOf<S> };
 }

@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Credential, namespaceOf } from '../core/credential.ts';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
-import { dayOf, monthOf, timestampOf } from '../core/time.ts';
+import { monthOf, timestampOf } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
@@ -59,20 +59,21 @@ type CallValue = (typeof CALL_VALUES)[number];
 export const $call = placeholders(CALL_VALUES);
 
 /** The name of the value for one of the sites that could cover the origin. */
-const candidate = (index: number) => `site_${index}` as const;
+const candidate = (index: number) => `site_${index}`;
 
 /** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
 export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now }: Call) {
   const { kind } = credential;
   const policy = POLICY[operation];
+  const timestamp = timestampOf(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
-  const values: Record<CallValue, Value> & Record<ReturnType<typeof candidate>, Value> = {
+  const values: Record<string, Value> = {
     business_id,
     lookup_value: kind === 'operator' ? '' : credential.lookupValue,
-    today: dayOf(now),
-    ...monthOf(now),
-    now: timestampOf(now),
+    today: timestamp.slice(0, 10),
+    ...monthOf(timestamp),
+    now: timestamp,
     keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
     token_refused: Number(kind === 'token' && !policy.allowsToken),
     writes: Number(policy.writes),
@@ -80,7 +81,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     must_be_active: Number(!policy.allowsInactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
-  };
+  } satisfies Record<CallValue, Value>;
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
   return { form: { caller: kind, candidates: sites.length }, values };
 }

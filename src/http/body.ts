@@ -9,7 +9,7 @@ export const bodyOf = async (request: Request): Promise<string> => new TextDecod
 /** The body; a request without one may still have an empty stream. */
 async function bytesOf(request: Request): Promise<ArrayBuffer> {
   const length = request.headers.get('Content-Length');
-  if (request.body === null || length === '0') return new ArrayBuffer(0);
+  if (length === '0' || request.body === null) return new ArrayBuffer(0);
   if (Number(length) > MAX_BYTES) throw new TooLarge();
   const bytes = await (length === null ? counted(request.body) : request.arrayBuffer()).catch((cause: unknown) => {
     throw new BrokenBody('the body broke off', { cause });

@@ -11,8 +11,8 @@ const READABLE = {
   'Access-Control-Expose-Headers': 'Content-Disposition,Retry-After,WWW-Authenticate,X-Request-Id',
 };
 
-/** On every response except a preflight's. */
-const HEADERS = {
+/** On every response except a preflight's. Made once: a response copies them in half the time that it takes to read an object. */
+const HEADERS = new Headers({
   ...READABLE,
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -20,7 +20,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Strict-Transport-Security': 'max-age=15552000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',
-};
+});
 
 const PREFLIGHT = {
   ...READABLE,
@@ -43,8 +43,11 @@ export function send(
   headers: Record<string, string>,
 ): Response {
   const { request_id, d1 } = c.get('logEntry');
-  const timing = d1.round_trips > 0 ? { 'Server-Timing': `d1;dur=${d1.ms}` } : null;
-  return new Response(body, { status, headers: { ...HEADERS, 'X-Request-Id': request_id, ...timing, ...headers } });
+  const response = new Response(body, { status, headers: HEADERS });
+  response.headers.set('X-Request-Id', request_id);
+  if (d1.round_trips > 0) response.headers.set('Server-Timing', `d1;dur=${d1.ms}`);
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
 }
 
 /** A JSON response, 200 by default. The return type is for Hono's client. */

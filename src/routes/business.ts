@@ -37,17 +37,17 @@ const PER_PAGE = 20;
 function listedBusiness(
   { business, counts, ...limits }: ExaminedBusiness,
   verdict: Verdict,
-  now: Date,
+  today: string,
 ): ListedBusiness {
   const { daily_limit: daily, monthly_limit: monthly } = limits;
-  const { first_of_month } = monthOf(now);
+  const { first_of_month } = monthOf(today);
   const inMonth = Object.entries(counts).filter(([day]) => day >= first_of_month);
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
-  const remaining = remainingOf({ ...limits, today: counts[dayOf(now)] ?? 0, month });
+  const remaining = remainingOf({ ...limits, today: counts[today] ?? 0, month });
   return {
     ...business,
     token: shownToken(business.token, verdict),
-    used: fillRange(rangeOf({}, dayOf(now)), counts),
+    used: fillRange(rangeOf({}, today), counts),
     limits: remaining === null ? null : { daily, monthly, remaining },
   };
 }
@@ -55,14 +55,14 @@ function listedBusiness(
 export const business = new Hono<Env>()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
     const query = c.req.valid('query');
-    const { now } = c.get('call');
+    const today = dayOf(c.get('call').now);
     const limit = Number(query.limit ?? PER_PAGE);
-    const [from = ''] = [rangeOf({}, dayOf(now)).from, monthOf(now).first_of_month].sort();
+    const [from = ''] = [rangeOf({}, today).from, monthOf(today).first_of_month].sort();
     const { row } = await c.get('ask')(businessesAfter({ limit, after: Number(query.after ?? 0), from }));
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
-      businesses: readable.map((business) => listedBusiness(business, row, now)),
+      businesses: readable.map((business) => listedBusiness(business, row, today)),
       next: examined.length === limit ? (examined.at(-1)?.id ?? null) : null,
       read_only: row.read_only === 1,
     });

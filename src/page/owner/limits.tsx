@@ -14,7 +14,7 @@ async function standingOf(api: Api, id: number) {
   const used = (from: string) => api.total(id, { from, to: today });
   const [ofDay, ofMonth] = await Promise.all([
     limits.daily === null ? 0 : used(today),
-    limits.monthly === null ? 0 : used(monthOf(now).first_of_month),
+    limits.monthly === null ? 0 : used(monthOf(dayOf(now)).first_of_month),
   ]);
   return { ...limits, ofDay, ofMonth };
 }
