@@ -1,10 +1,10 @@
 // The table of contents: what every request passes through, and the routes.
-import { type ExecutionContext, Hono } from 'hono';
-import type { Bindings, Clock, Env, Log } from './env.ts';
+import type { ExecutionContext } from 'hono';
+import type { Bindings, Clock, Log } from './env.ts';
 import { notFound, onError } from './http/errors.ts';
 import { logged } from './http/log.ts';
-import { allMethods } from './http/methods.ts';
 import { preflightFor } from './http/response.ts';
+import { methodsOf, newRoutes } from './http/router.ts';
 import { access } from './routes/access.ts';
 import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
@@ -13,7 +13,7 @@ import { usage } from './routes/usage.ts';
 
 /** The service. `log` gets a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
-  const api = new Hono<Env>()
+  const api = newRoutes()
     .use(logged(clock, log))
     .notFound(notFound)
     .onError(onError)
@@ -23,7 +23,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1', health())
     .route('/api/v1', openapi);
 
-  const preflight = preflightFor(allMethods(api));
+  const preflight = preflightFor(methodsOf(api.routes));
   const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>
     request.method === 'OPTIONS' ? preflight() : api.fetch(request, bindings, context);
   return { fetch, api };

@@ -1,5 +1,4 @@
 // /api/v1/business/{business_id}/access: the domains on which the token of a business works.
-import { Hono } from 'hono';
 import { idOf } from '../core/request.ts';
 import { canonicalSite, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
@@ -7,12 +6,12 @@ import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-origins.ts';
-import type { ContextOf, Env, Guarded } from '../env.ts';
+import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { InvalidInput, UnknownEntry } from '../http/errors.ts';
 import { invalidInput } from '../http/input.ts';
-import { refuseOtherMethods } from '../http/methods.ts';
 import { success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { isPublicSuffix } from '../public-suffix.ts';
 import { LAST_RULE, NO_QUERY, sitesBody } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
@@ -47,7 +46,7 @@ function refusedOriginsResponse(
   return success<RefusedOrigins>(c, { refused: byLastSeen });
 }
 
-export const access = new Hono<Env>()
+export const access = newRoutes()
   .get('/:business_id/access', guard('read_access'), async (c) => {
     const { row } = await c.get('ask')(businessWithEntries);
     return businessResponse(c, row, parseJson(row.business), parseJson(row.entries));

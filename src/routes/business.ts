@@ -1,5 +1,4 @@
 // /api/v1/business: the businesses of a key, the token of one, and who changed what.
-import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
@@ -14,8 +13,8 @@ import type { BusinessRow, Entry } from '../db/schema.ts';
 import { rotateToken } from '../db/tokens.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { guard } from '../guard.ts';
-import { refuseOtherMethods } from '../http/methods.ts';
 import { success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { businessesQuery, changesQuery, NO_QUERY, rotationBody } from '../wire/requests.ts';
 import type { Business, Businesses, Changes, ListedBusiness } from '../wire/responses.ts';
 
@@ -52,7 +51,7 @@ function listedBusiness(
   };
 }
 
-export const business = new Hono<Env>()
+export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
     const query = c.req.valid('query');
     const today = dayOf(c.get('call').now);

@@ -1,11 +1,10 @@
 // /api/v1/health: whether the service and its databases respond. Public, so it asks the databases at most every few seconds.
-import { Hono } from 'hono';
 import { faultsIn } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { TooMany, Unavailable } from '../http/errors.ts';
-import { refuseOtherMethods } from '../http/methods.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { json } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import type { Health } from '../wire/responses.ts';
 
 const REUSE_MS = 5000;
@@ -38,7 +37,7 @@ export function health() {
     }
   }
 
-  const route = new Hono<Env>().get('/health', async (c) => {
+  const route = newRoutes().get('/health', async (c) => {
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
     const [cause] = await currentOutcome(c);
     if (cause !== undefined) throw new Unavailable('not every database responds', { cause });

@@ -1,18 +1,18 @@
 // /api/v1/business/usage/{business_id}: the usage report, and recording uses.
-import { Hono, type TypedResponse } from 'hono';
+import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
 import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, daysIn, fillRange, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
-import type { ContextOf, Env, Guarded } from '../env.ts';
+import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { LimitReached, notFound } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
-import { refuseOtherMethods } from '../http/methods.ts';
 import { send, success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { rangeQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
 import { digestOfHeader, identifiedUses } from './recording.ts';
@@ -58,7 +58,7 @@ function csvResponse(c: ContextOf<Guarded>, { from, to }: Range, used: DayCount[
   return send(c, csv, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
 }
 
-export const usage = new Hono<Env>()
+export const usage = newRoutes()
   .get('/:business_id', guard('read_usage', { query: rangeQuery }), async (c) => {
     const range = await rangeOfReport(c, c.req.valid('query'));
     const { row } = await c.get('ask')(usageInRange(range));

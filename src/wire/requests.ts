@@ -58,9 +58,6 @@ export const rotationBody = z.strictObject(
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
-/** Only for the OpenAPI description. Quoting an id and escaping each character doubles its length and adds two. */
-export const idempotencyKey = z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/));
-
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
 export const AT_RULE =

@@ -1,0 +1,26 @@
+// How routes are found, and which methods a path has: the routes say so, and nothing else lists them.
+import { HonoBase } from 'hono/hono-base';
+import { TrieRouter } from 'hono/router/trie-router';
+import type { RouterRoute } from 'hono/types';
+import type { Env } from '../env.ts';
+import { json } from './response.ts';
+
+/**
+ * Hono with the router that can have `/usage/:business_id` beside `/:business_id/access`. The class `Hono` would try another one first,
+ * without success, and the Worker would carry that.
+ */
+export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter() });
+
+const ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+
+/** The methods of some routes. Hono responds to HEAD as to GET. */
+export const methodsOf = (routes: RouterRoute[]): string[] =>
+  ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
+
+/** Responds with 405 to the other methods of every path that `app` has so far. (Hono responds with 404.) */
+export function refuseOtherMethods(app: ReturnType<typeof newRoutes>): void {
+  for (const path of new Set(app.routes.map((route) => route.path))) {
+    const headers = { Allow: methodsOf(app.routes.filter((route) => route.path === path)).join(', ') };
+    app.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
+  }
+}
