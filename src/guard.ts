@@ -17,7 +17,7 @@ import { rememberRefusal } from './db/refused-origins.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { Denied, TooMany, Unauthenticated } from './http/errors.ts';
+import { denied, tooMany, unauthenticated } from './http/errors.ts';
 import { queryInput, readJson } from './http/input.ts';
 import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
@@ -60,15 +60,15 @@ function guarding(
     logEntry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
-    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
-    if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers));
-    if (await isCredentialLimited(c.env, credential, origin)) throw new TooMany();
+    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
+    if (credential === null) throw unauthenticated(hasCredential(c.req.raw.headers));
+    if (await isCredentialLimited(c.env, credential, origin)) throw tooMany();
 
     const { kind, text } = credential;
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const binding = databaseFor(credential, business_id);
     const database = binding === null ? undefined : c.env[binding];
-    if (database === undefined) throw new Unauthenticated(true);
+    if (database === undefined) throw unauthenticated(true);
     logEntry.database = binding;
     const operation = operationOf(c, body);
     const lookupValue = kind === 'key' ? await credential.hash() : text;
@@ -83,11 +83,11 @@ function guarding(
       const { row, rows } = await batch.catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });
-      if (row === undefined) throw new Unauthenticated(true);
+      if (row === undefined) throw unauthenticated(true);
       if (row.refusal === 'origin_not_authorized') {
         afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
       }
-      if (row.refusal !== null) throw new Denied(row.refusal, call);
+      if (row.refusal !== null) throw denied(row.refusal, call);
       isPermitted = true;
       const { unmarked_key } = row;
       if (unmarked_key !== null) {

@@ -1,5 +1,5 @@
 // Reads the body of a request, whole and bounded, before we know the sender.
-import { BrokenBody, TooLarge } from './errors.ts';
+import { brokenBody, tooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -10,11 +10,11 @@ export const bodyOf = async (request: Request): Promise<string> => new TextDecod
 async function bytesOf(request: Request): Promise<ArrayBuffer> {
   const length = request.headers.get('Content-Length');
   if (length === '0' || request.body === null) return new ArrayBuffer(0);
-  if (Number(length) > MAX_BYTES) throw new TooLarge();
+  if (Number(length) > MAX_BYTES) throw tooLarge();
   const bytes = await (length === null ? counted(request.body) : request.arrayBuffer()).catch((cause: unknown) => {
-    throw new BrokenBody('the body broke off', { cause });
+    throw brokenBody(cause);
   });
-  if (bytes === null || bytes.byteLength > MAX_BYTES) throw new TooLarge();
+  if (bytes === null || bytes.byteLength > MAX_BYTES) throw tooLarge();
   return bytes;
 }
 

@@ -7,15 +7,15 @@ import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Query } from '../wire/requests.ts';
-import { InvalidInput } from './errors.ts';
+import { invalid, type ServiceError } from './errors.ts';
 
 export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
 export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
-export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string, string[]>): Promise<InvalidInput> {
+export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string, string[]>): Promise<ServiceError> {
   await c.get('ask')(readVerdict);
-  return new InvalidInput(errors);
+  return invalid(errors);
 }
 
 /** The same for one field. `rule` completes the sentence that starts with the field's name. */

@@ -4,7 +4,7 @@ import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/outage.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
-import { BrokenBody, Denied, InvalidInput, LimitReached, Unauthenticated } from './errors.ts';
+import { ServiceError } from './errors.ts';
 
 /** Logs a line for each request. Sets `clock`, `log` and `logEntry` for the handlers after it. */
 export const logged = (clock: Clock, log: Log) =>
@@ -42,10 +42,8 @@ function lineOf({ request_id, d1, credential, database, call, error }: LogEntry,
   };
 }
 
+/** Why the request was refused, as the log says it: in one word, or null where its status says as much. */
 function refusalOf(error: Error | null): string | null {
-  if (error instanceof Unauthenticated) return 'unauthenticated';
-  if (error instanceof Denied) return error.refusal;
-  if (error instanceof InvalidInput) return 'invalid_input';
-  if (error instanceof LimitReached) return 'limit_reached';
-  return error instanceof BrokenBody ? 'broken_body' : null;
+  return error instanceof ServiceError && !UNLOGGED.includes(error.code) ? error.code : null;
 }
+const UNLOGGED = ['unknown_entry', 'too_large', 'rate_limited', 'unavailable', 'server_error'];

@@ -1,6 +1,6 @@
 // What a caller is told when the database fails: to try again, but only if that cannot count anything twice.
 import { outageOf } from '../db/outage.ts';
-import { Unavailable } from './errors.ts';
+import { unavailable } from './errors.ts';
 
 /** The error for a batch that failed. `repeatable`: running it twice has the same effect as running it once. */
 export function batchError(cause: unknown, repeatable: boolean): Error {
@@ -8,5 +8,5 @@ export function batchError(cause: unknown, repeatable: boolean): Error {
   if (outage === null || (outage === 'unknown' && !repeatable)) {
     return cause instanceof Error ? cause : new Error(`${cause}`); // Hono handles only errors
   }
-  return new Unavailable('the database cannot serve', { cause });
+  return unavailable(cause);
 }

@@ -1,30 +1,17 @@
 // The responses of the service to errors, for the description.
 import * as z from 'zod/mini';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
-import {
-  BrokenBody,
-  Denied,
-  errorResponse,
-  InvalidInput,
-  LimitReached,
-  TooLarge,
-  TooMany,
-  Unauthenticated,
-  Unavailable,
-  UnknownEntry,
-} from '../http/errors.ts';
+import * as errors from '../http/errors.ts';
 import { changesQuery, LAST_RULE, rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
 
 export type Refused = { status: number; body: object };
 
-const refused = (error: Error): Refused => errorResponse(error);
-
 function denied(refusal: Refusal, operation: Operation): Refused {
   const kind = POLICY[operation].allowsToken ? 'token' : 'key';
-  return refused(new Denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } }));
+  return errors.denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
-const invalid = (field: string, problem: string) => refused(new InvalidInput({ [field]: [`${field} ${problem}`] }));
+const invalid = (field: string, problem: string) => errors.invalid({ [field]: [`${field} ${problem}`] });
 
 /** How input is refused that does not match its schema. */
 function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
@@ -41,15 +28,15 @@ export function denials(operation: Operation): Record<string, Refused> {
   if (writes) reasons.push('read_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denied(reason, operation)] as const);
-  return { unauthenticated: refused(new Unauthenticated(true)), ...Object.fromEntries(others) };
+  return { unauthenticated: errors.unauthenticated(true), ...Object.fromEntries(others) };
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.
-export const PUBLIC = { too_many: refused(new TooMany()), server_error: refused(new Error()) };
-export const FAILURES = { ...PUBLIC, unavailable: refused(new Unavailable()) };
+export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
+export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const BROKEN_BODY = {
-  broken_body: refused(new BrokenBody()),
-  too_large: refused(new TooLarge()),
+  broken_body: errors.brokenBody(),
+  too_large: errors.tooLarge(),
 };
 const NO_PARAMETERS = 'is not a parameter of this operation: it takes none';
 export const INVALID_RANGE = {
@@ -58,7 +45,7 @@ export const INVALID_RANGE = {
   invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
 };
 export const LIMIT_REACHED = {
-  limit_reached: refused(new LimitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z'))),
+  limit_reached: errors.limitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z')),
 };
 export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery.schema, { limit: '0' }) };
 export const INVALID_ROTATION = {
@@ -74,4 +61,4 @@ export const INVALID_SITES = {
   invalid_list: mismatch(sitesBody, { sites: [] }),
 };
 export const NOT_LIFTED = { unknown_parameter: invalid('access_id', NO_PARAMETERS) };
-export const NOT_REMOVED = { unknown_entry: refused(new UnknownEntry()), last_entry: invalid('access_id', LAST_RULE) };
+export const NOT_REMOVED = { unknown_entry: errors.unknownEntry(), last_entry: invalid('access_id', LAST_RULE) };

@@ -8,7 +8,7 @@ import { readVerdict } from '../db/permission.ts';
 import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-origins.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { InvalidInput, UnknownEntry } from '../http/errors.ts';
+import { invalid, unknownEntry } from '../http/errors.ts';
 import { invalidInput } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -57,7 +57,7 @@ export const access = newRoutes()
     const entries = [...parseJson(row.entries), ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
-      throw new InvalidInput({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
+      throw invalid({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
     }
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
   })
@@ -77,9 +77,9 @@ export const access = newRoutes()
     const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
-    if (!entries.some(({ id }) => id === access_id)) throw new UnknownEntry();
+    if (!entries.some(({ id }) => id === access_id)) throw unknownEntry();
     const [business] = decided;
-    if (business === undefined) throw new InvalidInput({ access_id: [`access_id ${LAST_RULE}`] });
+    if (business === undefined) throw invalid({ access_id: [`access_id ${LAST_RULE}`] });
     const others = entries.filter(({ id }) => id !== access_id);
     return businessResponse(c, row, business, others);
   });

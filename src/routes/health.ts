@@ -1,7 +1,7 @@
 // /api/v1/health: whether the service and its databases respond. Public, so it asks the databases at most every few seconds.
 import { faultsIn } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
-import { TooMany, Unavailable } from '../http/errors.ts';
+import { tooMany, unavailable } from '../http/errors.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { json } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -38,9 +38,9 @@ export function health() {
   }
 
   const route = newRoutes().get('/health', async (c) => {
-    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw new TooMany();
+    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
     const [cause] = await currentOutcome(c);
-    if (cause !== undefined) throw new Unavailable('not every database responds', { cause });
+    if (cause !== undefined) throw unavailable(cause);
     return json<Health>(c, { status: true });
   });
   refuseOtherMethods(route);

@@ -9,7 +9,7 @@ import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { LimitReached, notFound } from '../http/errors.ts';
+import { limitReached, notFound } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -38,7 +38,7 @@ function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
   const use = counted ?? known;
   if (use === undefined) {
     const reached = reachedLimit(before);
-    throw reached === null ? new Error('a permitted use was not counted') : new LimitReached(reached, now);
+    throw reached === null ? new Error('a permitted use was not counted') : limitReached(reached, now);
   }
   const one = counted === undefined ? 0 : 1;
   const { today, month } = before;
