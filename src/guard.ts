@@ -17,9 +17,8 @@ import { rememberRefusal } from './db/refused-origins.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { denied, tooMany, unauthenticated } from './http/errors.ts';
+import { batchError, denied, tooMany, unauthenticated } from './http/errors.ts';
 import { queryInput, readJson } from './http/input.ts';
-import { batchError } from './http/outage.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 

@@ -8,7 +8,7 @@ import { InvalidFile } from './errors.ts';
 /** One day of the history, and its line in the file. */
 export type Day = { line: number; day: string; count: number };
 /** What is wrong with a line. */
-export type Mistake = { line: number; text: string };
+type Mistake = { line: number; text: string };
 
 /**
  * Reads a CSV of `date,count` lines: each day before `today`, and no day twice. A first line `date,count` is a heading. Returns the

@@ -1,5 +1,5 @@
 // The statements that give a business a new token.
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import { lastFour, recordChange } from './changes.ts';
 import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
 import { jsonObject, selectOne } from './json.ts';
@@ -8,17 +8,6 @@ import { businesses, formerTokens } from './schema.ts';
 import { builder } from './statement.ts';
 
 const MAX_FORMER_TOKENS = 5;
-
-/** The former tokens of a business beyond the MAX_FORMER_TOKENS that work longest. */
-export const excessOf = (business_id: SQL) => {
-  const kept = builder
-    .select({ token: formerTokens.token })
-    .from(formerTokens)
-    .where(eq(formerTokens.business_id, business_id))
-    .orderBy(desc(formerTokens.expires_at))
-    .limit(MAX_FORMER_TOKENS);
-  return and(eq(formerTokens.business_id, business_id), sql`${formerTokens.token} not in ${kept}`);
-};
 
 const decideAlways = statement(['decision'], (permission, $) => decideIf(permission, $, sql`true`));
 const recordRotation = statement(['token', 'decision'], (permission, $) =>
@@ -49,7 +38,13 @@ const setToken = statement(['token', 'decision'], (_, $) =>
     .set({ token: sql`${$.token}` })
     .where(isDecided($)),
 );
-const dropExcess = statement(['decision'], (_, $) => builder.delete(formerTokens).where(excessOf(decidedId($))));
+/** Of more than MAX_FORMER_TOKENS, those that work longest stay. */
+const dropExcess = statement(['decision'], (_, $) => {
+  const ofBusiness = eq(formerTokens.business_id, decidedId($));
+  const kept = builder.select({ token: formerTokens.token }).from(formerTokens).where(ofBusiness);
+  const longest = kept.orderBy(desc(formerTokens.expires_at)).limit(MAX_FORMER_TOKENS);
+  return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${longest}`));
+});
 const dropFormer = statement(['decision'], (_, $) =>
   builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))),
 );

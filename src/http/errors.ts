@@ -2,6 +2,7 @@
 import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
 import { POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
+import { outageOf } from '../db/outage.ts';
 import type { Call } from '../db/permission.ts';
 import type { ContextOf, Env } from '../env.ts';
 import type { ErrorBody } from '../wire/responses.ts';
@@ -79,6 +80,13 @@ export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'T
 /** A database cannot respond now, and trying again is safe. */
 export const unavailable = (cause?: unknown) =>
   new ServiceError('unavailable', 503, { message: 'Service Unavailable' }, LATER, cause);
+
+/** The error for a batch that failed. A caller is told to try again only if that cannot count anything twice. */
+export function batchError(cause: unknown, isRepeatable: boolean): Error {
+  const outage = outageOf(cause);
+  if (outage === 'not_run' || (outage === 'unknown' && isRepeatable)) return unavailable(cause);
+  return cause instanceof Error ? cause : new Error(`${cause}`); // Hono handles only errors
+}
 
 /** The part of a call that a refusal mentions. */
 type DeniedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };

@@ -9,8 +9,8 @@ import type { ContextOf, Guarded } from '../env.ts';
 import type { Query } from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
-export const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
-export const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
+const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
+const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
 export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string, string[]>): Promise<ServiceError> {

@@ -19,7 +19,7 @@ import { businessesQuery, changesQuery, NO_QUERY, rotationBody } from '../wire/r
 import type { Business, Businesses, Changes, ListedBusiness } from '../wire/responses.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */
-export const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
+const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
   read_only ? `bua_pk_…${token.slice(-4)}` : token;
 
 /** The response that shows a business, with its entries by id. */

@@ -14,7 +14,7 @@ export type Query = { name: string; schema: z.ZodMiniObject };
 const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
-export const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
 const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
 export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
 export const NO_QUERY = { name: 'this operation', schema: z.object({}) } satisfies Query;
@@ -30,12 +30,10 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
 }
-export const MAX_CHANGES_PER_PAGE = 100;
-export const changesQuery = pageQuery('before', MAX_CHANGES_PER_PAGE);
-export const MAX_BUSINESSES_PER_PAGE = 50;
-export const businessesQuery = pageQuery('after', MAX_BUSINESSES_PER_PAGE);
+export const changesQuery = pageQuery('before', 100);
+export const businessesQuery = pageQuery('after', 50);
 
-export const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
+const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
 const site = z.string('must be a string, such as https://example.com').check((payload) => {
   const { problem } = canonicalSite(payload.value);
   if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
