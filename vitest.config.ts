@@ -1,6 +1,7 @@
 // Everything that is a test is a project of this file. The Worker's tests run in workerd on a real D1; what runs in Node, in a
 // browser or against a server is tested in Node. Projects of one group run together, and groups one after the other: what
 // takes minutes, or measures, is not disturbed by the others.
+// Its makers have renamed this package to @cloudflare/vitest-plugin: package.json has an alias, so the known name gets what they maintain.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
