@@ -18,7 +18,7 @@ import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
 import { batchError, denied, tooMany, unauthenticated } from './http/errors.ts';
-import { queryInput, readJson } from './http/input.ts';
+import { noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
@@ -30,11 +30,19 @@ type Valid<Q extends Query, B extends Body> = {
     (Body extends B ? object : { json: z.output<B> });
 };
 
-/** Guards a route of one operation, whose input is as the schemas say. */
+/** Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
   input: { query?: Q; body?: B } = {},
-): MiddlewareHandler<Guarded, string, Valid<Q, B>> => guarding(() => operation, input);
+): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
+  guarding(
+    () => operation,
+    input.query === undefined ? noQuery : queryInput(input.query),
+    async (c, body) => {
+      if (input.body === undefined) await requireNoBody(c, body);
+      else c.req.addValidatedData('json', (await readJson(c, body, input.body)) ?? {});
+    },
+  );
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
@@ -43,14 +51,14 @@ export const guardRecording: MiddlewareHandler<Recorded> = guarding((c, body) =>
   const recording = recordingOf(body, c.req.header('Idempotency-Key'));
   c.set('recording', recording);
   return recording.kind === 'many' ? 'record_uses' : 'record_use';
-});
+}, noQuery);
 
 /** Sets `call` and `ask` for the handlers after it. */
 function guarding(
   operationOf: (c: Context<Recorded>, body: string) => Operation,
-  { query, body: schema }: { query?: Query; body?: Body } = {},
+  readQuery: MiddlewareHandler,
+  readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
 ): MiddlewareHandler {
-  const readQuery = query && queryInput(query);
   return createMiddleware<Recorded>(async function guard(c, next) {
     // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
@@ -65,7 +73,7 @@ function guarding(
 
     const { kind, text } = credential;
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    const binding = databaseFor(credential, business_id);
+    const binding = databaseFor(credential, business_id, (name) => c.env[name] !== undefined);
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw unauthenticated(true);
     logEntry.database = binding;
@@ -96,11 +104,10 @@ function guarding(
     };
     c.set('call', call);
     c.set('ask', ask);
-    async function readBody() {
-      if (schema !== undefined) c.req.addValidatedData('json', (await readJson(c, body, schema)) ?? {});
+    await readQuery(c, async () => {
+      await readBody?.(c, body);
       await next();
-    }
-    await (readQuery === undefined ? readBody() : readQuery(c, readBody));
+    });
     if (isPermitted || c.res.status >= 400) return;
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
-import { addSite, call, everything, NOW, newBusiness } from './support.ts';
+import { addSite, BASE, call, everything, NOW, newBusiness } from './support.ts';
 
 type Entry = { id: number; site: string };
 const STAMP = '2026-03-15T12:00:00.000000Z';
@@ -88,12 +88,39 @@ test('restricts the token from the next request on', async () => {
   expect((await visit('https://shop.example')).status).toBe(200);
 });
 
-test('lets a page register the first site, although it is not that site itself', async () => {
-  const business = await newBusiness();
-  const body = { sites: ['https://shop.example'] };
-  const answer = await call('POST', business.access, { as: business.key, body, origin: 'https://admin.example' });
-  expect(answer.status).toBe(200);
-  expect(sitesOf(answer)).toEqual(['https://shop.example']);
+describe('the first sites', () => {
+  const message =
+    'sites must cover the origin of this page, which they would shut out: add it, or register the first sites from a server';
+
+  test.each(['https://admin.example', 'null', 'http://shop.example', 'https://sub.shop.example'])(
+    'that would shut out the page that sends them, %s, are refused',
+    async (origin) => {
+      const business = await newBusiness();
+      const before = await everything();
+      const body = { sites: ['https://shop.example', 'https://*.other.example'] };
+      const answer = await call('POST', business.access, { as: business.key, body, origin });
+      const expected = { status: 422, body: { status: false, message, errors: { sites: [message] } } };
+      expect({ status: answer.status, body: answer.body }).toEqual(expected);
+      expect(await everything()).toBe(before);
+    },
+  );
+
+  test.each([
+    ['the page itself', 'https://shop.example', ['https://shop.example']],
+    ['the page by a wildcard', 'https://admin.shop.example', ['https://*.shop.example']],
+    ['another page, sent by a server', undefined, ['https://shop.example']],
+    ['another page, sent by the console', BASE, ['https://shop.example']],
+  ])('may cover %s', async (_, origin, sites) => {
+    const business = await newBusiness();
+    const options = { as: business.key, body: { sites }, ...(origin === undefined ? {} : { origin }) };
+    expect(sitesOf(await call('POST', business.access, options))).toEqual(sites);
+  });
+
+  test('are the only ones that must: a registered page adds whatever it likes', async () => {
+    const business = await newBusiness({ sites: ['https://admin.example'] });
+    const options = { as: business.key, body: { sites: ['https://shop.example'] }, origin: 'https://admin.example' };
+    expect(sitesOf(await call('POST', business.access, options))).toHaveLength(2);
+  });
 });
 
 describe('the bounds', () => {
@@ -156,7 +183,7 @@ test('stores nothing of a call with one bad entry, and names each', async () => 
 });
 
 describe('a body', () => {
-  const NOT_JSON = 'body must be JSON, sent with the header Content-Type: application/json';
+  const NOT_JSON = 'body must be JSON';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
   const TOO_LARGE = 'body must be nested at most 32 deep, and have at most 20000 objects, lists and members';
@@ -167,9 +194,7 @@ describe('a body', () => {
     ['empty', '', 'application/json', NOT_JSON],
     ['JSON5', "{sites:['https://shop.example']}", 'application/json', NOT_JSON],
     ['two values', `${good}${good}`, 'application/json', NOT_JSON],
-    ['plain text', good, 'text/plain', NOT_JSON],
     ['a form', 'sites=https://shop.example', 'application/x-www-form-urlencoded', NOT_JSON],
-    ['of a type that only begins like JSON', good, 'application/jsonx', NOT_JSON],
     ['null', 'null', 'application/json', NO_OBJECT],
     ['a list', '["https://shop.example"]', 'application/json', NO_OBJECT],
     ['nested too deep', `${'['.repeat(32)}{"a":1}${']'.repeat(32)}`, 'application/json', TOO_LARGE],
@@ -191,7 +216,6 @@ describe('a body', () => {
     ['a string', '{"sites":"https://shop.example"}'],
     ['an object', '{"sites":{"0":"https://shop.example"}}'],
     ['no entries', '{"sites":[]}'],
-    ['a prototype', '{"__proto__":{"sites":["https://shop.example"]}}'],
     ['300,000 wrong entries', `{"sites":[${'1,'.repeat(300_000)}1]}`],
   ])('with %s for sites is refused under sites', async (_, body) => {
     const business = await newBusiness();
@@ -202,20 +226,16 @@ describe('a body', () => {
     });
   });
 
-  test.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;x=y'])(
-    'is accepted as %s',
-    async (type) => {
-      const business = await newBusiness();
-      const options = { as: business.key, body: good, headers: { 'Content-Type': type } };
-      expect((await call('POST', business.access, options)).status).toBe(200);
-    },
-  );
-
-  test('ignores what it does not know', async () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    '',
+  ])('is read as JSON whatever its type: %j', async (type) => {
     const business = await newBusiness();
-    const body = { sites: ['https://shop.example'], status: 'suspended', id: 1 };
-    const answer = await call('POST', business.access, { as: business.key, body });
-    expect(answer.body.data).toMatchObject({ status: 'active', id: business.id });
+    const options = { as: business.key, body: good, headers: { 'Content-Type': type } };
+    expect((await call('POST', business.access, options)).status).toBe(200);
   });
 });
 

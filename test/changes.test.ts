@@ -358,7 +358,7 @@ describe('the steps of a change', () => {
   const newToken = () => `bua_pk_0${crypto.randomUUID().replaceAll('-', 'x').slice(0, 33)}`;
 
   const CHANGES: [action: string, before: string[], steps: (entry: number) => Steps, after: string[]][] = [
-    ['add_sites', [A], () => addSites([B]), [A, B]],
+    ['add_sites', [A], () => addSites([B], true), [A, B]],
     ['remove_sites', [A, B], (entry) => removeEntry(entry), [B]],
     ['remove_sites', [A, B], () => removeEntries(), []],
     ['rotate_token', [A], () => rotateToken(newToken(), null), [A]],

@@ -36,7 +36,8 @@ const templates = Object.entries(description.paths ?? {}).map(([template, operat
 
 /** The operations of the path of a call, and which of them it is, if any. */
 function described(method: string, path: string) {
-  const [pathname = ''] = path.split('?');
+  const [written = ''] = path.split('?');
+  const pathname = ['DELETE', 'PATCH'].includes(method) ? written : written.replace(/(?<=.)\/$/, '');
   const operations = templates.find(({ pattern }) => pattern.test(pathname))?.operations;
   return { operations, operation: operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()] };
 }
@@ -66,7 +67,15 @@ function responseFaults({ method, path, answer }: Exchange): string[] {
   return [...headerFaults(response, answer.headers), ...bodyFaults(response, method, answer)];
 }
 
-const OPTIONAL_HEADERS = ['WWW-Authenticate', 'Retry-After', 'Allow', 'Content-Disposition', 'ETag', 'Server-Timing'];
+const OPTIONAL_HEADERS = [
+  'WWW-Authenticate',
+  'Retry-After',
+  'Allow',
+  'Content-Disposition',
+  'ETag',
+  'Server-Timing',
+  'Error-Code',
+];
 
 function headerFaults(response: Node, headers: Headers): string[] {
   const named = Object.entries(response.headers ?? {}).flatMap(([name, reference]) => {

@@ -25,17 +25,19 @@ describe('the database of a call', () => {
     for (const [number, letter] of [...ALPHABET].entries()) {
       const credential = newCredential('bua_sk_', number);
       expect(credential).toMatch(new RegExp(`^bua_sk_${letter}[0-9A-Za-z]{33}$`));
-      expect(databaseFor({ database: number }, 0)).toBe(number === 0 ? 'DB' : `DB_${number}`);
+      expect(databaseFor({ database: number }, 0, () => true)).toBe(number === 0 ? 'DB' : `DB_${number}`);
     }
     expect(bindingOf(62)).toBeNull();
   });
 
-  test('is for an imported token that of the id in the path', () => {
-    const bindingFor = (id: number) => databaseFor({ database: null }, id);
+  test('is for an imported token that of the id in the path, or DB where the path names none that is bound', () => {
+    const bindingFor = (id: number) => databaseFor({ database: null }, id, (name) => name !== 'DB_7');
     expect([1, 1_000_000_000].map(bindingFor)).toEqual(['DB', 'DB']);
     expect([1_000_000_001, 2_000_000_000].map(bindingFor)).toEqual(['DB_1', 'DB_1']);
     expect([61_000_000_001, 62_000_000_000].map(bindingFor)).toEqual(['DB_61', 'DB_61']);
-    expect([0, 62_000_000_001, Number.MAX_SAFE_INTEGER].map(bindingFor)).toEqual([null, null, null]);
+    const none = [0, 7_000_000_001, 62_000_000_001, Number.MAX_SAFE_INTEGER];
+    expect(none.map(bindingFor)).toEqual(['DB', 'DB', 'DB', 'DB']);
+    expect(databaseFor({ database: 7 }, 1, (name) => name !== 'DB_7')).toBeNull();
   });
 });
 
@@ -77,12 +79,13 @@ describe.each(OF_A_BUSINESS)('to $name', (route) => {
     }
   });
 
-  test('an imported token is unknown where the path names no database, or another one', async () => {
+  test('an imported token is looked up in DB where the path names no database, and unknown in another one', async () => {
     const { id } = await newBusiness({ token: `${IMPORTED}${route.name.replaceAll(' ', '')}` });
     const token = `${IMPORTED}${route.name.replaceAll(' ', '')}`;
     expect((await ask(id, token)).answer.status).toBe(route.tokenRefusal === null ? 200 : 403);
     for (const path of ['0', 'abc', '99000000001']) {
-      expect(await ask(path, token)).toEqual({ answer: UNAUTHENTICATED, round_trips: 0 });
+      const answer = databaseOfId(id) === 0 ? route.unknownBusiness : UNAUTHENTICATED;
+      expect(await ask(path, token)).toEqual({ answer, round_trips: 1 });
     }
     const elsewhere = homes.filter(({ number }) => number !== databaseOfId(id));
     for (const { number } of elsewhere) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { createKey } from '../src/cli/keys.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { BASE, call, env, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import { BASE, call, env, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -36,8 +36,8 @@ describe('an unknown path', () => {
   test.each([
     ...['/', '/api', '/api/v1', '/api/v1/business/1', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...[
-      '/api/v1/business/usage/1/',
-      '/api/v1/business/1/access/',
+      '/api/v1/business/usage/1//',
+      '/api/v1/business/1/access//',
       '/api/v2/business/usage/1',
       '/API/v1/business/usage/1',
     ],
@@ -69,6 +69,30 @@ test('`usage` is never the id of a business: below it are usage operations only'
       });
     }
   }
+});
+
+describe('one slash at the end', () => {
+  test('does not count for GET, HEAD and POST', async () => {
+    const { key, usage, access } = await newBusiness();
+    const asked = { GET: [usage, access, '/api/v1/business', '/api/v1/openapi.json'], HEAD: [usage], POST: [usage] };
+    for (const [method, paths] of Object.entries(asked)) {
+      for (const path of paths) expect((await call(method, `${path}/`, { as: key })).status).toBe(200);
+    }
+  });
+
+  test('is 404 for DELETE and PATCH: an empty id would remove the whole list', async () => {
+    const { key, access } = await newBusiness({ sites: ['https://shop.example'] });
+    const before = await everything();
+    for (const [method, path] of [
+      ['DELETE', access],
+      ['DELETE', `${access}/refused`],
+      ['PATCH', access],
+    ] as const) {
+      const answer = await call(method, `${path}/`, { as: key });
+      expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: '{"message":"Not Found"}' });
+    }
+    expect(await everything()).toBe(before);
+  });
 });
 
 describe('a known path with another method', () => {
@@ -177,4 +201,23 @@ describe('a body over 1 MiB', () => {
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
   });
+});
+
+test('every error names itself in one word, for programs', async () => {
+  const { key, token, usage, access, id } = await newBusiness({ sites: ['https://shop.example'] });
+  const codeOf = async (...[method, path, options]: Parameters<typeof call>) =>
+    (await call(method, path, options)).headers.get('Error-Code');
+  expect(await codeOf('GET', usage, { as: key })).toBeNull();
+  expect(await codeOf('GET', usage)).toBe('unauthenticated');
+  expect(await codeOf('GET', `${usage}9`, { as: key })).toBe('unknown_business');
+  expect(await codeOf('GET', access, { as: token })).toBe('token_not_allowed');
+  expect(await codeOf('GET', usage, { as: token })).toBe('origin_missing');
+  expect(await codeOf('GET', usage, { as: token, origin: 'https://evil.example' })).toBe('origin_not_authorized');
+  expect(await codeOf('GET', `${usage}?from=x`, { as: key })).toBe('invalid_input');
+  expect(await codeOf('DELETE', `${access}/999`, { as: key })).toBe('unknown_entry');
+  expect(await codeOf('GET', '/api/v1/nothing')).toBe('not_found');
+  expect(await codeOf('PUT', access)).toBe('method_not_allowed');
+  expect(await codeOf('POST', access, { as: key, body: 'x'.repeat(2 ** 20 + 1) })).toBe('too_large');
+  await env.DB.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
+  expect(await codeOf('POST', usage, { as: key })).toBe('limit_reached');
 });

@@ -142,18 +142,20 @@ describe('a use beyond a limit', () => {
     ['2026-12-31T23:59:00.000Z', 60, 60],
     ['2026-12-01T00:00:00.000Z', 86_400, 31 * 86_400],
   ])('at %s may be sent again after %i seconds (day) or %i (month)', async (at, day, month) => {
-    const business = await limited({ daily_limit: 0 });
+    const business = await limited({ daily_limit: 1 });
+    await use(business, { at: new Date(at) });
     const seconds = async () => (await use(business, { at: new Date(at) })).headers.get('Retry-After');
     expect(await seconds()).toBe(`${day}`);
-    await setLimits(business, { daily_limit: null, monthly_limit: 0 });
+    await setLimits(business, { daily_limit: null, monthly_limit: 1 });
     expect(await seconds()).toBe(`${month}`);
   });
 
   test.each([
     ['daily_limit' as const, 'today' as const],
     ['monthly_limit' as const, 'this month' as const],
-  ])('is every use, if the %s is 0', async (name, period) => {
+  ])('is every use, if the %s is 0, and waiting does not help', async (name, period) => {
     const business = await limited({ [name]: 0 });
+    expect((await use(business)).headers.get('Retry-After')).toBeNull();
     expect(answerOf(await use(business))).toEqual(refusal(0, period));
     expect(answerOf(await keyed(business, 'order-1'))).toEqual(refusal(0, period));
     expect(await stored(business)).toEqual({});

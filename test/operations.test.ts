@@ -363,7 +363,7 @@ test('an answer names its request, the time the database took, and how to treat 
   expect(headers.get('Referrer-Policy')).toBe('no-referrer');
   expect(headers.get('Strict-Transport-Security')).toMatch(/^max-age=\d+/);
   expect(headers.get('Access-Control-Expose-Headers')).toBe(
-    'Content-Disposition,Retry-After,WWW-Authenticate,X-Request-Id',
+    'Content-Disposition,Error-Code,Retry-After,WWW-Authenticate,X-Request-Id',
   );
   const free = await call('GET', business.usage);
   expect(free.headers.get('Server-Timing')).toBeNull();

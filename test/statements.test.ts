@@ -68,7 +68,7 @@ test('of access domains', async () => {
   const added = { decided: BUSINESS, recorded: null, applied: entry };
   const removed = { decided: BUSINESS, recorded: null, applied: null };
   const business = await newBusiness();
-  await expectFields(businessWithEntries, read, addSites(sites), added, business);
+  await expectFields(businessWithEntries, read, addSites(sites, true), added, business);
   const stored = business.home.d1.prepare('select min(id) as id from access where business_id = ?').bind(business.id);
   await expectFields(readVerdict, REFUSAL, removeEntry(Number(await stored.first('id'))), removed, business);
   await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);

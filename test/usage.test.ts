@@ -47,6 +47,7 @@ describe('the range', () => {
     ['no leap day in 2100', '?from=2100-02-28&to=2100-03-01', '2100-02-28', '2100-03-01'],
     ['a year end', '?from=2025-12-31&to=2026-01-01', '2025-12-31', '2026-01-01'],
     ['366 days of a leap year', '?from=2024-01-01&to=2024-12-31', '2024-01-01', '2024-12-31'],
+    ['1,830 days, five years', '?from=2022-01-01&to=2027-01-04', '2022-01-01', '2027-01-04'],
     ['days in the future', '?from=2027-01-01&to=2027-01-02', '2027-01-01', '2027-01-02'],
     ['the first day there is', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
     ['the last day there is', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
@@ -97,9 +98,9 @@ describe('the range', () => {
   test.each([
     ['from', '?from=2026-03-02&to=2026-03-01', 'from must not be after to (2026-03-01)'],
     ['from', '?from=2026-03-16', 'from must not be after to (2026-03-15, today)'],
-    ['from', '?from=2025-03-14', 'from must be at most 365 days before to (2026-03-15, today)'],
-    ['from', '?from=2024-01-01&to=2025-01-01', 'from must be at most 365 days before to (2025-01-01)'],
-    ['from', '?from=1970-01-01&to=9999-12-31', 'from must be at most 365 days before to (9999-12-31)'],
+    ['from', '?from=2021-03-11', 'from must be at most 1829 days before to (2026-03-15, today)'],
+    ['from', '?from=2022-01-01&to=2027-01-05', 'from must be at most 1829 days before to (2027-01-05)'],
+    ['from', '?from=1970-01-01&to=9999-12-31', 'from must be at most 1829 days before to (9999-12-31)'],
     ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and given once`],
     ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and given once`],
   ])('is refused under %s: %s', async (field, query, message) => {

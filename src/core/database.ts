@@ -22,8 +22,15 @@ export const IDS_PER_DATABASE = 1_000_000_000;
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
 /**
- * The database in which a credential is looked up, and no other: the one that it names, or, for an imported token, which names none,
- * the one of the business in the path. Null if there is no such database.
+ * The database in which a credential is looked up, and no other: the one that it names. An imported token names none: it is looked up in
+ * the one of the business in the path, or in DB if the path names no database that is bound. Null if there is no such database.
  */
-export const databaseFor = ({ database }: Pick<Credential, 'database'>, business_id: number): Binding | null =>
-  bindingOf(database ?? databaseOfId(business_id));
+export function databaseFor(
+  { database }: Pick<Credential, 'database'>,
+  business_id: number,
+  isBound: (binding: Binding) => boolean,
+): Binding | null {
+  const binding = bindingOf(database ?? databaseOfId(business_id));
+  if (binding !== null && isBound(binding)) return binding;
+  return database === null ? 'DB' : null;
+}

@@ -22,7 +22,7 @@ const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
  * The canonical site, or the problem: the rest of a sentence that starts with the name of the field. `below` is the domain whose
- * subdomains a wildcard covers. The caller must refuse it if it is a public suffix.
+ * subdomains a wildcard covers. The caller must refuse it if strangers own names below it.
  */
 export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
@@ -45,6 +45,7 @@ export function canonicalSite(text: string): Site {
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
   if (isDisguised(authority)) return wrong(DISGUISED);
+  if (/\.(?::\d*)?$/.test(composed)) return wrong('must not have a dot at the end of its host');
   if (composed.includes('*')) return wildcard(scheme.toLowerCase(), composed);
   return literal(scheme, composed);
 }

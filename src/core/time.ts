@@ -1,7 +1,7 @@
 // Instants and calendar days as the wire shows them, always UTC (docs/api.md, "Usage report"). Days compare as strings.
 
 /** The longest range a report covers, both ends included. */
-export const MAX_RANGE_DAYS = 366;
+export const MAX_RANGE_DAYS = 1830; // five years
 const DEFAULT_RANGE_DAYS = 30;
 export const DAY_MS = 86_400_000;
 

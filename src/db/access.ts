@@ -11,10 +11,11 @@ import { builder } from './statement.ts';
 /** Entries of the business being updated. A refused call updates no business, so this reads nothing. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
 
-const decideIfSitesFit = statement(['sites', 'decision'], (permission, $) => {
+const decideIfSitesFit = statement(['sites', 'may_be_first', 'decision'], (permission, $) => {
   const newSites = sql`from json_each(${$.sites}) where not exists (${ownEntry} and ${access.site} = value)`;
   const stored = sql`(select count(*) from ${access} where ${access.business_id} = ${businesses.id})`;
-  const fit = sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}`;
+  const fit = sql`exists (select 1 ${newSites}) and ${stored} + (select count(*) ${newSites}) <= ${MAX_SITES}
+    and (${$.may_be_first} or exists (${ownEntry}))`;
   return decideIf(permission, $, fit);
 });
 const isStored = sql`exists (select 1 from ${access}
@@ -34,10 +35,14 @@ const insertSites = statement(['sites', 'decision'], (_, $) =>
     .returning(),
 );
 
-/** Adds those of the canonical sites that are new, in order: all of them or none. The business and the new entries come back. */
-export function addSites(canonical: string[]) {
+/**
+ * Adds those of the canonical sites that are new, in order: all of them or none. The business and the new entries come back. Unless
+ * `mayBeFirst`, only to a business that has sites already.
+ */
+export function addSites(canonical: string[], mayBeFirst: boolean) {
   const values = { sites: JSON.stringify(canonical), decision: newDecision() };
-  return { decided: decideIfSitesFit(values), recorded: recordAdded(values), applied: insertSites(values) };
+  const decided = decideIfSitesFit({ ...values, may_be_first: Number(mayBeFirst) });
+  return { decided, recorded: recordAdded(values), applied: insertSites(values) };
 }
 
 /** The sites of the business, or those that `condition` selects, as the JSON of a change. */

@@ -5,8 +5,9 @@ import { parseAccept } from 'hono/utils/accept';
  * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). The most specific range that matches a form says its weight. The
  * higher weight wins, and of equal ones the form that is named first. A star for both means JSON.
  */
-export function prefersCsv(accept: string | undefined): boolean {
-  const ranges = parseAccept(accept ?? '').map(({ type, q }) => ({ type: type.toLowerCase(), q }));
+export function prefersCsv(accept = ''): boolean {
+  if (!/text/i.test(accept)) return false; // most callers send */*, which need not be parsed
+  const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
   const rankOf = (...specificFirst: string[]) => {
     for (const type of specificFirst) {
       const place = ranges.findIndex((range) => range.type === type); // those with equal weights are in the order of the header

@@ -8,12 +8,15 @@ import type { ContextOf, Env } from '../env.ts';
 import type { ErrorBody } from '../wire/responses.ts';
 import { json } from './response.ts';
 
-type ErrorCode =
+/** The word for an error, in the header `Error-Code`. Programs compare it; people read the message. */
+export type ErrorCode =
   | Refusal
   | 'unauthenticated'
   | 'invalid_input'
   | 'limit_reached'
   | 'unknown_entry'
+  | 'not_found'
+  | 'method_not_allowed'
   | 'broken_body'
   | 'too_large'
   | 'rate_limited'
@@ -61,7 +64,8 @@ export const invalid = (errors: Record<string, string[]>) =>
 
 export function limitReached({ limit, period }: ReachedLimit, now: Date): ServiceError {
   const message = `This business has used its ${limit} uses of ${period === 'day' ? 'today' : 'this month'}.`;
-  const headers = { 'Retry-After': `${secondsUntilNext(period, now)}` };
+  // A limit of 0 is still reached when the next day or month begins.
+  const headers = limit === 0 ? {} : { 'Retry-After': `${secondsUntilNext(period, now)}` };
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }
 
@@ -122,8 +126,8 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
 
 export function onError(error: Error, c: ContextOf<Env>): Response {
   c.get('logEntry').error = error;
-  const { status, body, headers } = error instanceof ServiceError ? error : SERVER_ERROR;
-  return json(c, body, status, headers);
+  const { code, status, body, headers } = error instanceof ServiceError ? error : SERVER_ERROR;
+  return json(c, body, status, { 'Error-Code': code, ...headers });
 }
 
-export const notFound = (c: ContextOf<Env>) => json(c, { message: 'Not Found' }, 404);
+export const notFound = (c: ContextOf<Env>) => json(c, { message: 'Not Found' }, 404, { 'Error-Code': 'not_found' });

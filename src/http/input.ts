@@ -1,15 +1,15 @@
 // Reads input, behind the guard. Only callers who may make the call learn what is wrong with it: creating an input error asks for
 // the permission first, and throws the refusal instead if there is one.
 import { zValidator } from '@hono/zod-validator';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import type { Query } from '../wire/requests.ts';
+import { NO_BODY_RULE, NO_QUERY, type Query, unknownRule } from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
-const JSON_RULE = 'must be JSON, sent with the header Content-Type: application/json';
+const JSON_RULE = 'must be JSON';
 const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
@@ -22,39 +22,68 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string,
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
-/** The issues by field, each message with the field's name in front. */
+/** The issues by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
 function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
-  for (const { path, message } of issues) {
+  const errors = new Map<string, string[]>();
+  for (const issue of issues) {
+    const path = issue.code === 'unrecognized_keys' ? [...issue.path, nameOf(issue.keys[0])] : issue.path;
     const field = path.length === 0 ? 'body' : path.join('.');
-    errors[field] = [...(errors[field] ?? []), `${field} ${message}`];
+    errors.set(field, [...(errors.get(field) ?? []), `${field} ${issue.message}`]);
   }
-  return errors;
+  return Object.fromEntries(errors);
 }
 
 const NAME_LENGTH = 64;
-const words = new Intl.ListFormat('en');
+/** A name as an error shows it. */
+const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
-/** Refuses the first parameter that an operation does not have: a typing error must not be ignored. */
-async function refuseUnknownParameters(c: ContextOf<Guarded>, { name: operation, schema }: Query): Promise<void> {
-  if (!c.req.url.includes('?')) return;
+/**
+ * The error of the first parameter that an operation does not have, or null: a typing error must not be ignored. Old clients add
+ * `_=<digits>` to what they read, so that no cache responds.
+ */
+function unknownParameter({ url, method }: HonoRequest, { name, schema }: Query): Record<string, string[]> | null {
+  if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape);
+  const isRead = method === 'GET' || method === 'HEAD';
   // Not from the object of all parameters: it has names such as `7` first.
-  for (const sent of new URL(c.req.url).searchParams.keys()) {
-    if (known.includes(sent)) continue;
-    const name = sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed();
-    throw await invalidField(c, name, `is not a parameter of ${operation}: it takes ${words.format(known) || 'none'}`);
+  for (const [sent, value] of new URLSearchParams(url.slice(url.indexOf('?')))) {
+    if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
+    const field = nameOf(sent);
+    return { [field]: [`${field} ${unknownRule('parameter', name, known)}`] };
   }
+  return null;
 }
 
-/** Reads the parameters into `c.req.valid('query')`. */
+/** Reads the parameters into `c.req.valid('query')`, and refuses unknown ones. */
 export const queryInput = (query: Query): MiddlewareHandler =>
   zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
-    await refuseUnknownParameters(c, query);
-    if (!result.success) throw await invalidInput(c, errorsOf(result.error.issues));
+    const errors = unknownParameter(c.req, query) ?? (result.success ? null : errorsOf(result.error.issues));
+    if (errors !== null) throw await invalidInput(c, errors);
   });
 
-/** Reads a JSON body. An empty one is undefined, where the schema takes that. (Hono reads a body of another type as {}, and would blame a field for a wrong header.) */
+/** Refuses every parameter. */
+export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, next) {
+  const errors = unknownParameter(c.req, NO_QUERY);
+  if (errors !== null) throw await invalidInput(c, errors);
+  await next();
+};
+
+/** Refuses every parameter of an operation without a guard. */
+export const noPublicQuery: MiddlewareHandler = async function noPublicQuery(c, next) {
+  const errors = unknownParameter(c.req, NO_QUERY);
+  if (errors !== null) throw invalid(errors);
+  await next();
+};
+
+/** Refuses every body: with one, a `DELETE` would remove more than its sender means. */
+export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
+  if (body.trim() !== '') throw await invalidField(c, 'body', NO_BODY_RULE);
+}
+
+/**
+ * Reads a JSON body, whatever its content type. An empty one is undefined, where the schema takes that. (Hono reads a body of another
+ * type as {}.)
+ */
 export async function readJson<S extends z.ZodMiniType>(
   c: ContextOf<Guarded>,
   body: string,
@@ -63,9 +92,6 @@ export async function readJson<S extends z.ZodMiniType>(
   if (body.trim() === '') {
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
-  }
-  if (!/^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
-    throw await invalidField(c, 'body', JSON_RULE);
   }
   if (!isSmallJson(body)) throw await invalidField(c, 'body', SMALL_JSON_RULE);
   const value = jsonIn(body);

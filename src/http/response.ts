@@ -8,7 +8,7 @@ import type { Success } from '../wire/responses.ts';
 
 const READABLE = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Content-Disposition,Retry-After,WWW-Authenticate,X-Request-Id',
+  'Access-Control-Expose-Headers': 'Content-Disposition,Error-Code,Retry-After,WWW-Authenticate,X-Request-Id',
 };
 
 /** On every response except a preflight's. Made once: a response copies them in half the time that it takes to read an object. */

@@ -2,6 +2,7 @@
 import { HonoBase } from 'hono/hono-base';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { RouterRoute } from 'hono/types';
+import { getPath } from 'hono/utils/url';
 import type { Env } from '../env.ts';
 import { json } from './response.ts';
 
@@ -9,7 +10,15 @@ import { json } from './response.ts';
  * Hono with the router that can have `/usage/:business_id` beside `/:business_id/access`. The class `Hono` would try another one first,
  * without success, and the Worker would carry that.
  */
-export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter() });
+export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
+
+/** A slash at the end does not count, but where something is changed or removed: without its id, an entry would be all entries. */
+function pathOf(request: Request): string {
+  const path = getPath(request);
+  return path.length > 1 && path.endsWith('/') && !['DELETE', 'PATCH'].includes(request.method)
+    ? path.slice(0, -1)
+    : path;
+}
 
 const ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
 
@@ -20,7 +29,8 @@ export const methodsOf = (routes: RouterRoute[]): string[] =>
 /** Responds with 405 to the other methods of every path that `app` has so far. (Hono responds with 404.) */
 export function refuseOtherMethods(app: ReturnType<typeof newRoutes>): void {
   for (const path of new Set(app.routes.map((route) => route.path))) {
-    const headers = { Allow: methodsOf(app.routes.filter((route) => route.path === path)).join(', ') };
+    const allow = methodsOf(app.routes.filter((route) => route.path === path)).join(', ');
+    const headers = { Allow: allow, 'Error-Code': 'method_not_allowed' };
     app.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
   }
 }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Operation, POLICY } from '../core/policy.ts';
 import { invalidInput, message, refusal, type Success, success } from '../wire/responses.ts';
-import { denials, FAILURES, type Refused } from './service.ts';
+import { denials, FAILURES, NO_PARAMETER, type Refused } from './service.ts';
 
 type Headers = Record<string, z.ZodMiniType>;
 const header = (id: string, description: string, schema: z.ZodMiniType = z.string()) =>
@@ -30,6 +30,17 @@ const challenge = {
   ),
 };
 const retry = { 'Retry-After': header('RetryAfter', 'Seconds to wait.', matching(/^\d+$/)) };
+/** Absent where waiting does not help: at a limit of 0. */
+const retryIfAny = {
+  'Retry-After': header('RetryAfterIfAny', 'Seconds to wait. Absent for a limit of 0.', z.optional(matching(/^\d+$/))),
+};
+const coded = {
+  'Error-Code': header(
+    'ErrorCode',
+    'One word for the error, for programs. There may be new ones.',
+    matching(/^[a-z_]+$/),
+  ),
+};
 
 /** A body in JSON. Examples of a request and of its response go by the same names, by which mock servers can be asked for them. */
 export const json = (schema: z.ZodMiniType, examples: Record<string, object>) => ({
@@ -84,12 +95,13 @@ export function refusals(reasons: Record<string, Refused>): Record<string, ZodOp
   const responses = Object.entries(byStatus).map(([status, entries = []]) => {
     const meaning = STATUSES[status];
     if (meaning === undefined) throw new Error(`status ${status} has no description`);
-    const { id, description, headers } = meaning;
+    const { id, description } = meaning;
+    const headers = 'limit_reached' in Object.fromEntries(entries) ? retryIfAny : meaning.headers;
     const examples = Object.fromEntries(entries.map(([name, { body }]) => [name, body]));
     const [schema = message, ...others] = new Set(Object.values(examples).map(schemaOf));
     const response = {
       description: `${description}${'unknown_business' in examples ? OR_UNKNOWN : ''}.`,
-      headers: z.object({ ...uncached, ...headers }),
+      headers: z.object({ ...uncached, ...coded, ...headers }),
       content: json(others.length === 0 ? schema : z.union([schema, ...others]), examples),
     };
     if (id === undefined || entries.length > 1) return [status, response];
@@ -111,7 +123,7 @@ export function guarded(
   { success: granted, refusals: own, ...words }: Guarded,
 ): ZodOpenApiOperationObject {
   const { resource, allowsToken } = POLICY[operations[0]];
-  const reasons: Record<string, Refused> = Object.assign({}, own, ...operations.map(denials), FAILURES);
+  const reasons: Record<string, Refused> = Object.assign({}, NO_PARAMETER, own, ...operations.map(denials), FAILURES);
   return {
     ...words,
     tags: [resource],

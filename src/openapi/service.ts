@@ -2,7 +2,16 @@
 import * as z from 'zod/mini';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
-import { changesQuery, LAST_RULE, rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
+import {
+  changesQuery,
+  FIRST_RULE,
+  LAST_RULE,
+  NO_BODY_RULE,
+  rangeQuery,
+  rotationBody,
+  sitesBody,
+  usesBody,
+} from '../wire/requests.ts';
 
 export type Refused = { status: number; body: object };
 
@@ -32,13 +41,15 @@ export function denials(operation: Operation): Record<string, Refused> {
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.
+const NO_PARAMETERS = 'is not a parameter of this operation: it takes none';
+export const NO_PARAMETER = { unknown_parameter: invalid('verbose', NO_PARAMETERS) };
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
+export const NO_BODY = { unexpected_body: invalid('body', NO_BODY_RULE) };
 export const BROKEN_BODY = {
   broken_body: errors.brokenBody(),
   too_large: errors.tooLarge(),
 };
-const NO_PARAMETERS = 'is not a parameter of this operation: it takes none';
 export const INVALID_RANGE = {
   unknown_parameter: invalid('form', 'is not a parameter of this report: it takes from and to'),
   invalid_day: mismatch(rangeQuery.schema, { from: 'yesterday' }),
@@ -59,6 +70,11 @@ export const INVALID_USES = {
 export const INVALID_SITES = {
   invalid_site: mismatch(sitesBody, { sites: ['shop.example'] }),
   invalid_list: mismatch(sitesBody, { sites: [] }),
+  sender_shut_out: invalid('sites', FIRST_RULE),
 };
-export const NOT_LIFTED = { unknown_parameter: invalid('access_id', NO_PARAMETERS) };
-export const NOT_REMOVED = { unknown_entry: errors.unknownEntry(), last_entry: invalid('access_id', LAST_RULE) };
+export const NOT_LIFTED = { ...NO_BODY, unknown_parameter: invalid('access_id', NO_PARAMETERS) };
+export const NOT_REMOVED = {
+  ...NO_BODY,
+  unknown_entry: errors.unknownEntry(),
+  last_entry: invalid('access_id', LAST_RULE),
+};

@@ -12,8 +12,8 @@ import { invalid, unknownEntry } from '../http/errors.ts';
 import { invalidInput } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { isPublicSuffix } from '../public-suffix.ts';
-import { LAST_RULE, NO_QUERY, sitesBody } from '../wire/requests.ts';
+import { isShared } from '../public-suffix.ts';
+import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './business.ts';
 
@@ -23,7 +23,7 @@ async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<s
   const sites = new Set<string>();
   for (const [index, text] of texts.entries()) {
     const { site, below } = canonicalSite(text);
-    if (below !== undefined && (await isPublicSuffix(below))) {
+    if (below !== undefined && (await isShared(below))) {
       const field = `sites.${index}`;
       errors[field] = [`${field} must not cover ${below}: others own domains below it`];
     }
@@ -53,15 +53,20 @@ export const access = newRoutes()
   })
   .post('/:business_id/access', guard('change_access', { body: sitesBody }), async (c) => {
     const canonical = await canonicalSites(c, c.req.valid('json').sites);
-    const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical));
-    const entries = [...parseJson(row.entries), ...applied];
+    const { origin, ownOrigin } = c.get('call');
+    const coversSender =
+      origin === null || origin === ownOrigin || sitesCovering(origin).some((site) => canonical.includes(site));
+    const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
+    const before = parseJson(row.entries);
+    if (!coversSender && before.length === 0) throw invalid({ sites: [`sites ${FIRST_RULE}`] });
+    const entries = [...before, ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
       throw invalid({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
     }
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
   })
-  .delete('/:business_id/access', guard('change_access', { query: NO_QUERY }), async (c) => {
+  .delete('/:business_id/access', guard('change_access'), async (c) => {
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries());
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })

@@ -15,7 +15,7 @@ import type { ContextOf, Env } from '../env.ts';
 import { guard } from '../guard.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { businessesQuery, changesQuery, NO_QUERY, rotationBody } from '../wire/requests.ts';
+import { businessesQuery, changesQuery, rotationBody } from '../wire/requests.ts';
 import type { Business, Businesses, Changes, ListedBusiness } from '../wire/responses.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */
@@ -66,20 +66,16 @@ export const business = newRoutes()
       read_only: row.read_only === 1,
     });
   })
-  .post(
-    '/:business_id/token',
-    guard('rotate_token', { query: NO_QUERY, body: z.optional(rotationBody) }),
-    async (c) => {
-      const { keep_old } = c.req.valid('json') ?? {};
-      const { business_id, now } = c.get('call');
-      const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
-      const token = newCredential('bua_pk_', databaseOfId(business_id));
-      const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil ?? null));
-      const [business] = decided;
-      if (business === undefined) throw new Error('a permitted rotation changed nothing');
-      return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
-    },
-  )
+  .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
+    const { keep_old } = c.req.valid('json') ?? {};
+    const { business_id, now } = c.get('call');
+    const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
+    const token = newCredential('bua_pk_', databaseOfId(business_id));
+    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil ?? null));
+    const [business] = decided;
+    if (business === undefined) throw new Error('a permitted rotation changed nothing');
+    return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
+  })
   .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
     const query = c.req.valid('query');
     const limit = Number(query.limit ?? PER_PAGE);

@@ -2,6 +2,7 @@
 import { faultsIn } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { tooMany, unavailable } from '../http/errors.ts';
+import { noPublicQuery } from '../http/input.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { json } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -37,7 +38,7 @@ export function health() {
     }
   }
 
-  const route = newRoutes().get('/health', async (c) => {
+  const route = newRoutes().get('/health', noPublicQuery, async (c) => {
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
     const [cause] = await currentOutcome(c);
     if (cause !== undefined) throw unavailable(cause);

@@ -9,6 +9,7 @@ const DISGUISED = 'must not contain invisible or full-width characters in its ho
 const INVALID = 'must have a valid host, and a port from 1 to 65535 if any';
 const PORT = 'must have a port from 1 to 65535';
 const LABELS = 'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
+const DOT = 'must not have a dot at the end of its host';
 const LONG = 'must have at most 2048 characters';
 const STAR =
   'must have * only as a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
@@ -202,11 +203,11 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
   'with labels that DNS does not have': [
     ['https://.example.com', LABELS],
     ['https://example..com', LABELS],
-    ['https://example.com.', LABELS],
-    ['https://example.com..', LABELS],
-    ['https://example.com.:443', LABELS],
-    ['https://localhost.', LABELS],
-    ['https://.', LABELS],
+    ['https://example.com.', DOT],
+    ['https://example.com..', DOT],
+    ['https://example.com.:443', DOT],
+    ['https://localhost.', DOT],
+    ['https://.', DOT],
     ['https://-example.com', LABELS],
     ['https://example-.com', LABELS],
     ['https://www.-.com', LABELS],
@@ -253,7 +254,7 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['http://0177.0.0.1', usual('http://127.0.0.1')],
     ['http://2130706433', usual('http://127.0.0.1')],
     ['http://0x7f000001', usual('http://127.0.0.1')],
-    ['http://127.0.0.1.', usual('http://127.0.0.1')],
+    ['http://127.0.0.1.', DOT],
     ['http://127.0.0.01:3000', usual('http://127.0.0.1:3000')],
     ['http://0', usual('http://0.0.0.0')],
     ['http://192.168.257', usual('http://192.168.1.1')],
@@ -301,9 +302,9 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['*.example.com', WEB],
   ],
   'with a wildcard over what is no domain': [
-    ['https://*.', INVALID],
+    ['https://*.', DOT],
     ['https://*..com', LABELS],
-    ['https://*.example.com.', LABELS],
+    ['https://*.example.com.', DOT],
     ['https://*.-example.com', LABELS],
     ['https://*.example.com:65536', INVALID],
     ['https://*.127.0.0.1', STAR_IP],
@@ -338,6 +339,13 @@ export const HOSTILE_SITES: Record<string, readonly (readonly [site: unknown, to
     ['https://*.blogspot.com', strangers('blogspot.com')],
     ['https://*.ngrok-free.app', strangers('ngrok-free.app')],
     ['https://*.s3.amazonaws.com', strangers('s3.amazonaws.com')],
+    // Public suffixes below them: others own s3.amazonaws.com and its like.
+    ['https://*.amazonaws.com', strangers('amazonaws.com')],
+    ['https://*.eu-west-1.amazonaws.com', strangers('eu-west-1.amazonaws.com')],
+    ['https://*.compute.amazonaws.com', strangers('compute.amazonaws.com')],
+    ['https://*.windows.net', strangers('windows.net')],
+    ['https://*.xn--stfold-9xa.no', strangers('xn--stfold-9xa.no')],
+    ['https://*.østfold.no', strangers('xn--stfold-9xa.no')],
     ['https://*.blob.core.windows.net', strangers('blob.core.windows.net')],
     ['https://*.s3.dualstack.eu-west-1.amazonaws.com', strangers('s3.dualstack.eu-west-1.amazonaws.com')],
   ],

@@ -1,5 +1,5 @@
 // The SQL that D1 gets, as files to read: test/sql has five calls, each with its statements. If you mean to change the SQL,
-// npm run sql rewrites them.
+// npm run generate rewrites them.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
 import { addSites } from '../../src/db/access.ts';
@@ -17,7 +17,7 @@ test.each([
   ['report', page, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
   ['use', page, { read: usesBefore, counted: countUse }],
   ['use-with-id', page, { read: useBefore({ digest }), ...countOnce(digest) }],
-  ['add-sites', server, { read: businessWithEntries, ...addSites(['https://shop.example']) }],
+  ['add-sites', server, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', server, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
 ] as const)('of %s', async (name, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {

@@ -173,6 +173,17 @@ where
             and access.site = value
         )
     ) <= 500
+    and (
+      :may_be_first
+      or exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+      )
+    )
   )
 returning
   id,

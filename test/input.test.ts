@@ -1,0 +1,171 @@
+// Strict input: an operation refuses every parameter and member that it does not know, at each level, a body with DELETE, and values of
+// another type. The cases are made of the routes and of the schemas in the description.
+import { describe, expect, test } from 'vitest';
+import { openapi } from '../src/openapi/document.ts';
+import { type AnyRoute, ROUTES } from './routes.ts';
+import { BASE, type CallOptions, call, databases, env, everything, NOW, newApp, newBusiness } from './support.ts';
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  allOf?: Schema[];
+};
+type Parameter = { name: string; in: string; example?: string };
+type Operation = { parameters?: Parameter[]; requestBody?: { content: { 'application/json': { schema: Schema } } } };
+
+const { paths = {}, components } = openapi();
+const schemas = components?.schemas as Record<string, Schema>;
+const operationOf = ({ method, pattern }: AnyRoute): Operation => {
+  const path = paths[pattern.replaceAll(/:(\w+)/g, '{$1}')] as unknown as Record<string, Operation>;
+  return path[method.toLowerCase()] ?? {};
+};
+const queryOf = (route: AnyRoute) => (operationOf(route).parameters ?? []).filter(({ in: place }) => place === 'query');
+
+/** The objects and lists in a body, with their paths and the schema of what each holds. */
+function places(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.entries(value).flatMap(([name, member]) =>
+    places(member, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+  return [...(Array.isArray(value) ? [] : [path]), ...inside];
+}
+const members = (value: unknown, path: (string | number)[] = []): (string | number)[][] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, member]) => {
+        const at = [...path, Array.isArray(value) ? Number(name) : name];
+        return [at, ...members(member, at)];
+      });
+/** A copy of a body with one place changed. */
+function changed(body: unknown, path: (string | number)[], change: (at: never) => unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return change(structuredClone(body) as never);
+  const copy = structuredClone(body) as Record<string | number, unknown>;
+  copy[name] = changed(copy[name], rest, change);
+  return copy;
+}
+
+const refusal = (field: string, message: string) => ({
+  status: 422,
+  body: { status: false, message, errors: { [field]: [message] } },
+});
+
+describe.each(ROUTES)('to $name', (route) => {
+  const known = queryOf(route).map(({ name }) => name);
+  const takes = known.length === 0 ? 'none' : known.join(' and ');
+  const of = { 'read usage': 'this report', 'list businesses': 'this list', 'read changes': 'this list' }[route.name];
+  const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
+
+  /** What is refused changes nothing. */
+  async function refused(query: string, options: Pick<CallOptions, 'body'> = {}) {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const before = await everything();
+    const body = 'body' in options ? options.body : route.body;
+    const path = `${route.path(business)}${query}`;
+    const {
+      status,
+      body: answer,
+      headers,
+      cost,
+    } = await call(route.method, path, {
+      as: business.key,
+      ...(route.headers === undefined ? {} : { headers: route.headers }),
+      ...(body === undefined ? {} : { body }),
+      at: NOW,
+    });
+    expect(headers.get('Error-Code')).toBe('invalid_input');
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+    return { status, body: answer };
+  }
+
+  test('an unknown parameter is refused by its name', async () => {
+    for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
+      expect(await refused(`?${name}=1`)).toEqual(refusal(name, unknown(name)));
+    }
+    const [first] = queryOf(route);
+    if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(refusal('b', unknown('b')));
+    expect(await refused('?=1')).toEqual(refusal('""', unknown('""')));
+    const long = 'x'.repeat(65);
+    expect(await refused(`?${long}=1`)).toEqual(refusal(long.slice(1), unknown(long.slice(1))));
+  });
+
+  test('a parameter that is given twice, or of another type, is refused by its name', async () => {
+    for (const { name, example } of queryOf(route)) {
+      for (const query of [`?${name}=${example}&${name}=${example}`, `?${name}=true`, `?${name}=`, `?${name}[]=1`]) {
+        const { status, body } = await refused(query);
+        expect({ status, named: Object.keys(body.errors) }).toEqual({
+          status: 422,
+          named: [query.includes('[]') ? `${name}[]` : name],
+        });
+      }
+    }
+  });
+
+  test('an old client may add _=<digits> to what it reads, and to nothing else', async () => {
+    if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(refusal('_', unknown('_')));
+    const { key, ...business } = await newBusiness();
+    for (const method of ['GET', 'HEAD']) {
+      expect((await call(method, `${route.path(business)}?_=1742040000000`, { as: key })).status).toBe(200);
+    }
+    for (const query of ['?_=', '?_=a', '?_=1a', '?_=-1'])
+      expect(await refused(query)).toEqual(refusal('_', unknown('_')));
+  });
+
+  test('an unknown member is refused by its path, at each level', async () => {
+    for (const path of places(route.body)) {
+      for (const name of ['surplus', '__proto__', 'constructor', 'date']) {
+        const field = [...path, name].join('.');
+        const add = (at: object) => Object.defineProperty(at, name, { value: 1, enumerable: true });
+        const { status, body } = await refused('', { body: changed(route.body, path, add) });
+        const [message] = body.errors[field] ?? [];
+        expect({ status, named: Object.keys(body.errors), message }).toEqual({
+          status: 422,
+          named: [field],
+          message: expect.stringMatching(/ is not a member of this object: it takes [a-z_]+( and [a-z_]+)*$/),
+        });
+      }
+    }
+  });
+
+  test('a member of another type is refused by its path', async () => {
+    for (const path of members(route.body)) {
+      for (const wrong of [null, true, 17, {}, [[]], [{ id: [] }]]) {
+        const { status, body } = await refused('', { body: changed(route.body, path, () => wrong) });
+        expect(status).toBe(422);
+        for (const field of Object.keys(body.errors)) expect(`${field}.`.startsWith(`${path.join('.')}.`)).toBe(true);
+      }
+    }
+  });
+
+  test('a body is refused where there is none to take', async () => {
+    if (route.method !== 'DELETE') return;
+    const message = 'body must be empty: this operation takes no body';
+    for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0'])
+      expect(await refused('', { body })).toEqual(refusal('body', message));
+    const { key, ...business } = await newBusiness();
+    const { status } = await call('DELETE', route.path(business), { as: key, body: ' \r\n\t' });
+    expect(status).toBe(route.granted ?? 200);
+  });
+});
+
+test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {
+  const taking = ROUTES.filter((route) => operationOf(route).requestBody !== undefined);
+  const withBody = new Set(ROUTES.filter(({ body }) => body !== undefined).map(({ pattern }) => pattern));
+  expect(taking.filter(({ pattern }) => !withBody.has(pattern))).toEqual([]);
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Sites', 'Uses', 'Rotation']));
+});
+
+test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter, but for _=<digits>', async (path) => {
+  const { app } = newApp(); // health remembers its outcome
+  const ask = (query: string, wrap?: () => never) =>
+    app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
+  expect((await ask('?_=1')).status).toBe(200);
+  const answer = await ask('?verbose=1', () => null as never); // without asking a database
+  const message = 'verbose is not a parameter of this operation: it takes none';
+  expect({ status: answer.status, body: await answer.json() }).toEqual(refusal('verbose', message));
+});

@@ -1,0 +1,46 @@
+// src/suffix-parents.ts is made of the list of public suffixes in tldts. After an update of tldts, npm run generate makes it again.
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+
+type Trie = typeof import('tldts/dist/types/src/data/trie.d.ts');
+const trie: Trie = createRequire(import.meta.url)('tldts/dist/cjs/src/data/trie.js');
+
+/** The names that have public suffixes below them and are none themselves: everybody's. */
+function parents(): string[] {
+  const { nodeFlags, edgeStart, edgeLength, edgeChild, labelText, rulesRoot } = trie;
+  let end = 0;
+  const labels = Array.from(edgeLength, (length) => {
+    end += length;
+    return labelText.slice(end - length, end);
+  });
+  const found = new Set<string>();
+  /** Whether there is a public suffix at this place of the tree or below. */
+  function walk(node: number, name: string[]): boolean {
+    let isParent = false;
+    for (let edge = edgeStart[node] ?? 0; edge < (edgeStart[node + 1] ?? 0); edge++) {
+      isParent = walk(edgeChild[edge] ?? 0, [labels[edge] ?? '', ...name]) || isParent;
+    }
+    const isSuffix = nodeFlags[node] !== 0;
+    if (isParent && !isSuffix && name.length >= 2) found.add(new URL(`https://${name.join('.')}`).hostname); // two: as many as a wildcard needs
+    return isParent || isSuffix;
+  }
+  walk(rulesRoot, []);
+  return [...found].sort();
+}
+
+test('every name with public suffixes below it is known', async () => {
+  const names = parents();
+  expect(names).toContain('amazonaws.com');
+  expect(names.filter((name) => name.includes('*'))).toEqual([]);
+  const lines = names
+    .join(' ')
+    .match(/.{1,130}(?: |$)/g)
+    ?.map((line) => line.trim());
+  const text = `// Names that have public suffixes below them. npm run generate makes this file of the list in tldts.
+
+const NAMES = \`${lines?.join('\n')}\`;
+
+export const SUFFIX_PARENTS: ReadonlySet<string> = new Set(NAMES.split(/\\s/));
+`;
+  await expect(text).toMatchFileSnapshot('../../src/suffix-parents.ts');
+});
