@@ -48,7 +48,14 @@ export default defineConfig({
         plugins: [workerWith(['DB', 'DB_1', 'DB_2', 'ONE'])],
         test: { ...workerOptions, name: 'databases', include: onSeveralDatabases, testTimeout: 60_000 },
       },
-      { test: { ...nodeOptions, name: 'node', include: nodeTests } },
+      {
+        test: {
+          ...nodeOptions,
+          name: 'node',
+          include: nodeTests,
+          globalSetup: [nodeOptions.globalSetup, 'test/node/served.ts'],
+        },
+      },
       { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },
       { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
       {

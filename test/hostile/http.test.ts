@@ -1,11 +1,7 @@
 // What HTTP itself can change of a request, against `wrangler dev`, sent byte for byte as it is written; and what every answer
 // carries. What is decided of origins and sites is tested in workerd (test/origin.test.ts, test/site.test.ts).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { createKey } from '../../src/cli/keys.ts';
-import { withDatabases } from '../../src/cli/open.ts';
-import { type Service, startService } from '../node/server.ts';
-import { newDatabase } from '../node/state.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type {} from '../node/served.ts'; // what `inject` can give
 import {
   BAD_REQUEST,
   GENUINE_ORIGINS,
@@ -22,28 +18,15 @@ import {
 import { legible } from './sites.ts';
 import { type Answer, utf8, Wire } from './wire.ts';
 
-const USER = 7;
 const NAMES = Object.keys(LISTS) as List[];
 
 type Business = { token: string; usage: string; access: string };
-let wire: Wire;
-let service: Service;
-let key: string;
-let own: string;
-
-const newBusinesses = (state: string, count: number) =>
-  withDatabases({ 'persist-to': state }, async ({ first }) => {
-    const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
-    const row = { ...fields, country_id: 1, business_size: 'small' };
-    key = (await createKey(first, { user_id: USER, name: 'test', expires_on: null }, new Date())).api_key;
-    const made: Business[] = [];
-    for (let left = count; left > 0; left--) {
-      const { id, token } = await createBusiness(first, row, new Date());
-      const usage = `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`;
-      made.push({ token, usage, access: `/api/v1/business/${id}/access` });
-    }
-    return made;
-  });
+const { url, ofHttp } = inject('served');
+const { key } = ofHttp;
+const port = Number(new URL(url).port);
+const own = `http://localhost:${port}`;
+const wire = new Wire(port);
+afterAll(() => wire.close());
 
 const REPORT = { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } };
 const by = (credential: string) => `Authorization: Bearer ${credential}`;
@@ -59,26 +42,21 @@ async function send(method: string, path: string, lines: string[] = [], body?: s
   return answer;
 }
 
+const [literals, wildcards, loopback, every] = ofHttp.businesses.map(({ id, token }) => ({
+  token,
+  usage: `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`,
+  access: `/api/v1/business/${id}/access`,
+})) as [Business, Business, Business, Business];
 /** `every` has the sites of all lists: what it refuses, each of them would. */
-let lists: Record<List | 'every', Business>;
+const lists: Record<List | 'every', Business> = { literals, wildcards, loopback, every };
+
 beforeAll(async () => {
-  const state = newDatabase();
-  const [literals, wildcards, loopback, every] = await newBusinesses(state, 4);
-  lists = { literals, wildcards, loopback, every } as typeof lists;
-  service = await startService(state);
-  const port = Number(new URL(service.url).port);
-  own = `http://localhost:${port}`;
-  wire = new Wire(port);
   for (const name of NAMES) {
     for (const { access } of [lists[name], lists.every]) {
       const sites = JSON.stringify({ sites: LISTS[name] });
       expect((await send('POST', access, [by(key), 'Content-Type: application/json'], sites)).status).toBe(200);
     }
   }
-});
-afterAll(async () => {
-  wire?.close();
-  await service?.stop();
 });
 
 const ORIGINS: Record<string, readonly Row[]> = {

@@ -3,26 +3,18 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
 import build from '../../src/tools/build.ts';
 import type { pin } from '../../src/tools/chart.ts';
 import { chartTag } from './chart-tag.ts';
-import { type Service, startService } from './server.ts';
-import { newDatabase } from './state.ts';
+import type {} from './served.ts'; // what `inject` can give
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const KiB = 1024;
-let state: string;
-let service: Service;
-
-beforeAll(async () => {
-  state = newDatabase();
-  service = await startService(state);
-});
-afterAll(() => service?.stop());
+const service = inject('served');
 
 test('every asset tells browsers to come by https only, as the API does', async () => {
   for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {

@@ -2,41 +2,22 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { createKey } from '../../src/cli/keys.ts';
-import { withDatabases } from '../../src/cli/open.ts';
-import { type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
-import { type Service, startService } from './server.ts';
-import { newDatabase } from './state.ts';
+import { beforeAll, expect, inject, test } from 'vitest';
+import type {} from './served.ts'; // what `inject` can give
 
+const { url, ofClient } = inject('served');
 const CLIENT = resolve(import.meta.dirname, '../client');
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, [resolve(CLIENT, script), ...args], {
     cwd: CLIENT,
-    env: { ...process.env, USAGE_URL: service.url, API_KEY: api_key, BUSINESS: `${business.id}` },
+    env: { ...process.env, USAGE_URL: url, API_KEY: ofClient.key, BUSINESS: `${ofClient.businesses[0]?.id}` },
     stdio: 'pipe',
     encoding: 'utf8',
   });
 
-let state: string;
-let service: Service;
-let business: BusinessRow;
-let api_key: string;
-
-beforeAll(async () => {
-  state = newDatabase();
-  await withDatabases({ 'persist-to': state }, async ({ first }) => {
-    const now = new Date();
-    const fields = { user_id: 1, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
-    business = await createBusiness(first, { ...fields, country_id: 1, business_size: 'small' }, now);
-    api_key = (await createKey(first, { user_id: 1, name: 'client', expires_on: null }, now)).api_key;
-    await first.db.insert(dailyUsage).values({ business_id: business.id, day: '2026-03-02', count: 5 });
-  });
-  service = await startService(state);
-  run('node_modules/openapi-typescript/bin/cli.js', `${service.url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
+beforeAll(() => {
+  run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
 });
-afterAll(() => service?.stop());
 
 test('is the one in docs/embedding.md', () => {
   const document = readFileSync(resolve(CLIENT, '../../docs/embedding.md'), 'utf8');
