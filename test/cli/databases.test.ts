@@ -24,14 +24,15 @@ const homesIn = (databases: Databases) => databases.every(({ db }) => db.select(
 function atOnce(where: Where, ...calls: string[][]) {
   const opened = calls.map(() => Promise.withResolvers<void>());
   const all = Promise.all(opened.map(({ promise }) => promise));
-  const results = calls.map((args, index) =>
-    withDatabases(where, async (databases) => {
-      await opened[index - 1]?.promise;
-      await homesIn(databases); // workerd opens a file with the first query
-      opened[index]?.resolve();
-      await all;
-      return resultOf(databases, ...args);
-    }),
+  const results = calls.map(
+    (args, index) =>
+      withDatabases(where, async (databases) => {
+        await opened[index - 1]?.promise;
+        await homesIn(databases); // workerd opens a file with the first query
+        opened[index]?.resolve();
+        await all;
+        return resultOf(databases, ...args);
+      }).finally(() => opened[index]?.resolve()), // the next one does not wait for one that failed
   );
   return Promise.allSettled(results);
 }
