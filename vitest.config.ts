@@ -1,7 +1,8 @@
 // Everything that is a test is a project of this file. The Worker's tests run in workerd on a real D1; what runs in Node, in a
 // browser or against a server is tested in Node. Projects of one group run together, and groups one after the other: what
-// takes minutes, or measures, is not disturbed by the others.
-// Its makers have renamed this package to @cloudflare/vitest-plugin: package.json has an alias, so the known name gets what they maintain.
+// takes minutes, or measures, is not disturbed by the others. Slow tests have a tag: `npm test` leaves them out, and whatever runs a
+// whole project runs them. (The makers of @cloudflare/vitest-pool-workers call it @cloudflare/vitest-plugin now: package.json has an
+// alias, so that the name that people know gets what is maintained.)
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -36,6 +37,12 @@ const group = (groupOrder: number) => ({ sequence: { groupOrder } });
 export default defineConfig({
   test: {
     globalSetup: 'test/node/assets.ts',
+    tags: [
+      {
+        name: 'slow',
+        description: 'Starts wrangler or a compiler itself, or makes thousands of calls: not in npm test.',
+      },
+    ],
     slowTestThreshold: Number.POSITIVE_INFINITY, // what is too slow meets its timeout
     maxWorkers: '100%',
     projects: [

@@ -297,7 +297,7 @@ test('the same site added 20 times at once is one change', async () => {
   expect((await list(business)).ids).toEqual([1]);
 });
 
-test('after all operations, no table has an API key, and no change a token', async () => {
+test('after all operations, no table has an API key, and no change a token', { tags: 'slow' }, async () => {
   const secrets: string[] = [];
   const tokens: string[] = [];
   for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {

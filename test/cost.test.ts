@@ -239,7 +239,9 @@ describe('a refused call', () => {
   );
 });
 
-test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', async () => {
+test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', {
+  tags: 'slow',
+}, async () => {
   const fresh = await newBusiness({ sites: [origin] });
   const costsOf = async (first: string) => {
     const page = { as: fresh.token, origin };

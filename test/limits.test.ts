@@ -59,41 +59,46 @@ describe('of 1,000 uses at once, a limit of 700 lets exactly 700 count', () => {
       [new Date('2026-03-15T23:59:59.999Z'), new Date('2026-03-16T00:00:00.000Z')],
       'this month',
     ],
-  ] as [string, Limits, [Date, Date], 'today' | 'this month'][])('of %s', async (_, limits, days, period) => {
-    const business = await limited(limits);
-    const { granted, refused } = await thousand(business, days);
-    expect([granted.length, refused.length]).toEqual([700, 300]);
-    for (const answer of refused) expect(answerOf(answer)).toEqual(refusal(700, period));
-    const counts = await stored(business);
-    expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
-    const expected = granted.map(({ at }) => at.toISOString().slice(0, 10));
-    for (const [day, count] of Object.entries(counts)) expect(expected.filter((one) => one === day).length).toBe(count);
-    // `remaining` counts down without a gap: no two uses took the same place.
-    const left = granted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
-    expect(left).toEqual(Array.from({ length: 700 }, (_, index) => index));
+  ] as [string, Limits, [Date, Date], 'today' | 'this month'][])(
+    'of %s',
+    { tags: 'slow' },
+    async (_, limits, days, period) => {
+      const business = await limited(limits);
+      const { granted, refused } = await thousand(business, days);
+      expect([granted.length, refused.length]).toEqual([700, 300]);
+      for (const answer of refused) expect(answerOf(answer)).toEqual(refusal(700, period));
+      const counts = await stored(business);
+      expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
+      const expected = granted.map(({ at }) => at.toISOString().slice(0, 10));
+      for (const [day, count] of Object.entries(counts))
+        expect(expected.filter((one) => one === day).length).toBe(count);
+      // `remaining` counts down without a gap: no two uses took the same place.
+      const left = granted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
+      expect(left).toEqual(Array.from({ length: 700 }, (_, index) => index));
 
-    const known = granted.flatMap(({ id }) => id ?? []);
-    const unknown = refused.flatMap(({ id }) => id ?? []);
-    expect([known.length > 0, unknown.length > 0]).toEqual([true, true]);
-    expect(await remembered(business)).toBe(known.length);
-    for (const id of known.slice(0, 20)) {
-      const repeat = await keyed(business, id, { at: days[1] });
-      const date = granted.find((answer) => answer.id === id)?.body.data.date;
-      expect(answerOf(repeat)).toEqual(recorded({ date, count: counts[date], remaining: 0 }));
-    }
-    expect(await stored(business)).toEqual(counts);
+      const known = granted.flatMap(({ id }) => id ?? []);
+      const unknown = refused.flatMap(({ id }) => id ?? []);
+      expect([known.length > 0, unknown.length > 0]).toEqual([true, true]);
+      expect(await remembered(business)).toBe(known.length);
+      for (const id of known.slice(0, 20)) {
+        const repeat = await keyed(business, id, { at: days[1] });
+        const date = granted.find((answer) => answer.id === id)?.body.data.date;
+        expect(answerOf(repeat)).toEqual(recorded({ date, count: counts[date], remaining: 0 }));
+      }
+      expect(await stored(business)).toEqual(counts);
 
-    // A refused id is not remembered: once there is room, it counts, and once.
-    await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
-    const [first = '', second = '', third = ''] = unknown;
-    const today = days[1].toISOString().slice(0, 10);
-    const count = counts[today] ?? 0;
-    const send = async (id: string) => answerOf(await keyed(business, id, { at: days[1] }));
-    expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
-    expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
-    expect(await send(second)).toEqual(recorded({ date: today, count: count + 2, remaining: 0 }));
-    expect(await send(third)).toEqual(refusal(702, period));
-  });
+      // A refused id is not remembered: once there is room, it counts, and once.
+      await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
+      const [first = '', second = '', third = ''] = unknown;
+      const today = days[1].toISOString().slice(0, 10);
+      const count = counts[today] ?? 0;
+      const send = async (id: string) => answerOf(await keyed(business, id, { at: days[1] }));
+      expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
+      expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
+      expect(await send(second)).toEqual(recorded({ date: today, count: count + 2, remaining: 0 }));
+      expect(await send(third)).toEqual(refusal(702, period));
+    },
+  );
 
   test('and one id sent a hundred times takes the last free use once', async () => {
     const business = await limited({ daily_limit: 1 });

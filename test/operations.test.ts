@@ -210,7 +210,9 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('as deployed, let 1,000 calls of a page pass in ten seconds from ten addresses, and stop one address', async () => {
+  test('as deployed, let 1,000 calls of a page pass in ten seconds from ten addresses, and stop one address', {
+    tags: 'slow',
+  }, async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
     const { fetch } = createApp(() => NOW, { log() {}, error() {} });
     const visit = async (address: string, as = token) => {

@@ -187,7 +187,9 @@ function mutated(sites: readonly string[], choices: Choices): string {
   return origin;
 }
 
-test('of 100,000 origins mutated from registered sites, none passes that the oracle refuses, and the other way round', () => {
+test('of 100,000 origins mutated from registered sites, none passes that the oracle refuses, and the other way round', {
+  tags: 'slow',
+}, () => {
   const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
   const passed = { literal: 0, wildcard: 0, none: 0 };
   const wrong: { origin: string; sites: string[] }[] = [];
@@ -202,7 +204,7 @@ test('of 100,000 origins mutated from registered sites, none passes that the ora
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 
-test('for any registered list and any origin, the decision is that of the oracle', () => {
+test('for any registered list and any origin, the decision is that of the oracle', { tags: 'slow' }, () => {
   const labels = fc.array(fc.constantFrom('a', 'b', 'shop', 'example', 'com', 'x_1'), { minLength: 1, maxLength: 7 });
   const port = fc.constantFrom('', ':*', ':80', ':443', ':3000', ':8443', ':65535');
   const scheme = fc.constantFrom('http://', 'https://');
@@ -228,7 +230,7 @@ test('for any registered list and any origin, the decision is that of the oracle
   );
 });
 
-test('the service itself decides as the oracle does, and tells why it refuses', async () => {
+test('the service itself decides as the oracle does, and tells why it refuses', { tags: 'slow' }, async () => {
   const businesses = await Promise.all(
     lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
   );

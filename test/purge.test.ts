@@ -26,7 +26,7 @@ async function run(days: number, minute = 0, bindings: object = env) {
   await waitOnExecutionContext(context);
 }
 
-test('200,000 ids are forgotten in 17 runs, at most 12,000 in each, and no other id is', async () => {
+test('200,000 ids are forgotten in 17 runs, at most 12,000 in each, and no other id is', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   const ids = () => business.db.$count(ledger);

@@ -266,7 +266,9 @@ describe('at most 50 origins', () => {
     return most;
   }
 
-  test('stay if they keep coming, while 10,000 invented ones pass; each writes two rows at most', async () => {
+  test('stay if they keep coming, while 10,000 invented ones pass; each writes two rows at most', {
+    tags: 'slow',
+  }, async () => {
     const business = await restricted();
     // One that was seen twice may then come rarely. One that is new must come back before 50 others are new.
     const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
@@ -318,7 +320,7 @@ describe('the rate limits of remembering', () => {
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
-  test('let 2,000 different origins of one window write ten times', async () => {
+  test('let 2,000 different origins of one window write ten times', { tags: 'slow' }, async () => {
     const business = await restricted();
     const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
     const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };

@@ -30,7 +30,7 @@ test.each([
   expect(ticks.map(({ index }) => dates[index])).toEqual(named);
 });
 
-test('whatever the range and the place, there is a name, and not too many', () => {
+test('whatever the range and the place, there is a name, and not too many', { tags: 'slow' }, () => {
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
       const { length } = dayTicks(days(count, '2025-11-17'), most);

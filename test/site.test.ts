@@ -135,7 +135,7 @@ describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => 
   });
 });
 
-test('no character but ASCII letters in another case becomes ASCII, or nothing, in a host', () => {
+test('no character but ASCII letters in another case becomes ASCII, or nothing, in a host', { tags: 'slow' }, () => {
   const changed: string[] = [];
   for (let code = 0x80; code <= 0x1ffff; code++) {
     const { site } = canonicalSite(`https://a${String.fromCodePoint(code)}b.example`);

@@ -234,7 +234,7 @@ describe('a file and an origin', () => {
   });
 });
 
-describe('while a dev server holds the database locked', () => {
+describe('while a dev server holds the database locked', { tags: 'slow' }, () => {
   const LATER = new Date('2026-03-16T12:00:00.000Z');
   const rotated = { ...ACME, token: expect.stringMatching(TOKEN), updated_at: '2026-03-16T12:00:00.000000Z' };
   const made = { api_key: expect.any(String), ...KEY, name: 'API key', last_four: expect.any(String) };

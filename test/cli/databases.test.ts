@@ -1,4 +1,5 @@
 // Commands on three databases, two at once: each has a workerd of its own, as it has when it is typed.
+// @module-tag slow
 import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';

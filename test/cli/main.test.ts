@@ -13,7 +13,7 @@ describe.concurrent('the command line', () => {
     expect(await admin('key', 'revoke', '--help')).toEqual({ code: 0, stdout: usage, stderr: '' });
   });
 
-  test('prints help and refuses a wrong call at once: neither loads a package', async () => {
+  test('prints help and refuses a wrong call at once: neither loads a package', { tags: 'slow' }, async () => {
     const copy = newFolder();
     for (const name of ['src', 'package.json']) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     const script = join(copy, 'src/cli/main.ts');
@@ -23,7 +23,9 @@ describe.concurrent('the command line', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Cannot find package /) });
   });
 
-  test('prints the result as one line of JSON on stdout and ends with 0, and a refusal on stderr with 1', async () => {
+  test('prints the result as one line of JSON on stdout and ends with 0, and a refusal on stderr with 1', {
+    tags: 'slow',
+  }, async () => {
     const command = ['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'];
     const more = ['--site', 'https://acme.example', '--country', '1', '--size', 'small', `--token=${'x'.repeat(24)}`];
     const create = () => admin(...command, ...more, '--persist-to', state);
@@ -56,7 +58,7 @@ describe.concurrent('the command line', () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test('answers a database without tables with one line on stderr and 1', async () => {
+  test('answers a database without tables with one line on stderr and 1', { tags: 'slow' }, async () => {
     expect(await admin('business', 'list', '--persist-to', newFolder())).toEqual({
       code: 1,
       stdout: '',
@@ -65,7 +67,7 @@ describe.concurrent('the command line', () => {
     });
   });
 
-  test('ends, with one line on stderr and 1, where the database cannot be opened', async () => {
+  test('ends, with one line on stderr and 1, where the database cannot be opened', { tags: 'slow' }, async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const { code, stdout, stderr } = await admin('business', 'list', '--persist-to', file);
@@ -73,7 +75,7 @@ describe.concurrent('the command line', () => {
     expect(stderr).toMatch(/^ENOTDIR: .+\n$/);
   });
 
-  test('keeps what wrangler says off stdout', async () => {
+  test('keeps what wrangler says off stdout', { tags: 'slow' }, async () => {
     const copy = newFolder();
     for (const name of ['src', 'package.json', 'wrangler.toml']) {
       cpSync(join(ROOT, name), join(copy, name), { recursive: true });

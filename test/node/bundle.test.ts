@@ -1,4 +1,5 @@
 // What is deployed is small: its size is a promise (contract of the bundle: 64 KiB gzipped, without the list of suffixes).
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

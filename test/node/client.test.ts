@@ -1,4 +1,5 @@
 // A client with types generated from openapi.json compiles, and its calls succeed (test/client, as docs/embedding.md shows it).
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

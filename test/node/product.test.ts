@@ -1,4 +1,5 @@
 // The two back ends in docs/embedding.md run: the Worker beside the service, the program for any server beside a stand-in.
+// @module-tag slow
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // What is served to TypeScript compiles: with React and Vue, and in a project that has neither.
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -297,7 +297,7 @@ process.stderr.write(stderr);
 process.exitCode = code;
 `;
 
-describe('the process of npm run deploy', () => {
+describe('the process of npm run deploy', { tags: 'slow' }, () => {
   /** By somebody who types `yes`, in a folder that is not the project's. */
   function run(plays: Plays, ...args: string[]) {
     const folder = newFolder();
@@ -363,7 +363,7 @@ test.each<[string, unknown, string]>([
   );
 });
 
-test('the places are those of wrangler', () => {
+test('the places are those of wrangler', { tags: 'slow' }, () => {
   const wrangler = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
   const help = execFileSync(process.execPath, [wrangler, 'd1', 'create', '--help'], {
     encoding: 'utf8',

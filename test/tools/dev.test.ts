@@ -71,20 +71,24 @@ describe.concurrent('npm run dev', () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test('ends with the exit code of a server that does not start, and prints nothing to paste', async () => {
+  test('ends with the exit code of a server that does not start, and prints nothing to paste', {
+    tags: 'slow',
+  }, async () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr: '' });
   });
 
-  test('ends with the name of the database whose migrations fail', async () => {
+  test('ends with the name of the database whose migrations fail', { tags: 'slow' }, async () => {
     const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
     const stderr = 'The migrations of DB_1 were not applied.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('with three databases, migrates and serves each, prints a business of another user, and stops when told to', async () => {
+  test('with three databases, migrates and serves each, prints a business of another user, and stops when told to', {
+    tags: 'slow',
+  }, async () => {
     const { 'persist-to': state } = await threeDatabases();
     const port = await freePort();
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
