@@ -11,16 +11,20 @@ import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
 import { type Recording, recordingOf } from './core/use.ts';
 import { type Ask, runBatch } from './db/batch.ts';
+import { inTime } from './db/in-time.ts';
 import { markKeyUsed } from './db/last-use.ts';
 import type { Call } from './db/permission.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { batchError, denied, tooMany, unauthenticated } from './http/errors.ts';
+import { batchError, denied, tooMany, unauthenticated, unavailable } from './http/errors.ts';
 import { noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
+
+/** How long a request waits for its database, in all. */
+const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;
 /** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`. */
@@ -80,17 +84,19 @@ function guarding(
     const operation = operationOf(c, body);
     const lookupValue = kind === 'key' ? await credential.hash() : text;
     const now = c.get('clock')();
-    const call: Call = { operation, credential: { kind, lookupValue }, business_id, origin, ownOrigin, now };
+    const deadline = Date.now() + DATABASE_TIMEOUT_MS;
+    const call: Call = { operation, credential: { kind, lookupValue }, business_id, origin, ownOrigin, now, deadline };
     logEntry.call = { operation, business_id: business_id || null, origin };
     const isIdentified = operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
     const isRepeatable = POLICY[operation].repeatable || isIdentified;
     let isPermitted = false;
     const ask: Ask = async (read, steps) => {
       const batch = runBatch(database, call, read, steps, logEntry.d1);
-      const { row, rows } = await batch.catch((cause: unknown) => {
+      const { row, rows } = await inTime(batch, deadline - Date.now()).catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });
       if (row === undefined) throw unauthenticated(true);
+      if (row.refusal === 'too_late') throw unavailable(new Error('the batch began too late, and did nothing'));
       if (row.refusal === 'origin_not_authorized') {
         afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
       }

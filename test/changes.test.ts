@@ -352,7 +352,15 @@ describe('the steps of a change', () => {
     const credential = { kind: 'key', lookupValue: await hashOf(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
     const operation = 'change_access';
-    const call: Call = { operation, credential, business_id: id, origin: null, ownOrigin: '', now: NOW };
+    const call: Call = {
+      operation,
+      credential,
+      business_id: id,
+      origin: null,
+      ownOrigin: '',
+      now: NOW,
+      deadline: Date.now() + 10_000,
+    };
     await runBatch(home.d1, call, readVerdict, steps, noCost());
   };
   const newToken = () => `bua_pk_0${crypto.randomUUID().replaceAll('-', 'x').slice(0, 33)}`;

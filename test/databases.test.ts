@@ -8,7 +8,7 @@ import { Databases } from '../src/cli/databases.ts';
 import { claimToken, homeOf } from '../src/cli/homes.ts';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { RUNS } from '../src/cli/runs.ts';
-import { ALPHABET, newCredential } from '../src/core/credential.ts';
+import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
 import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
@@ -270,12 +270,48 @@ describe('an imported token', () => {
     for (const home of homes) {
       const token = `${IMPORTED}before${home.number}`;
       const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
+      await home.d1
+        .prepare('delete from retired_tokens where hash = ?')
+        .bind(await hashOf(token))
+        .run();
       await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
       await rotateToken(home, id, NOW, 3_600_000);
       await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
       await rotateToken(home, id, NOW); // the token is nobody's: who was refused before has not claimed it
       await claimToken(all(), token, newUser(), NOW);
     }
+  });
+});
+
+describe('what was imported once is never imported again, not even by its owner', () => {
+  const importing = (user_id: number, token: string) =>
+    RUNS['business create'](all(), { ...FIELDS, user_id, token }, NOW) as unknown as Promise<{
+      business: { id: number };
+    }>;
+  test.each([
+    ['while the business has it', async () => {}],
+    ['once it was replaced at once', (ID: number) => RUNS['business rotate-token'](all(), { ID }, NOW)],
+    [
+      'once it was replaced and the business is deleted',
+      async (ID: number) => {
+        await RUNS['business rotate-token'](all(), { ID }, NOW);
+        await RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW);
+      },
+    ],
+    ['once the business is deleted', (ID: number) => RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW)],
+  ])('%s', async (name, happen) => {
+    const user_id = newUser();
+    const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
+    const { business } = await importing(user_id, token);
+    await happen(business.id);
+    await expect(importing(user_id, token)).rejects.toThrow('This token is already in use.');
+  });
+
+  test('but a claim whose business was not made may be repeated', async () => {
+    const user_id = newUser();
+    const token = `${IMPORTED}claimed-only`;
+    await claimToken(all(), token, user_id, NOW);
+    expect((await importing(user_id, token)).business).toMatchObject({ user_id, token });
   });
 });
 

@@ -42,6 +42,7 @@ async function expectFields<Row, S extends Steps>(
     origin: null,
     ownOrigin: '',
     now: NOW,
+    deadline: Date.now() + 10_000,
   } as const;
   const namesOf = (row: unknown) => (row ? Object.keys(row) : null);
   const { row, rows } = await runBatch(home.d1, call, read, steps, noCost());

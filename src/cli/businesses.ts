@@ -1,6 +1,6 @@
 // How the operator creates and changes businesses.
 import { and, eq, sql } from 'drizzle-orm';
-import { newCredential } from '../core/credential.ts';
+import { hashOf, newCredential } from '../core/credential.ts';
 import type { Limits } from '../core/limits.ts';
 import { timestampOf } from '../core/time.ts';
 import { noCost, runBatch } from '../db/batch.ts';
@@ -13,6 +13,7 @@ import {
   type Database,
   type Entry,
   limitColumns,
+  retiredTokens,
 } from '../db/schema.ts';
 import { rotateToken as replaceToken } from '../db/tokens.ts';
 import { changeByOperator, lastFourOf } from './changes.ts';
@@ -50,7 +51,15 @@ export async function createBusiness(
     { before: null, after },
     now,
   );
-  const [, , [created]] = await db.batch([...raiseIds(home), insert, change]);
+  // Now, because nobody knows it any more when it is replaced: what was imported once is never imported again.
+  const isCreated = sql`exists (select 1 from ${businesses} where ${eq(businesses.token, token)})`;
+  const retired = db
+    .insert(retiredTokens)
+    .select(
+      sql`select ${fields.token === undefined ? null : await hashOf(token)} where ${fields.token !== undefined} and ${isCreated}`,
+    )
+    .onConflictDoNothing();
+  const [, , [created]] = await db.batch([...raiseIds(home), insert, change, retired]);
   if (created === undefined) throw new Error('This token is already in use.');
   return created;
 }

@@ -1,10 +1,12 @@
 // How the operator deletes a business and all that is its own.
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
-import { hashOf } from '../core/credential.ts';
+import { and, eq, inArray, lt, ne, sql } from 'drizzle-orm';
+import { hashOf, newCredential } from '../core/credential.ts';
+import { timestampOf } from '../core/time.ts';
 import { IDS_PER_STATEMENT } from '../db/purge.ts';
 import {
   access,
   apiKeys,
+  type BusinessRow,
   businesses,
   changes,
   type Database,
@@ -14,7 +16,7 @@ import {
   refusedOrigins,
   retiredTokens,
 } from '../db/schema.ts';
-import { findBusiness, rotateToken, updateBusiness } from './businesses.ts';
+import { findBusiness } from './businesses.ts';
 import { changeByOperator } from './changes.ts';
 import type { NumberedDatabase } from './databases.ts';
 
@@ -27,11 +29,10 @@ const CHANGES_PER_STATEMENT = 500;
  * tokens, so that none is imported again.
  */
 export async function deleteBusiness(home: NumberedDatabase, id: number, now: Date): Promise<void> {
-  const { db } = home;
-  const business = await updateBusiness(db, id, { status: 'closed' }, now);
+  const { db, number } = home;
+  const business = await findBusiness(db, id);
   if (business === undefined) return;
-  await retireTokens(db, id);
-  await rotateToken(home, id, now);
+  await closeBusiness(db, business, newCredential('bua_pk_', number), now);
 
   const ids = db
     .select({ business_id: ledger.business_id, digest: ledger.digest })
@@ -68,11 +69,24 @@ export async function deleteBusiness(home: NumberedDatabase, id: number, now: Da
   ]);
 }
 
-/** Keeps the digests of the tokens of a business, the current one and the former ones. */
-async function retireTokens(db: Database, id: number): Promise<void> {
+/** In one batch: closes a business, replaces its token at once, drops the former ones, and keeps the digests of all of them. */
+async function closeBusiness(db: Database, { id, token }: BusinessRow, newToken: string, now: Date): Promise<void> {
   const former = await db.select().from(formerTokens).where(eq(formerTokens.business_id, id));
-  const current = await findBusiness(db, id);
-  const tokens = [...former, ...(current === undefined ? [] : [current])].map(({ token }) => token);
-  const hashes = await Promise.all(tokens.map(hashOf));
-  for (const hash of hashes) await db.insert(retiredTokens).values({ hash }).onConflictDoNothing();
+  const hashes = await Promise.all([token, ...former.map((row) => row.token)].map(hashOf));
+  const own = eq(businesses.id, id);
+  const status = sql`(select json_object('status', ${businesses.status}) from ${businesses} where ${own})`;
+  const change = { before: status, after: { status: 'closed' } };
+  const isOpen = sql`exists (select 1 from ${businesses} where ${and(own, ne(businesses.status, 'closed'))})`;
+  await db.batch([
+    changeByOperator(db, { subject: 'business', subject_id: id }, 'update_business', change, now, isOpen),
+    db
+      .update(businesses)
+      .set({ status: 'closed', token: newToken, updated_at: timestampOf(now) })
+      .where(own),
+    db.delete(formerTokens).where(eq(formerTokens.business_id, id)),
+    db
+      .insert(retiredTokens)
+      .select(sql`select value from json_each(${JSON.stringify(hashes)}) where true`)
+      .onConflictDoNothing(),
+  ]);
 }

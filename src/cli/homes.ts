@@ -90,10 +90,10 @@ export async function claimToken(databases: Databases, token: string, user_id: n
   if (used.includes(true)) throw new Error(refusal); // and no claim, which would stay
   const { db } = databases.first;
   const [, [claimed]] = await db.batch([
-    db.insert(importedTokens).values({ hash, user_id }).onConflictDoNothing(),
+    db.insert(importedTokens).values({ hash, user_id, retriable: 1 }).onConflictDoNothing(),
     db.select().from(importedTokens).where(eq(importedTokens.hash, hash)),
   ]);
-  if (claimed?.user_id !== user_id) throw new Error(refusal);
+  if (claimed?.user_id !== user_id || claimed.retriable === 0) throw new Error(refusal);
 }
 
 /** SQLite's own table of the last id of each AUTOINCREMENT table. */

@@ -1,7 +1,7 @@
 // The steps of a change: one write decides, one records who changed what (changes.ts), and the others apply the change. All are
 // statements of one batch.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { $call, type Permission, permittedId } from './permission.ts';
+import { $call, isInTime, type Permission, permittedId } from './permission.ts';
 import { businessColumns, businesses } from './schema.ts';
 import { builder, type Placeholders } from './statement.ts';
 
@@ -19,7 +19,7 @@ export const decideIf = (permission: Permission, { decision }: Decision, conditi
   builder
     .update(businesses)
     .set({ updated_at: sql`${$call.now}`, decision: sql`${decision}` })
-    .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), condition))
+    .where(and(eq(businesses.id, sql`(select ${permittedId(permission)} from ${permission})`), isInTime, condition))
     .returning(businessColumns);
 
 /** Whether a row of businesses is the one that this change is about, and the change was decided. */

@@ -1,15 +1,20 @@
 // What an error of D1 means for the batch that met it. D1 has no error codes, so this reads the message.
-// https://developers.cloudflare.com/d1/observability/debug-d1/#error-list
+// https://developers.cloudflare.com/d1/observability/debug-d1/#error-list, and workerd's src/cloudflare/internal/d1-api.ts. Where a text is
+// from is said in test/outage.test.ts.
 import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
- * Nothing was stored. The database was busy or not found (local reads that meet a lock mention a commit token), or a limit is
- * exhausted: the size of the database, the storage of the account, or the daily rows of the free plan.
+ * Nothing was stored. The database was busy (a lock of a local database mentions a commit token) or blocked by an export or an import, or
+ * a limit is exhausted: the size of the database, the storage of the account, or the daily rows of the free plan.
  */
 const NOT_RUN =
-  /overloaded|database is locked|SQLITE_BUSY|cannot resolve D1 DB|failed to get session commit token|exceeded maximum|exceeded D1's free tier|SQLITE_FULL/i;
-/** The batch may have run: the connection or the database went away before the response. */
-const UNKNOWN = /network connection lost|object to be reset|was reset|reset because|time[d -]*out/i;
+  /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL/i;
+/**
+ * The batch may have run: the connection or the database went away before the response, or it came too late. Local errors of the first
+ * kind can quote these, so NOT_RUN is looked at first.
+ */
+const UNKNOWN =
+  /connection lost|disconnected|transient issue on remote node|object to be reset|was reset|reset because|code has been updated|internal error|got: error code|no response within/i;
 
 /** Whether an error is an outage, and whether the batch may have run. Null if it is not an outage. */
 export function outageOf(error: unknown): 'not_run' | 'unknown' | null {

@@ -31,12 +31,14 @@ export type Call = {
   /** The origin of the service itself. API keys are always accepted from there. */
   ownOrigin: string;
   now: Date;
+  /** When the caller is told that the database did not respond, in milliseconds since 1970. A batch that begins later does nothing. */
+  deadline: number;
 };
 
 /** A call by a command of the operator. */
 export const callByOperator = (operation: Operation, business_id: number, now: Date): Call => ({
   ...{ operation, business_id, now },
-  ...{ credential: { kind: 'operator' }, origin: null, ownOrigin: '' },
+  ...{ credential: { kind: 'operator' }, origin: null, ownOrigin: '', deadline: Number.MAX_SAFE_INTEGER },
 });
 
 const CALL_VALUES = [
@@ -46,6 +48,7 @@ const CALL_VALUES = [
   'first_of_month',
   'last_of_month',
   'now',
+  'deadline',
   'keep_days',
   'token_refused',
   'writes',
@@ -62,7 +65,7 @@ export const $call = placeholders(CALL_VALUES);
 const candidate = (index: number) => `site_${index}`;
 
 /** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
-export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now }: Call) {
+export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const policy = POLICY[operation];
   const timestamp = timestampOf(now);
@@ -74,6 +77,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     today: timestamp.slice(0, 10),
     ...monthOf(timestamp),
     now: timestamp,
+    deadline: deadline / 1000,
     keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
     token_refused: Number(kind === 'token' && !policy.allowsToken),
     writes: Number(policy.writes),
@@ -161,16 +165,22 @@ function permissionFor(form: Form) {
 
 export type Permission = ReturnType<typeof permissionFor>;
 
+/**
+ * Whether the batch begins in time, by the clock of the database. Only the read and the writes that decide ask: what follows from them
+ * happens with them, or not at all.
+ */
+export const isInTime = sql`unixepoch('subsec') < ${$call.deadline}`;
+
 /** What the first statement of every batch reads: the refusal, and what the guard and the responses need of the key. */
 export const verdictOf = (permission: Permission) => ({
-  refusal: permission.refusal,
+  refusal: sql<Verdict['refusal']>`case when ${isInTime} then ${permission.refusal} else 'too_late' end`.as('refusal'),
   read_only: permission.read_only,
   /** The key, if this is its first call today. Otherwise null. */
   unmarked_key: sql<
     number | null
   >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
 });
-export type Verdict = { refusal: Refusal | null; read_only: number | null; unmarked_key: number | null };
+export type Verdict = { refusal: Refusal | 'too_late' | null; read_only: number | null; unmarked_key: number | null };
 
 /**
  * The id in the path if the call is permitted, otherwise null, and a search for it reads nothing. It is the value of the call, not a

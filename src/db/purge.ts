@@ -1,10 +1,11 @@
 // Deletes what is no longer needed: ids in the ledger, former tokens, refused origins and changes. It runs on a schedule, never during
 // a request.
-import { and, lt, lte, sql } from 'drizzle-orm';
+import { and, gte, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from '../core/database.ts';
-import { dayOf, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { changesKeptFrom } from './changes.ts';
+import { inTime } from './in-time.ts';
 import { stackOf } from './outage.ts';
 import { originsKeptFrom } from './refused-origins.ts';
 import { changes, type Database, formerTokens, ledger, refusedOrigins } from './schema.ts';
@@ -14,6 +15,10 @@ export const IDS_PER_STATEMENT = 4000;
 /** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
 export const ID_STATEMENTS = 3;
 const CHANGES_PER_STATEMENT = 4000;
+/** How many days after its last day a change is still looked for. Otherwise each run would look at all that stay. */
+const CHANGES_OVERDUE_DAYS = 30;
+/** For each database. The next run begins a minute after this one. */
+const TIMEOUT_MS = 30_000;
 const MINUTES_PER_DAY = 1440;
 
 /**
@@ -29,7 +34,7 @@ export async function purgeAll(
     const d1 = bindings[database];
     if (d1 === undefined) return;
     try {
-      await purge(drizzle(d1), now);
+      await inTime(purge(drizzle(d1), now), TIMEOUT_MS);
     } catch (error) {
       failed.push(database);
       log.error({ operation: 'purge', database, error: stackOf(error) });
@@ -61,11 +66,16 @@ export async function purge(db: Database, now: Date): Promise<void> {
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
+/** The last change of a business or user stays, so that ids never start again. */
 async function purgeChanges(db: Database, now: Date): Promise<void> {
+  const keptFrom = changesKeptFrom(now);
+  const isOverdue = and(lt(changes.at, keptFrom), gte(changes.at, addDays(keptFrom, -CHANGES_OVERDUE_DAYS)));
+  const next = sql`select 1 from ${changes} as later where later.subject = ${changes.subject}
+    and later.subject_id = ${changes.subject_id} and later.id > ${changes.id}`;
   const due = db
     .select({ subject: changes.subject, subject_id: changes.subject_id, id: changes.id })
     .from(changes)
-    .where(lt(changes.at, changesKeptFrom(now)))
+    .where(and(isOverdue, sql`exists (${next})`))
     .limit(CHANGES_PER_STATEMENT);
   await db.delete(changes).where(sql`(subject, subject_id, id) in ${due}`);
 }

@@ -3,7 +3,7 @@ import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { permittedId, readWith, statement } from './permission.ts';
+import { isInTime, permittedId, readWith, statement } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -60,5 +60,5 @@ export const refusedSince = statement(['since'], (permission, $) => {
 export const forgetRefused = statement([], (permission) =>
   builder
     .delete(refusedOrigins)
-    .where(eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`)),
+    .where(and(eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`), isInTime)),
 )({});

@@ -85,7 +85,12 @@ export const ledger = sqliteTable(
 
 export const formerTokens = sqliteTable(
   'former_tokens',
-  { token: text().notNull(), business_id: businessId(), expires_at: text().notNull() },
+  {
+    token: text().notNull(),
+    business_id: businessId(),
+    expires_at: text().notNull(),
+    place: integer().notNull().default(0),
+  },
   (table) => [
     primaryKey({ columns: [table.token] }),
     index('former_tokens_business_id').on(table.business_id),
@@ -120,7 +125,7 @@ export const changes = sqliteTable(
   (table) => [primaryKey({ columns: [table.subject, table.subject_id, table.id] }), index('changes_at').on(table.at)],
 );
 
-/** The tokens of deleted businesses, by hash: none may be imported again. */
+/** The tokens that were imported, and those of deleted businesses, by hash: none may be imported again. */
 export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
   primaryKey({ columns: [table.hash] }),
 ]);
@@ -131,7 +136,7 @@ export const homes = sqliteTable('homes', { user_id: integer().primaryKey(), dat
 /** The user who has claimed a token of a previous system, by its hash. Only the rows in DB count. */
 export const importedTokens = sqliteTable(
   'imported_tokens',
-  { hash: text().notNull(), user_id: integer().notNull() },
+  { hash: text().notNull(), user_id: integer().notNull(), retriable: integer().notNull().default(0) },
   (table) => [primaryKey({ columns: [table.hash] })],
 );
 

@@ -22,14 +22,20 @@ const recordRotation = statement(['token', 'decision'], (permission, $) =>
     jsonObject({ token: lastFour(sql`${$.token}`) }),
   ),
 );
+/** Behind the former tokens of the business that was decided on. */
+const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
+  where ${formerTokens.business_id} = ${businesses.id})`;
 const keepToken = statement(['expires_at', 'decision'], (_, $) =>
   builder
     .insert(formerTokens)
-    .select(sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at} from ${businesses} where ${isDecided($)}`)
+    .select(
+      // The columns of the table, in their order.
+      sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at}, ${nextPlace} from ${businesses} where ${isDecided($)}`,
+    )
     // An imported token may have been the former token of another business.
     .onConflictDoUpdate({
       target: formerTokens.token,
-      set: { business_id: sql`excluded.business_id`, expires_at: sql`excluded.expires_at` },
+      set: { business_id: sql`excluded.business_id`, expires_at: sql`excluded.expires_at`, place: sql`excluded.place` },
     }),
 );
 const setToken = statement(['token', 'decision'], (_, $) =>
@@ -38,12 +44,16 @@ const setToken = statement(['token', 'decision'], (_, $) =>
     .set({ token: sql`${$.token}` })
     .where(isDecided($)),
 );
-/** Of more than MAX_FORMER_TOKENS, those that work longest stay. */
+/** Drops those that do not work any more, and of more than MAX_FORMER_TOKENS those that were replaced first. */
 const dropExcess = statement(['decision'], (_, $) => {
   const ofBusiness = eq(formerTokens.business_id, decidedId($));
-  const kept = builder.select({ token: formerTokens.token }).from(formerTokens).where(ofBusiness);
-  const longest = kept.orderBy(desc(formerTokens.expires_at)).limit(MAX_FORMER_TOKENS);
-  return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${longest}`));
+  const latest = builder
+    .select({ token: formerTokens.token })
+    .from(formerTokens)
+    .where(and(ofBusiness, sql`${formerTokens.expires_at} > ${$.now}`))
+    .orderBy(desc(formerTokens.place), desc(formerTokens.expires_at), formerTokens.token)
+    .limit(MAX_FORMER_TOKENS);
+  return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${latest}`));
 });
 const dropFormer = statement(['decision'], (_, $) =>
   builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))),

@@ -1,7 +1,7 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Json } from './json.ts';
-import { $call, type Permission, permittedId, readWith, statement, verdictOf } from './permission.ts';
+import { $call, isInTime, type Permission, permittedId, readWith, statement, verdictOf } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -63,7 +63,7 @@ export const usesBefore = statement([], (permission) => readWith(permission, sta
 export const countUse = statement([], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
-      where ${isNull(permission.refusal)} and not (${isLimitReached(permission)})`,
+      where ${isNull(permission.refusal)} and ${isInTime} and not (${isLimitReached(permission)})`,
   ),
 )({});
 
@@ -73,7 +73,7 @@ const hasCounted = sql`changes() > 0`;
 const countNewUse = statement(['digest'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
-      where ${and(isNull(permission.refusal), isNew(permission, sql`${$.digest}`))} and not (${isLimitReached(permission)})`,
+      where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isLimitReached(permission)})`,
   ),
 );
 const rememberUse = statement(['digest'], (permission, $) =>
@@ -121,7 +121,7 @@ const listedDay = sql.raw('value ->> 1');
 const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
     sql`select ${permittedId(permission)}, ${listedDay}, count(*) from ${permission} cross join json_each(${$.uses})
-      where ${isNull(permission.refusal)} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
+      where ${isNull(permission.refusal)} and ${isInTime} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
 const rememberUses = statement(['uses'], (permission, $) => {

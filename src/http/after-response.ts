@@ -1,13 +1,16 @@
 // Work that no caller waits for.
+import { inTime } from '../db/in-time.ts';
 import { stackOf } from '../db/outage.ts';
 import type { ContextOf, Env } from '../env.ts';
+
+const TIMEOUT_MS = 10_000;
 
 /** Starts `work` once the response is on its way. If it fails, that is one line in the log and nothing else. */
 export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promise<void>): void {
   const { request_id, database } = c.get('logEntry');
   const done = scheduler
     .wait(0)
-    .then(work)
+    .then(() => inTime(work(), TIMEOUT_MS))
     .catch((error: unknown) => {
       c.get('log').error({ operation: name, database, request_id, error: stackOf(error) });
     });

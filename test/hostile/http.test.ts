@@ -101,7 +101,7 @@ test.each([
   ['in UTF-8', utf8('é')],
   ['of one byte', 'é'],
 ])('an Idempotency-Key with a letter beyond ASCII, %s, is refused', async (_, id) => {
-  const answer = await send('POST', lists.literals.usage, [by(key), `Idempotency-Key: ${id}`]);
+  const answer = await send('POST', lists.literals.usage.replace(/\?.*/, ''), [by(key), `Idempotency-Key: ${id}`]);
   const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
   expect(told(answer)).toEqual({
     status: 422,
@@ -121,7 +121,7 @@ describe('a registered page can read', () => {
     ['that there is no such business to manage', 'GET', '/api/v1/business/999999999/access', 401],
     ['that there is no such entry', 'DELETE', '/api/v1/business/1/access/999999999', 404],
     ['that there is no such path', 'GET', '/api/v1/unknown', 404],
-    ['that a path has a slash too many', 'GET', '/api/v1/business/1/access/', 404],
+    ['that a path has a slash too many', 'GET', '/api/v1/business/1/access//', 404],
     ['that there is no such method', 'PUT', '/api/v1/business/1/access', 405],
     ['that there is no such method, whatever it is', 'TRACE', '/api/v1/business/usage/1', 405],
     ['that its body is too large', 'POST', '/api/v1/business/1/access', 413],

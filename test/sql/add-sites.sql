@@ -63,7 +63,10 @@ limit
 
 -- read
 select
-  refusal,
+  case
+    when unixepoch('subsec') < :deadline then refusal
+    else 'too_late'
+  end as refusal,
   read_only,
   case
     when last_used_on is not :today then key_id
@@ -134,6 +137,7 @@ where
       from
         permission
     )
+    and unixepoch('subsec') < :deadline
     and exists (
       select
         1

@@ -63,7 +63,10 @@ limit
 
 -- read
 select
-  refusal,
+  case
+    when unixepoch('subsec') < :deadline then refusal
+    else 'too_late'
+  end as refusal,
   read_only,
   case
     when last_used_on is not :today then key_id
@@ -134,6 +137,7 @@ where
       from
         permission
     )
+    and unixepoch('subsec') < :deadline
     and true
   )
 returning
@@ -187,11 +191,19 @@ where
 
 -- kept
 insert into
-  former_tokens (token, business_id, expires_at)
+  former_tokens (token, business_id, expires_at, place)
 select
   businesses.token,
   businesses.id,
-  :expires_at
+  :expires_at,
+  (
+    select
+      coalesce(max(former_tokens.place), 0) + 1
+    from
+      former_tokens
+    where
+      former_tokens.business_id = businesses.id
+  )
 from
   businesses
 where
@@ -202,7 +214,8 @@ where
 on conflict (former_tokens.token) do update
 set
   business_id = excluded.business_id,
-  expires_at = excluded.expires_at;
+  expires_at = excluded.expires_at,
+  place = excluded.place;
 
 -- applied
 update businesses
@@ -235,19 +248,24 @@ where
       from
         former_tokens
       where
-        former_tokens.business_id = (
-          select
-            businesses.id
-          from
-            businesses
-          where
-            (
-              businesses.id = :business_id
-              and businesses.decision = :decision
-            )
+        (
+          former_tokens.business_id = (
+            select
+              businesses.id
+            from
+              businesses
+            where
+              (
+                businesses.id = :business_id
+                and businesses.decision = :decision
+              )
+          )
+          and former_tokens.expires_at > :now
         )
       order by
-        former_tokens.expires_at desc
+        former_tokens.place desc,
+        former_tokens.expires_at desc,
+        former_tokens.token
       limit
         5
     )

@@ -62,7 +62,10 @@ limit
 
 -- read
 select
-  refusal,
+  case
+    when unixepoch('subsec') < :deadline then refusal
+    else 'too_late'
+  end as refusal,
   read_only,
   case
     when last_used_on is not :today then key_id
@@ -120,6 +123,7 @@ from
   permission
 where
   refusal is null
+  and unixepoch('subsec') < :deadline
   and not (
     coalesce(
       case

@@ -1,0 +1,117 @@
+// No request waits longer than ten seconds for its database, and a batch that begins later does nothing (docs/operating.md, "Outages").
+import { createExecutionContext } from 'cloudflare:test';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type AnyRoute, ROUTES } from './routes.ts';
+import { BASE, call, databases, everything, newApp, newBusiness } from './support.ts';
+
+const DEADLINE_MS = 10_000;
+const unavailable = { status: 503, text: '{"message":"Service Unavailable"}' };
+const broken = { status: 500, text: '{"message":"Server Error"}' };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+const requestOf = (route: AnyRoute, business: Business) => {
+  const headers = { ...route.headers, Authorization: `Bearer ${business.key}` };
+  const init: RequestInit = { method: route.method, headers };
+  if (route.body !== undefined) init.body = JSON.stringify(route.body);
+  return new Request(BASE + route.path(business), init);
+};
+/** The databases, whose batches go through `run`. */
+const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) =>
+  databases((d1) => {
+    const wrapped = {
+      prepare: (sql: string) => d1.prepare(sql),
+      batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements)),
+    };
+    return wrapped as unknown as D1Database;
+  });
+const never = () => new Promise<never>(() => {});
+
+/** What the caller gets after `ms`, or null if there is no answer by then. */
+async function answerAfter(ms: number, request: Request, bindings: ReturnType<typeof databases>) {
+  let answer: { status: number; text: string } | null = null;
+  const answered = newApp()
+    .app.fetch(request, bindings, createExecutionContext())
+    .then(async (response) => {
+      answer = { status: response.status, text: await response.text() };
+    });
+  await vi.advanceTimersByTimeAsync(ms);
+  if (ms >= DEADLINE_MS) await answered;
+  return answer;
+}
+
+describe.each(ROUTES)('to $name', (route) => {
+  const isRepeatable = !['record a use', 'rotate the token'].includes(route.name);
+
+  test('waits ten seconds for a database that never answers, and no longer', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const before = await everything();
+    expect(await answerAfter(DEADLINE_MS - 1, requestOf(route, business), through(never))).toBeNull();
+    const expected = isRepeatable ? unavailable : broken;
+    expect(await answerAfter(DEADLINE_MS, requestOf(route, business), through(never))).toEqual(expected);
+    expect(await everything()).toBe(before);
+  });
+
+  test('does nothing in a batch that begins after its deadline', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const before = await everything();
+    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the clock of the database goes on
+    const late = through((batch) => batch());
+    expect(await answerAfter(DEADLINE_MS, requestOf(route, business), late)).toEqual(unavailable);
+    expect(await everything()).toBe(before);
+  });
+
+  test('answers as if the connection was lost where the database answers late', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const slow = through(async (batch) => {
+      await batch();
+      return never();
+    });
+    const expected = isRepeatable ? unavailable : broken;
+    expect(await answerAfter(DEADLINE_MS, requestOf(route, business), slow)).toEqual(expected);
+  });
+});
+
+test('removing all sites, answered 503 and repeated, removes no site that was added since', async () => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const route = ROUTES.find(({ name }) => name === 'remove all sites') as AnyRoute;
+  let first: (() => Promise<unknown>) | undefined;
+  const lost = through((batch) => {
+    first = batch;
+    return never();
+  });
+  const now = Date.now();
+  vi.setSystemTime(now - DEADLINE_MS - 1);
+  expect(await answerAfter(DEADLINE_MS, requestOf(route, business), lost)).toEqual(unavailable);
+  vi.useRealTimers();
+  const as = business.key;
+  expect((await call('DELETE', business.access, { as })).status).toBe(200);
+  const added = await call('POST', business.access, { as, body: { sites: ['https://new.example'] } });
+  await first?.();
+  expect((await call('GET', business.access, { as })).body).toEqual(added.body);
+});
+
+test('what is done behind a response is given up after ten seconds, with a line in the log', async () => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const { app, errors } = newApp();
+  const context = createExecutionContext();
+  const hanging = databases((d1) => {
+    const wrapped = { prepare: () => ({ bind: () => ({ run: never, all: never }) }), batch: d1.batch.bind(d1) };
+    return {
+      ...wrapped,
+      prepare: (sql: string) => (/^update/.test(sql) ? wrapped.prepare() : d1.prepare(sql)),
+    } as never;
+  });
+  const request = new Request(BASE + business.usage, { headers: { Authorization: `Bearer ${business.key}` } });
+  expect((await app.fetch(request, hanging, context)).status).toBe(200);
+  await vi.advanceTimersByTimeAsync(DEADLINE_MS + 1000);
+  expect(errors).toEqual([
+    expect.objectContaining({ operation: 'mark_key_used', error: expect.stringContaining('no response within') }),
+  ]);
+});
