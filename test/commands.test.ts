@@ -238,6 +238,31 @@ describe('deleting a business', () => {
     expect((await db.run(tables)).results).toEqual([{ n: 0 }]);
   });
 
+  test('ends soon, whoever replaces the token before each of its steps', async () => {
+    const { id: ID, key, home } = await newBusiness();
+    const rotations: number[] = [];
+    const afterRotation = async <T>(step: () => Promise<T>) => {
+      rotations.push((await call('POST', `/api/v1/business/${ID}/token`, { as: key })).status);
+      return step();
+    };
+    type Bound = { bound: D1PreparedStatement };
+    const statement = (bound: D1PreparedStatement): object => ({
+      bound,
+      bind: (...values: unknown[]) => statement(bound.bind(...values)),
+      run: () => afterRotation(() => bound.run()),
+      all: () => afterRotation(() => bound.all()),
+      raw: () => afterRotation(() => bound.raw()),
+    });
+    const raced = {
+      prepare: (sql: string) => statement(home.d1.prepare(sql)),
+      batch: (list: Bound[]) => afterRotation(() => home.d1.batch(list.map(({ bound }) => bound))),
+    };
+    await deleteBusiness({ number: home.number, db: drizzle(raced as unknown as D1Database) }, ID, NOW);
+    expect(rotations).toHaveLength(6);
+    expect(await home.db.$count(businesses, eq(businesses.id, ID))).toBe(0);
+    expect(await changesOf({ ID })).toMatchObject([{ action: 'delete_business' }]);
+  });
+
   test('deletes many changes in steps, and keeps the last one if two commands delete at once', async () => {
     const { id: ID, home, db } = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1201)

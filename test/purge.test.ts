@@ -1,5 +1,6 @@
 // The scheduled run, as the platform calls it: what is due is forgotten, some of it each minute, and requests get their turn.
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { and, eq } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
 import { rotateToken } from '../src/cli/businesses.ts';
 import { noCost } from '../src/db/batch.ts';
@@ -118,6 +119,21 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
   );
   // In the order of their ids: all that are near the lowest id in the first 90 minutes, the highest in the last.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
+});
+
+test('the last change of a business is kept, so ids never start again', async () => {
+  const business = await newBusiness();
+  const rotate = async (at = NOW) => {
+    await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
+    const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, business.id));
+    const rows = await business.db.select({ id: changes.id }).from(changes).where(isOwn).orderBy(changes.id);
+    return rows.map(({ id }) => id);
+  };
+  await rotate();
+  await rotate();
+  expect(await rotate()).toEqual([1, 2, 3]);
+  for (const days of [400, 401, 420]) await run(days, 1);
+  expect(await rotate(new Date(NOW.getTime() + 500 * DAY_MS))).toEqual([3, 4]);
 });
 
 test('changes are forgotten after 400 days, at most 4,000 in two minutes', async () => {
