@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { checkOrigin } from '../src/cli/access.ts';
 import { rotateToken } from '../src/cli/businesses.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
+import { addDays } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purge } from '../src/db/purge.ts';
 import { call, counted, everything, NOW, newBusiness, setCount, TODAY } from './support.ts';
@@ -55,7 +56,8 @@ describe('a history', () => {
   test('is what the report shows then', async () => {
     const business = await newBusiness();
     const history = readHistory('2026-01-01,5\n2026-01-02,0\n2026-01-03,7', TODAY);
-    expect(await importHistory(business.db, business.id, history, false, NOW)).toEqual({ days: 3, uses: 12 });
+    const imported = await importHistory(business.db, business.id, history, false, NOW);
+    expect(JSON.stringify(imported)).toBe('{"days":3,"uses":12}');
     expect(await stored(business)).toEqual([5, 0, 7]);
   });
 
@@ -88,18 +90,42 @@ describe('a history', () => {
     expect(await everything()).toBe(before);
   });
 
+  /** So many days from 1971 on, each with this count. */
+  const historyOf = (days: number, count: number) =>
+    readHistory(
+      Array.from({ length: days }, (_, index) => `${addDays('1971-01-01', index)},${count}`).join('\n'),
+      TODAY,
+    );
+
   test('of twenty years is one round trip', async () => {
     const business = await newBusiness();
     const cost = noCost();
-    const lines = Array.from({ length: 7300 }, (_, index) =>
-      new Date(Date.parse('2005-01-01') + index * 86_400_000).toISOString().slice(0, 10),
-    );
-    const history = readHistory(lines.map((day) => `${day},3`).join('\n'), TODAY);
-    expect(await importHistory(drizzle(counted(business.home.d1, cost)), business.id, history, false, NOW)).toEqual({
-      days: 7300,
-      uses: 21_900,
-    });
+    const counting = drizzle(counted(business.home.d1, cost));
+    const imported = await importHistory(counting, business.id, historyOf(7300, 3), false, NOW);
+    expect(JSON.stringify(imported)).toBe('{"days":7300,"uses":21900}');
     expect(cost.round_trips).toBe(1);
+  });
+
+  test.each([
+    [3, 1_000_000_000, '3000000000'],
+    [11, 999_999_999_999_999, '10999999999999989'], // a number of JavaScript would be rounded
+    [9224, 999_999_999_999_999, '9223999999999990776'], // an integer of SQLite overflows
+    [20_000, 999_999_999_999_999, '19999999999999980000'],
+  ])('of %i days of %i is replaced, and its total is exact to the last digit', async (days, count, uses) => {
+    const { db, id, home } = await newBusiness();
+    const stored = `{"days":${days},"uses":${uses}}`;
+    expect(JSON.stringify(await importHistory(db, id, historyOf(days, count), false, NOW))).toBe(stored);
+    const replaced = await importHistory(db, id, historyOf(days, 2), true, NOW);
+    expect(JSON.stringify(replaced)).toBe(`{"days":${days},"uses":${2 * days}}`);
+    const changes = home.d1
+      .prepare("select before, after from changes where subject = 'business' and subject_id = ? order by id desc")
+      .bind(id);
+    expect((await changes.all()).results).toEqual([
+      { before: stored, after: JSON.stringify(replaced) },
+      { before: null, after: stored },
+    ]);
+    const counts = home.d1.prepare('select sum(count) as sum, count(*) as days from daily_usage where business_id = ?');
+    expect(await counts.bind(id).first()).toEqual({ sum: 2 * days, days });
   });
 });
 

@@ -5,6 +5,13 @@ import { type Database, dailyUsage } from '../db/schema.ts';
 import { changeByOperator } from './changes.ts';
 import { InvalidFile } from './errors.ts';
 
+declare global {
+  interface JSON {
+    /** A number with all its digits, as JSON.stringify writes it. In Node and workerd, and not yet in TypeScript's library. */
+    rawJSON(digits: string): object;
+  }
+}
+
 /** One day of the history, and its line in the file. */
 export type Day = { line: number; day: string; count: number };
 /** What is wrong with a line. */
@@ -42,7 +49,7 @@ export function readHistory(csv: string, today: string): { days: Day[]; mistakes
 
 /**
  * Stores all days of a file or, if it has mistakes, none. Without `replace`, a day that already has a count is a mistake; with it, the
- * new count replaces the old one, and 0 removes it. Returns the number of days and their total.
+ * new count replaces the old one, and 0 removes it. Returns the number of days and their total, exact as JSON.
  */
 export async function importHistory(
   db: Database,
@@ -55,12 +62,16 @@ export async function importHistory(
   const listed = sql`select value ->> 0 from ${list}`;
   const ours = and(eq(dailyUsage.business_id, business_id), sql`${dailyUsage.day} in (${listed})`);
   const counted = db.select({ day: dailyUsage.day }).from(dailyUsage).where(ours).orderBy(dailyUsage.day);
-  const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
+  const uses = days.reduce((sum, { count }) => sum + BigInt(count), 0n);
+  const total = { days: days.length, uses: JSON.rawJSON(`${uses}`) };
   const none = sql`not exists (select 1 from ${dailyUsage} where ${ours})`;
   const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage}
     where ${and(eq(dailyUsage.business_id, business_id), sql`${dailyUsage.day} = value ->> 0`)}), 0)`;
   const differs = sql`exists (select 1 from ${list} where value ->> 1 <> ${stored}) and (${replace} or ${none})`;
-  const replaced = sql`(select json_object('days', count(*), 'uses', sum(${dailyUsage.count})) from ${dailyUsage}
+  // The total of all days can be greater than any integer of SQLite, so its last nine digits are added on their own.
+  const [high, low] = [sql`sum(${dailyUsage.count} / 1000000000)`, sql`sum(${dailyUsage.count} % 1000000000)`];
+  const digits = sql`printf('%d%09d', ${high} + ${low} / 1000000000, ${low} % 1000000000)`;
+  const replaced = sql`(select json_object('days', count(*), 'uses', json(ltrim(${digits}, '0'))) from ${dailyUsage}
     where ${ours} having count(*) > 0)`;
   const change = { before: replaced, after: total };
   const remove = db.delete(dailyUsage).where(and(ours, sql`${replace}`));
