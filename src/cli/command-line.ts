@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { COMMANDS, type Command, type CommandName, isCommand } from './commands.ts';
 import { UsageError } from './errors.ts';
 import type { Where } from './open.ts';
-import { optionOf, readValue, type Values } from './values.ts';
+import { directory, optionOf, readValue, type Values } from './values.ts';
 
 export type CommandLine = { name: CommandName; given: Record<string, unknown>; where: Where };
 
@@ -37,9 +37,10 @@ export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   const columns: Values = { ...required, ...optional };
   const { values, positionals } = parse(args, columns);
   if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
+  const persistTo = values['persist-to'];
   const where: Where = {
     remote: values.remote === true,
-    'persist-to': values['persist-to'] as string | undefined,
+    'persist-to': persistTo === undefined ? undefined : readValue(directory, '--persist-to', `${persistTo}`),
     config: values.config as string | undefined,
   };
   if (where.remote && where['persist-to'] !== undefined) {

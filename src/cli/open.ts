@@ -62,7 +62,7 @@ export async function openDatabases({ remote = false, 'persist-to': state, confi
   const { file, bound } = configured;
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
     configPath: remote ? remoteConfig(configured) : file,
-    persist: remote ? false : { path: resolve(state || join(dirname(file), '.wrangler/state'), 'v3') },
+    persist: remote ? false : { path: resolve(state ?? join(dirname(file), '.wrangler/state'), 'v3') },
     remoteBindings: remote,
     envFiles: [],
   });

@@ -58,6 +58,12 @@ export const expiry = value(
   textIf((text) => isDay(text) && text >= dayOf(new Date())),
 );
 
+/** Where local databases are: `--persist-to`. An empty one would mean the default, which nobody asked for. */
+export const directory = value(
+  'name a directory',
+  textIf((text) => text.trim() !== ''),
+)('./other');
+
 export const text = value('not be empty', (text) => text || null);
 /** A duration in milliseconds. */
 export const duration = value(DURATION_RULE.replace(/^must /, ''), durationOf);

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../cli/errors.ts';
-import { databaseCount, port as portValue, readValue } from '../cli/values.ts';
+import { databaseCount, directory, port as portValue, readValue } from '../cli/values.ts';
 import type { Demo } from './build.ts';
 import { problemOf } from './port.ts';
 
@@ -98,10 +98,11 @@ function optionsOf() {
   } as const;
   try {
     const { values } = parseArgs({ options });
+    const persist = values['persist-to'];
     return {
       port: readValue(portValue('8788'), '--port', values.port),
       count: readValue(databaseCount('3'), '--databases', values.databases),
-      persist: values['persist-to'],
+      persist: persist === undefined ? undefined : readValue(directory, '--persist-to', persist),
     };
   } catch (error) {
     return end(reasonOf(error), 2);

@@ -178,6 +178,16 @@ describe('a wrong call is refused in one clear line', () => {
     ],
     ['a day that is none', ['key', 'create', '--user', '7', '--expires', '2096-02-30'], day],
     ['a day that is past', ['key', 'create', '--user', '7', '--expires', '2020-01-01'], day],
+    ...['', ' '].map((directory): [string, string[], string] => [
+      `the directory ${JSON.stringify(directory)}`,
+      ['business', 'list', '--persist-to', directory],
+      '--persist-to must name a directory, such as ./other',
+    ]),
+    [
+      'no directory and the deployed databases',
+      ['business', 'list', '--remote', '--persist-to='],
+      '--persist-to must name a directory, such as ./other',
+    ],
     [
       'two databases',
       ['business', 'list', '--remote', '--persist-to', 'elsewhere'],

@@ -58,6 +58,7 @@ describe.concurrent('npm run dev', () => {
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
     ['no databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
     ['a wrong port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
+    ['no directory', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
   ])('answers %s with one line on stderr and 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
   });
