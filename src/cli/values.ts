@@ -40,7 +40,17 @@ export const limit = value('be a number of uses, or none', (text) => {
   const number = text === '0' ? 0 : idOf(text);
   return number !== null && number <= 1e12 ? number : null;
 });
-export const line = value('be a line of text', (text) => (/^\P{Cc}+$/u.test(text.trim()) ? text.trim() : null));
+/** With a direction of its own (UAX #9), one name looks like another. Marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
+const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
+/** The Braille pattern without dots is a symbol, and shows nothing. */
+const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+export const line = value(
+  'have no control characters or overrides of direction, and be a line of visible text',
+  (text) => {
+    const trimmed = text.trim();
+    return VISIBLE.test(trimmed) && !MISLEADING.test(trimmed) ? trimmed : null;
+  },
+);
 export const status = value(
   'be active, suspended or closed',
   textIf((text) => ['active', 'suspended', 'closed'].includes(text)),

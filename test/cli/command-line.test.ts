@@ -110,6 +110,13 @@ describe('a call', () => {
     });
   });
 
+  test('confirms a name as it is stored, even one that no business could be given now', () => {
+    const confirm = ' \u202eAcme\n';
+    expect(commandLineOf(['business', 'delete', '1', '--confirm', confirm])).toMatchObject({
+      given: { ID: 1, confirm },
+    });
+  });
+
   test('is for the local databases, others elsewhere, or the deployed ones', () => {
     expect(commandLineOf(['business', 'list'])).toMatchObject({ where: HERE });
     expect(commandLineOf(['business', 'list', '--persist-to', 'a b'])).toMatchObject({
@@ -164,7 +171,12 @@ describe('a wrong call is refused in one clear line', () => {
     [
       'a name of two lines',
       ['business', 'update', '1', '--name', 'a\nb'],
-      '--name must be a line of text, such as Acme',
+      '--name must have no control characters or overrides of direction, and be a line of visible text, such as Acme',
+    ],
+    [
+      'a name that reads backwards',
+      ['key', 'create', '--user', '7', '--name', '\u202eAcme'],
+      '--name must have no control characters or overrides of direction, and be a line of visible text, such as "Billing server"',
     ],
     [
       'a site that is no URL',

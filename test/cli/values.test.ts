@@ -60,19 +60,41 @@ describe('a port', () => {
 });
 
 describe('a line of text', () => {
-  test.each(["Robert'); DROP TABLE businesses;--", '"', '-x', '--user=7', '?1', '%_\\', '👩‍👩‍👧', 'عربي', '0'])(
-    'is %j',
-    (text) => {
-      expect(readLine(text)).toBe(text);
-    },
-  );
+  test.each([
+    ...["Robert'); DROP TABLE businesses;--", '"', '-x', '--user=7', '?1', '%_\\', '0', '·', 'e\u0301', 'Co\u00adop'],
+    ...['👩‍👩‍👧', '❤️', '1️⃣', '🇺🇦', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '東京', '中国\u3000銀行', '葛\u{e0100}城', '한글', 'ไทย', 'தமிழ்'],
+    ...[
+      'क्\u200dष',
+      'می\u200cخواهم',
+      'عربي',
+      'עברית',
+      'Acme عربي 24',
+      'שלום C++\u200e',
+      '\u200fעברית!\u200f',
+      '\u061c3-4',
+    ],
+  ])('is %j', (text) => {
+    expect(readLine(text)).toBe(text);
+  });
 
   test('is stored without the spaces around it', () => {
     expect(readLine('  a  b ')).toBe('a  b');
   });
 
-  test.each(['', ' ', '\u3000', '\t', 'a\nb', 'a\0b', 'a\u001b[31mb', 'a\u0085b'])('is not %j', (text) => {
-    expect(readLine(text)).toBeNull();
+  const INVISIBLE = [
+    ...'\u00ad\u034f\u061c\u115f\u1160\u17b4\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2064\u206f\u2800\u3164\ufe0f',
+    ...'\ufeff\uffa0\ufff9\u{1d173}\u{e0001}\u{e0041}\u{e0100}\u00a0\u1680\u2003\u3000',
+  ];
+  const DIRECTIONS = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
+  test.each<[string, string[]]>([
+    ['nothing', ['', ' ', '\t']],
+    ['only what nobody sees', [...INVISIBLE, INVISIBLE.join(''), ' \u200b \u200d ']],
+    ['a control character', ['a\nb', 'a\0b', 'a\u001b[31mb', 'a\u0085b', 'a\u007fb', 'a\rb', 'a\tb']],
+    ['a line or paragraph that ends within it', ['a\u2028b', 'a\u2029b']],
+    ['a direction that is overridden, embedded or isolated', DIRECTIONS.flatMap((c) => [`a${c}b`, `${c}a`, `a${c}`])],
+    ['half a character', ['a\ud83d', '\udc69a']],
+  ])('has not %s', (_, texts) => {
+    expect(texts.map((text) => [text, readLine(text)])).toEqual(texts.map((text) => [text, null]));
   });
 });
 
