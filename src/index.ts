@@ -1,11 +1,24 @@
 // The Worker's entry.
 import { createApp } from './app.ts';
 import { purgeAll } from './db/purge.ts';
-import type { Bindings } from './env.ts';
+import type { Bindings, Log } from './env.ts';
 
-const app = createApp(() => new Date(), console);
+/** `npx wrangler dev` does not apply the migrations. Only the log says so: the cause of an error never reaches the caller. */
+const log: Log = {
+  log: (line) => console.log(line),
+  error(line) {
+    console.error(line);
+    const { error = '', database } = line as { error?: string; database?: string | null };
+    if (!/no such (table|column)/.test(error)) return;
+    console.error(
+      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database ?? 'DB'} --local for the local database, npm run deploy for the deployed one.`,
+    );
+  },
+};
+
+const app = createApp(() => new Date(), log);
 
 export default {
   fetch: app.fetch,
-  scheduled: ({ scheduledTime }, bindings) => purgeAll(bindings, new Date(scheduledTime), console),
+  scheduled: ({ scheduledTime }, bindings) => purgeAll(bindings, new Date(scheduledTime), log),
 } satisfies ExportedHandler<Bindings>;
