@@ -7,12 +7,14 @@ import { type Browser, chromium } from 'playwright-core';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-export async function launch(flags: string[] = []): Promise<Browser> {
+/** `unset` are flags of Playwright's own that this browser is started without. */
+export async function launch(flags: string[] = [], unset: string[] = []): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Chromium is not at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM.`);
   }
   return chromium.launch({
     executablePath: CHROMIUM,
+    ignoreDefaultArgs: unset,
     args: [
       '--no-sandbox',
       '--disable-gpu',

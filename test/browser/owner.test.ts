@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { launch } from './chromium.ts';
 import { MANY_BUSINESSES, openConsole, signIn } from './console.ts';
 
 const closing: (() => unknown)[] = [];
@@ -112,6 +113,55 @@ describe('signing in', () => {
     );
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await page.getByText('You were signed out: the key no longer works.').waitFor();
+  });
+});
+
+describe('what the back-forward cache brings back', () => {
+  let browser: Awaited<ReturnType<typeof launch>>;
+  beforeAll(async () => {
+    browser = await launch([], ['--disable-back-forward-cache']);
+  });
+  afterAll(() => browser?.close());
+
+  /** Leaves a page of the console for another one, and goes back. The page that comes back is the one that was left. */
+  async function leaveAndComeBack(page: Page): Promise<void> {
+    await page.evaluate(
+      `addEventListener('pageshow', ({ persisted }) => console.log('pageshow, persisted: ' + persisted))`,
+    );
+    const persisted = page.waitForEvent('console', (message) => message.text() === 'pageshow, persisted: true');
+    await page.goto(world.url);
+    await page.evaluate('history.back()');
+    await persisted;
+  }
+
+  test('is nobody who is signed in, and no key', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${world.url}/owner#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await page.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
+    await leaveAndComeBack(page);
+    await page.getByLabel('API key').waitFor();
+    const shown = await page.locator('body').innerText();
+    for (const word of ['Tulip', world.tulip.token, world.keys.owner.slice(-4)]) expect(shown).not.toContain(word);
+    expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await page.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
+    await context.close();
+  });
+
+  test('is no key that was typed, or is being tried', async () => {
+    for (const keys of [[], ['Enter']]) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(`${world.url}/owner`);
+      await page.getByLabel('API key').fill(world.keys.owner);
+      for (const key of keys) await page.keyboard.press(key);
+      await leaveAndComeBack(page);
+      await page.waitForTimeout(500);
+      expect(await page.getByLabel('API key').inputValue()).toBe('');
+      await context.close();
+    }
   });
 });
 

@@ -12,4 +12,12 @@ document.addEventListener(
 );
 
 const root = document.getElementById('console');
+
+// The back-forward cache keeps a page that was left in memory, with its key. When it comes back, nothing of it is shown or goes on.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return;
+  root?.remove();
+  location.reload();
+});
+
 if (root !== null) render(<Console />, root);
