@@ -101,6 +101,7 @@ describe.each(['/', '/owner'])('the page at %s', (path) => {
         "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     );
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+    expect(answer.headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin');
     const html = await answer.text();
     expect(html).not.toMatch(/ style=| on[a-z]+=|<script(?![^>]* src=)/);
     for (const [, path] of html.matchAll(/(?:src|href)="(\/[^"]*)"/g)) {
