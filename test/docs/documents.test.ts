@@ -1,6 +1,9 @@
 // What the documents name exists: links, files, commands and settings.
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { commandLineOf } from '../../src/cli/command-line.ts';
 import { codesIn, DOCUMENTS, read, tableIn } from './document.ts';
@@ -65,4 +68,48 @@ test('docs/operating.md has every command of npm run admin, with its options', (
 test('the rate limits are those of wrangler.toml', () => {
   const set = all('wrangler.toml', /limit = (\d+), period = 10\b/g);
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);
+});
+
+test('docs/operating.md saves the claims of a database and puts back those that are missing, without blocking it', () => {
+  const [, restoring = ''] = read('docs/operating.md').split('\n## Restoring a database\n');
+  const [save, putBack] = all('docs/operating.md', /^ {3}```sh\n([^`]*)^ {3}```$/gm).filter((block) =>
+    block.includes('claims'),
+  );
+  expect(restoring).toContain(putBack);
+  expect(`${save}${putBack}`).not.toMatch(/d1 export|--file/);
+
+  // In place of wrangler: it executes the command on the file $DATABASE.
+  const folder = mkdtempSync(join(tmpdir(), 'claims-'));
+  const execute = `const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.env.DATABASE);
+    const [sql] = process.argv.slice(process.argv.indexOf('--command') + 1);
+    if (process.argv.includes('--json')) console.log(JSON.stringify([{ results: database.prepare(sql).all() }]));
+    else database.exec(sql);`;
+  writeFileSync(join(folder, 'execute.js'), execute);
+  const database = (name: string) => {
+    const made = new DatabaseSync(join(folder, name));
+    made.exec(read('migrations/0005_homes.sql'));
+    return made;
+  };
+  const shell = (script: string, name: string) =>
+    execFileSync('bash', ['-ec', `npx() { ${process.execPath} execute.js "$@"; }\n${script}`], {
+      cwd: folder,
+      env: { ...process.env, DATABASE: name },
+    });
+  const claims = (of: DatabaseSync) => [
+    of.prepare('select * from homes order by 1').all(),
+    of.prepare('select * from imported_tokens order by 1').all(),
+  ];
+  try {
+    const [before, restored] = [database('before'), database('restored')];
+    const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
+    before.exec(`insert into homes ${listed} i, i % 62 from n;
+      insert into imported_tokens ${listed} printf('%064x', i), i from n`);
+    restored.exec(`insert into homes values (7, 7); insert into imported_tokens values ('${'0'.repeat(63)}7', 7)`);
+    shell(save ?? '', 'before');
+    shell(putBack ?? '', 'restored');
+    expect(claims(restored)).toEqual(claims(before));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
