@@ -16,11 +16,10 @@ export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}: it takes ${names.format(known) || 'none'}`;
 
 /** An object with these members and no other: a mistyped name must not be ignored. `rule` is for what is no object. */
-const strict = <Shape extends z.core.$ZodShape>(shape: Shape, rule: string) =>
-  z.strictObject(shape, {
-    error: ({ code }) =>
-      code === 'unrecognized_keys' ? unknownRule('member', 'this object', Object.keys(shape)) : rule,
-  });
+function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
+  const unknown = unknownRule('member', 'this object', Object.keys(shape));
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
+}
 
 /** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
 const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
