@@ -136,6 +136,34 @@ test('the last change of a business is kept, so ids never start again', async ()
   expect(await rotate(new Date(NOW.getTime() + 500 * DAY_MS))).toEqual([3, 4]);
 });
 
+test('a refused origin is forgotten on the day after the 90th, when it is no longer shown, and not a day before', async () => {
+  const { id, access, key, home } = await newBusiness({ sites: ['https://shop.example'] });
+  const shown = async (at: string) => {
+    const { body } = await call('GET', `${access}/refused`, { as: key, at: new Date(at) });
+    return body.data.refused.map(({ origin }: { origin: string }) => origin);
+  };
+  const stored = async () => {
+    const rows = home.d1.prepare('select origin from refused_origins order by last_seen desc');
+    return (await rows.all<{ origin: string }>()).results.map(({ origin }) => origin);
+  };
+  const seen = {
+    'https://next.example': '2026-03-16T00:00:00.000000Z',
+    'https://last.example': '2026-03-15T23:59:59.999999Z',
+    'https://first.example': '2026-03-15T00:00:00.000000Z',
+  };
+  const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3)');
+  await home.d1.batch(Object.entries(seen).map(([origin, last_seen]) => insert.bind(id, origin, last_seen)));
+  // A single business is in the slice of the first minute of a day. 90 days after March 15 is June 13.
+  await run(90);
+  expect(await stored()).toEqual(Object.keys(seen));
+  expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
+  expect(await shown('2026-06-14T00:00:00.000Z')).toEqual(['https://next.example']);
+  // The bound is a day, which is less than any instant in it. What equals the bound is kept: reading begins with it.
+  await insert.bind(id, 'https://day.example', '2026-03-16').run();
+  await run(91);
+  expect(await stored()).toEqual(['https://next.example', 'https://day.example']);
+});
+
 test('changes are forgotten after 400 days, at most 4,000 in two minutes', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
