@@ -1,0 +1,102 @@
+// What the service was asked for, word for word: both operations with the headers `Accept` and `Authorization`, a JSON body, and nothing
+// else, and the errors that were fixed.
+import { describe, expect, test } from 'vitest';
+import { addSite, BASE, databases, newApp, newBusiness, setCount, TODAY } from './support.ts';
+
+/** Sends bytes, so that no Content-Type is added. */
+async function send(method: string, path: string, key: string | null, body?: object) {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (key !== null) headers.Authorization = `Bearer ${key}`;
+  const init: RequestInit = { method, headers };
+  if (body !== undefined) init.body = new TextEncoder().encode(JSON.stringify(body));
+  const request = new Request(BASE + path, init);
+  expect(request.headers.get('Content-Type')).toBeNull();
+  const response = await newApp().app.fetch(request, databases());
+  return { status: response.status, body: await response.json() };
+}
+
+const IMPORTED = '0123456789abcdef01234567';
+const CREDENTIALS = ['an API key', 'a token', 'an imported token'] as const;
+/** A business with this credential. Imported tokens are in DB, where one database is all there is. */
+async function owned(kind: (typeof CREDENTIALS)[number], name: string) {
+  if (kind !== 'an imported token') {
+    const business = await newBusiness();
+    return { ...business, sent: kind === 'an API key' ? business.key : business.token };
+  }
+  const token = `${IMPORTED}-${name.replaceAll(' ', '-')}`;
+  const business = await newBusiness({ token, user_id: 3_000_000 + name.length * 300 });
+  return { ...business, sent: token };
+}
+
+describe.each(CREDENTIALS)('with %s', (kind) => {
+  test('usage of a business: one entry for each day of the range, ascending, 0 where there was none', async () => {
+    const { id, sent } = await owned(kind, 'usage');
+    await setCount(id, '2026-03-14', 228);
+    expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual({
+      status: 200,
+      body: {
+        status: true,
+        data: {
+          used: [
+            { date: '2026-03-13', count: 0 },
+            { date: '2026-03-14', count: 228 },
+            { date: TODAY, count: 0 },
+          ],
+        },
+      },
+    });
+  });
+
+  test('usage of a business whose id is not valid: 422', async () => {
+    const { sent } = await owned(kind, 'usage of no business');
+    for (const id of ['0', 'abc', '-1', '999999999', '1.0']) {
+      expect(await send('GET', `/api/v1/business/usage/${id}`, sent)).toEqual({
+        status: 422,
+        body: { status: false, message: 'business id is not valid' },
+      });
+    }
+  });
+
+  test('add access domains to a business whose id is not valid: 401', async () => {
+    const { sent } = await owned(kind, 'access of no business');
+    for (const id of ['0', 'abc', '-1', '999999999']) {
+      expect(await send('POST', `/api/v1/business/${id}/access`, sent, { sites: ['https://a.example'] })).toEqual({
+        status: 401,
+        body: { status: false, message: 'Id is not valid' },
+      });
+    }
+  });
+
+  test('add access domains: the business with its access_list, for an API key', async () => {
+    const business = await owned(kind, 'access');
+    const { id, user_id, name, token } = business;
+    const sites = ['https://a.example', 'http://b.example:8080'];
+    const answer = await send('POST', `/api/v1/business/${id}/access`, business.sent, { sites });
+    if (kind !== 'an API key') return expect(answer.status).toBe(403);
+    const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const times = { created_at: stamp, updated_at: stamp };
+    const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
+    const access_list = sites.map((site) => ({ id: expect.any(Number), business_id: id, site, ...times }));
+    const data = { id, user_id, name, ...fields, token, status: 'active', ...times, access_list };
+    expect(answer).toEqual({ status: 200, body: { status: true, data } });
+  });
+
+  test('once sites are registered, a token works on them only', async () => {
+    const { id, sent } = await owned(kind, 'restricted');
+    await addSite(id, 'https://a.example');
+    const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);
+    expect(status).toBe(kind === 'an API key' ? 200 : 403);
+  });
+});
+
+test('whoever is not authenticated is told so, and nothing else', async () => {
+  for (const key of [null, 'nonsense', `bua_sk_${'x'.repeat(33)}`]) {
+    for (const [method, path] of [
+      ['GET', '/api/v1/business/usage/1'],
+      ['POST', '/api/v1/business/1/access'],
+    ] as const) {
+      const answer = await send(method, path, key, method === 'POST' ? { sites: 'wrong' } : undefined);
+      expect(answer).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });
+    }
+  }
+});
