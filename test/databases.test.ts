@@ -307,6 +307,14 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(importing(user_id, token)).rejects.toThrow('This token is already in use.');
   });
 
+  test('nor what was claimed before it was written down which imported token a business has', async () => {
+    const user_id = newUser();
+    const token = `${IMPORTED}claimed-before`;
+    const claim = homes[0]?.d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
+    await claim?.bind(await hashOf(token), user_id).run();
+    await expect(importing(user_id, token)).rejects.toThrow('This token is already in use.');
+  });
+
   test('but a claim whose business was not made may be repeated', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;
