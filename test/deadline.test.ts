@@ -60,11 +60,19 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('does nothing in a batch that begins after its deadline', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const { d1 } = business.home;
+    const stamp = '2026-03-15T00:00:00.000000Z';
+    await d1
+      .prepare("insert into refused_origins values (?, 'https://x.example', 1, ?2, ?2)")
+      .bind(business.id, stamp)
+      .run();
     const before = await everything();
     vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the clock of the database goes on
     const late = through((batch) => batch());
     expect(await answerAfter(DEADLINE_MS, requestOf(route, business), late)).toEqual(unavailable);
     expect(await everything()).toBe(before);
+    const refused = d1.prepare('select count(*) as n from refused_origins where business_id = ?').bind(business.id);
+    expect(await refused.first('n')).toBe(1);
   });
 
   test('answers as if the connection was lost where the database answers late', async () => {
