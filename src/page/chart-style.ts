@@ -29,7 +29,7 @@ export const STYLE = `
 }
 :host([label]) { --head: 92px; }
 .head { flex: none; min-height: 56px; }
-.card[data-state='refused'] .head { min-height: 0; }
+[data-state='refused'] .head { min-height: 0; }
 .label { font-weight: 600; line-height: 22px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .card:dir(rtl) .label { text-align: right; }
 .total { font-size: 28px; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
@@ -41,8 +41,7 @@ export const STYLE = `
 .by::before { content: ''; display: inline-block; width: 6px; height: 10px; margin-inline-end: 6px; background: var(--bar); }
 span.before::before { content: ''; display: inline-block; width: 14px; margin-inline-end: 6px; vertical-align: 4px; border-top: 2px dashed; }
 .plot { position: relative; flex: 1; min-height: 0; margin-top: 14px; border-radius: 6px; touch-action: pan-y; }
-.card[data-state='refused'] .plot { margin: 0; }
-.plot:focus { outline: none; }
+[data-state='refused'] .plot { margin: 0; }
 .plot:focus-visible { outline: 2px solid var(--bar); outline-offset: 4px; }
 svg { display: block; position: absolute; inset: 0; overflow: visible; }
 .bar { fill: var(--bar); }
@@ -85,7 +84,7 @@ text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; 
   pointer-events: none;
   box-shadow: 0 4px 14px rgb(0 0 0 / 18%);
 }
-.count { display: block; font-weight: 650; font-variant-numeric: tabular-nums; }
+.count { font-weight: 650; font-variant-numeric: tabular-nums; }
 .tooltip :not(.count) { opacity: 0.8; }
 .message {
   position: absolute;
@@ -102,8 +101,8 @@ text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; 
 }
 .message:empty { display: none; }
 [data-state='loading'] .message { opacity: 0; }
-.card[data-state='refused'] .message { color: var(--text); }
-.card[data-state='empty'] .message { pointer-events: none; }
+[data-state='refused'] .message { color: var(--text); }
+[data-state='empty'] .message { pointer-events: none; }
 [data-state='loading'] svg { opacity: 0.35; }
 @keyframes wait { to { opacity: 0.45; } }
 @media (prefers-reduced-motion: reduce) { .plot { animation: none !important; } }
@@ -120,7 +119,6 @@ button {
 button:hover { border-color: var(--muted); }
 button:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
 .sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-[hidden] { display: none; }
 .tooltip span { display: block; }
 @media (forced-colors: active) {
   .bar { fill: CanvasText; stroke: CanvasText; }

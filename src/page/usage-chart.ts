@@ -1,11 +1,12 @@
 // <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
 // service itself, and speaks the language of the page. If there is nothing to show, visitors are told so in a few plain words;
 // the service's own message goes to the console and into the event.
-import { addDays, dayOf } from '../core/time.ts';
+import { addDays } from '../core/time.ts';
+import { box, daysOf, html, span, tableOf, today } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
 import { type Drawn, plot } from './plot.ts';
 import { type Failed, noReport, type ReportRequest, report } from './report.ts';
-import { type Bar, type Day, sum } from './scale.ts';
+import { type Day, sum } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** Each is an attribute; `baseUrl` is `base-url`. */
@@ -21,17 +22,6 @@ export type Loaded = Period & { before?: Period };
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
 
-type Attributes = Record<string, string>;
-function html<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Attributes, ...children: (Node | string)[]) {
-  const element = document.createElement(name);
-  for (const key in attributes) element.setAttribute(key, attributes[key] as string);
-  element.append(...children);
-  return element;
-}
-
-const span = (name: string, ...children: (Node | string)[]) => html('span', { class: name }, ...children);
-const box = (name: string, ...children: (Node | string)[]) => html('div', { class: name, part: name }, ...children);
-
 const periodOf = (used: Day[]): Period => ({
   from: (used[0] as Day).date,
   to: (used.at(-1) as Day).date,
@@ -40,9 +30,6 @@ const periodOf = (used: Day[]): Period => ({
 });
 
 const daysBefore = ({ from, used }: Period) => ({ from: addDays(from, -used.length), to: addDays(from, -1) });
-
-/** The service counts by days in UTC. */
-const today = () => dayOf(new Date());
 
 export interface UsageChart extends Record<(typeof REFLECTED)[number], string | null> {}
 
@@ -85,8 +72,7 @@ export class UsageChart extends HTMLElement {
     this.#tip.ariaHidden = 'true';
     const point = ({ clientX }: PointerEvent) =>
       this.#mark(this.#drawn?.indexAt(clientX - this.#plot.getBoundingClientRect().left) ?? null);
-    this.#plot.addEventListener('pointermove', point);
-    this.#plot.addEventListener('pointerdown', point);
+    for (const moved of ['pointermove', 'pointerdown'] as const) this.#plot.addEventListener(moved, point);
     for (const leave of ['pointerleave', 'blur']) this.#plot.addEventListener(leave, () => this.#mark(null));
     this.#plot.addEventListener('keydown', (event) => this.#press(event));
   }
@@ -229,7 +215,10 @@ export class UsageChart extends HTMLElement {
     plot.tabIndex = loaded ? 0 : -1;
     plot.ariaLabel = loaded && [this.label, range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
     if (loaded) this.#head(loaded);
-    else for (const part of [this.#total, this.#range]) part.replaceChildren();
+    else {
+      this.#total.replaceChildren();
+      this.#range.replaceChildren();
+    }
     this.#draw();
   }
 
@@ -278,32 +267,9 @@ export class UsageChart extends HTMLElement {
       this.#plot.prepend(drawn.image);
       const by = this.#range.children[1] as HTMLElement;
       by.textContent = drawn.unit === 'day' ? '' : this.#words.word(drawn.unit);
-      this.#table.append(this.#tabled(drawn));
+      this.#table.append(tableOf(drawn, this.#plot.ariaLabel as string, this.#words));
     }
     this.#mark(this.#index);
-  }
-
-  #tabled({ unit, bars }: Drawn): HTMLTableElement {
-    const { number, period, word, unit: counted } = this.#words;
-    const row = (cell: 'th' | 'td', name: HTMLElement, ...texts: string[]) =>
-      html('tr', {}, name, ...texts.map((text) => html(cell, {}, text)));
-    return html(
-      'table',
-      {},
-      html('caption', {}, this.#plot.ariaLabel ?? ''),
-      row('th', html('th', {}, period(unit)), counted(2), ...(bars[0]?.before ? [word('before')] : [])),
-      ...bars.map((bar) => {
-        const { count, before } = bar;
-        const name = html('th', { scope: 'row' }, this.#days(bar));
-        return row('td', name, number(count), ...(before ? [number(before.count)] : []));
-      }),
-    );
-  }
-
-  #days({ from, to }: Omit<Bar, 'whole' | 'before'>): string {
-    const { range, word } = this.#words;
-    const now = today();
-    return range(from, to) + (from <= now && now <= to ? ` (${word('today')})` : '');
   }
 
   #press(event: KeyboardEvent): void {
@@ -333,13 +299,13 @@ export class UsageChart extends HTMLElement {
     const bar = this.#drawn?.bars[to ?? -1];
     const index = bar ? to : null;
     this.#index = index;
-    const at = this.#drawn?.mark(index);
+    const at = this.#drawn?.mark(index) ?? null;
     const { counted } = this.#words;
-    const told = bar ? [counted(bar.count), this.#days(bar)] : [this.#total.textContent];
-    if (bar?.before) told.push(`${this.#days(bar.before)}: ${counted(bar.before.count)}`);
-    this.#plot.ariaValueNow = at ? `${(index ?? -1) + 1}` : null;
-    this.#plot.ariaValueMax = at ? `${this.#drawn?.bars.length}` : null;
-    this.#plot.ariaValueText = at ? told.join(' – ') : null;
+    const told = bar ? [counted(bar.count), daysOf(bar, this.#words)] : [this.#total.textContent];
+    if (bar?.before) told.push(`${daysOf(bar.before, this.#words)}: ${counted(bar.before.count)}`);
+    this.#plot.ariaValueNow = at && `${(index as number) + 1}`;
+    this.#plot.ariaValueMax = at && `${this.#drawn?.bars.length}`;
+    this.#plot.ariaValueText = at && told.join(' – ');
     this.#tip.hidden = !bar;
     if (!bar || !at) return;
     this.#tip.replaceChildren(...told.map((text, i) => span(['count', 'days', 'before'][i] as string, text)));
