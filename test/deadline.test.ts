@@ -1,6 +1,7 @@
 // No request waits longer than ten seconds for its database, and a batch that begins later does nothing (docs/operating.md, "Outages").
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { purgeAll } from '../src/db/purge.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import { BASE, call, databases, everything, newApp, newBusiness } from './support.ts';
 
@@ -122,4 +123,17 @@ test('what is done behind a response is given up after ten seconds, with a line 
   expect(errors).toEqual([
     expect.objectContaining({ operation: 'mark_key_used', error: expect.stringContaining('no response within') }),
   ]);
+});
+
+test('the purge of a database that never answers is given up after 30 seconds, with a line in the log', async () => {
+  const lines: object[] = [];
+  const hanging = {
+    prepare: () => ({ bind: () => ({ run: never, all: never, raw: never }) }),
+  } as unknown as D1Database;
+  const purge = purgeAll({ DB: hanging }, new Date(), { error: (line) => lines.push(line) });
+  const failed = expect(purge).rejects.toThrow('the purge of DB failed');
+  await vi.advanceTimersByTimeAsync(30_000);
+  await failed;
+  const error = expect.stringContaining('no response within 30000 ms');
+  expect(lines).toEqual([{ operation: 'purge', database: 'DB', error }]);
 });

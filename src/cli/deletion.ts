@@ -69,7 +69,7 @@ export async function deleteBusiness(home: NumberedDatabase, id: number, now: Da
   ]);
 }
 
-/** In one batch: closes a business, replaces its token at once, drops the former ones, and keeps the digests of all of them. */
+/** In one batch: closes a business, so that no token of it works, replaces its token, and keeps the digests of all of them. */
 async function closeBusiness(db: Database, { id, token }: BusinessRow, newToken: string, now: Date): Promise<void> {
   const former = await db.select().from(formerTokens).where(eq(formerTokens.business_id, id));
   const hashes = await Promise.all([token, ...former.map((row) => row.token)].map(hashOf));
@@ -83,7 +83,6 @@ async function closeBusiness(db: Database, { id, token }: BusinessRow, newToken:
       .update(businesses)
       .set({ status: 'closed', token: newToken, updated_at: timestampOf(now) })
       .where(own),
-    db.delete(formerTokens).where(eq(formerTokens.business_id, id)),
     db
       .insert(retiredTokens)
       .select(sql`select value from json_each(${JSON.stringify(hashes)}) where true`)
