@@ -22,8 +22,8 @@ const workerOptions = {
 /** ONE has no tables: a test begins with those that it is about. */
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
-  'test/{access,businesses,changes,commands,concurrency,cost,databases,guard,health,keys,limits}.test.ts',
-  'test/{operations,operator,origin,purge,record,refused-origins,statements,tokens,usage}.test.ts',
+  'test/{access,after-response,businesses,changes,commands,concurrency,cost,databases,guard,health,keys,limits}.test.ts',
+  'test/{last-use,operations,operator,origin,purge,record,refused-origins,statements,tokens,usage}.test.ts',
 ];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',

@@ -1,11 +1,10 @@
-// What is written after the response: origins that were refused, for the owner to see, and the day on which a key was used last.
+// Origins that were refused, which a business remembers for its owner to see.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { and, eq } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { type Cost, noCost } from '../src/db/batch.ts';
-import { markKeyUsed } from '../src/db/last-use.ts';
+import { noCost } from '../src/db/batch.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
-import { access, apiKeys, businesses, refusedOrigins } from '../src/db/schema.ts';
+import { access, businesses, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import {
   addSite,
@@ -20,7 +19,6 @@ import {
   NOW,
   newApp,
   newBusiness,
-  TODAY,
 } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -367,120 +365,6 @@ describe('the rate limits of remembering', () => {
   });
 });
 
-/** What comes after the response is held until `release`, or fails. Only the request's own batch has the permission. */
-function later(work: 'held' | 'failing') {
-  const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const isOwn = new WeakSet<object>();
-  async function wait() {
-    begun.resolve();
-    if (work === 'failing') throw new Error('D1_ERROR: disk I/O error');
-    await released.promise;
-  }
-  const held = databases((d1) => {
-    const bound = (statement: D1PreparedStatement, after: boolean): D1PreparedStatement => {
-      const run = async () => {
-        await wait();
-        return statement.run();
-      };
-      const guarded = after ? ({ run, all: run } as unknown as D1PreparedStatement) : statement;
-      if (!after) isOwn.add(statement);
-      else originals.set(guarded, statement);
-      return guarded;
-    };
-    const originals = new Map<object, D1PreparedStatement>();
-    const holding = {
-      prepare: (sql: string) => ({
-        bind: (...values: unknown[]) => bound(d1.prepare(sql).bind(...values), !sql.includes('permission')),
-      }),
-      async batch(statements: D1PreparedStatement[]) {
-        if (!statements.every((statement) => isOwn.has(statement))) await wait();
-        return d1.batch(statements.map((statement) => originals.get(statement) ?? statement));
-      },
-    };
-    return holding as unknown as D1Database;
-  });
-  return { databases: held, begun: begun.promise, release: released.resolve };
-}
-
-const keyOf = async ({ db, user_id }: Business) => {
-  const [key] = await db.select().from(apiKeys).where(eq(apiKeys.user_id, user_id));
-  return key;
-};
-
-describe.each([
-  {
-    name: 'remembering a refused origin',
-    operation: 'remember_refusal',
-    headers: ({ token }: Business) => ({ Authorization: `Bearer ${token}`, Origin: EVIL }),
-    expected: { status: 403, body: { status: false, message: `Origin ${EVIL} is not authorized for this business.` } },
-    isWritten: async (business: Business) => (await stored(business)).length === 1,
-  },
-  {
-    name: 'marking a key as used',
-    operation: 'mark_key_used',
-    headers: ({ key }: Business): Record<string, string> => ({ Authorization: `Bearer ${key}` }),
-    expected: { status: 200, body: { status: true, data: { date: TODAY, count: 1 } } },
-    isWritten: async (business: Business) => (await keyOf(business))?.last_used_on === TODAY,
-  },
-])('$name', ({ operation, headers, expected, isWritten }) => {
-  async function ask(business: Business, bindings: Partial<Bindings>) {
-    const { app, lines, errors } = newApp();
-    const context = createExecutionContext();
-    const request = new Request(BASE + business.usage, {
-      method: 'POST',
-      headers: { ...headers(business), 'X-Request-Id': 'request-1' },
-    });
-    const response = await app.fetch(request, bindings, context);
-    const answer = { status: response.status, body: await response.json() };
-    return { answer, lines, errors, context };
-  }
-
-  test('does not hold up the response: it is there while the write is stalled', async () => {
-    const business = await restricted();
-    const { databases, begun, release } = later('held');
-    const { answer, lines, errors, context } = await ask(business, databases);
-    expect(answer).toEqual(expected);
-    await begun; // the write was asked for, and waits
-    expect(await isWritten(business)).toBe(false);
-    expect([lines.length, errors]).toEqual([1, []]);
-    release();
-    await waitOnExecutionContext(context);
-    expect(await isWritten(business)).toBe(true);
-  });
-
-  test('that fails changes no response, and is one line in the log', async () => {
-    const business = await restricted();
-    const { answer, lines, errors, context } = await ask(business, later('failing').databases);
-    await waitOnExecutionContext(context);
-    expect(answer).toEqual(expected);
-    expect(lines).toMatchObject([{ status: expected.status, request_id: 'request-1', d1: { round_trips: 1 } }]);
-    expect(errors).toEqual([
-      {
-        operation,
-        database: business.home.binding,
-        request_id: 'request-1',
-        error: expect.stringContaining('disk I/O error'),
-      },
-    ]);
-    expect(JSON.stringify(errors)).not.toMatch(/evil|params/); // no bound value
-    expect(await isWritten(business)).toBe(false);
-  });
-
-  test('is not in the request’s own batch, nor in its cost', async () => {
-    const business = await restricted();
-    const first = await ask(business, databases());
-    await waitOnExecutionContext(first.context);
-    const second = await ask(business, databases());
-    await waitOnExecutionContext(second.context);
-    const costOf = ({ lines }: { lines: object[] }) => (lines as { d1: Cost }[]).map(({ d1 }) => ({ ...d1, ms: 0 }))[0];
-    const rows_written = expected.status === 200 ? 1 : 0;
-    expect(costOf(first)).toEqual({ ...costOf(second), rows_read: costOf(first)?.rows_read });
-    expect(costOf(second)).toMatchObject({ round_trips: 1, rows_written });
-    expect(costOf(second)?.rows_read).toBeLessThanOrEqual(8);
-  });
-});
-
 test('a limiter that fails changes no response, and is one line in the log', async () => {
   const business = await restricted();
   const { app, errors } = newApp();
@@ -492,64 +376,4 @@ test('a limiter that fails changes no response, and is one line in the log', asy
   await waitOnExecutionContext(context);
   expect(errors).toMatchObject([{ operation: 'remember_refusal', error: expect.stringContaining('no limiter') }]);
   expect(await stored(business)).toEqual([]);
-});
-
-describe('the day on which a key was used last', () => {
-  const at = (day: string) => ({ at: new Date(`${day}T12:00:00Z`) });
-
-  test('is that of its last permitted call', async () => {
-    const business = await restricted();
-    const use = (day: string, options: CallOptions = {}) =>
-      call('GET', business.usage, { as: business.key, ...at(day), ...options });
-    expect((await keyOf(business))?.last_used_on).toBeNull();
-    await use('2026-03-15');
-    expect((await keyOf(business))?.last_used_on).toBe('2026-03-15');
-    await call('POST', business.access, { as: business.key, body: { sites: [SHOP] }, ...at('2026-03-17') });
-    expect((await keyOf(business))?.last_used_on).toBe('2026-03-17');
-    await call('GET', '/api/v1/business', { as: business.key, ...at('2026-03-18') });
-    expect((await keyOf(business))?.last_used_on).toBe('2026-03-18');
-  });
-
-  test('is not that of a refused call', async () => {
-    const [business, other] = [await restricted(), await restricted()];
-    const statuses = [
-      await call('GET', business.usage, { as: business.key, origin: EVIL }),
-      await call('GET', other.usage, { as: business.key }),
-      await call('GET', `/api/v1/business/999999999/access`, { as: business.key }),
-      await call('GET', business.usage, { as: business.token, origin: SHOP }),
-    ].map(({ status }) => status);
-    expect(statuses).toEqual([403, 422, 401, 200]);
-    expect((await keyOf(business))?.last_used_on).toBeNull();
-  });
-
-  test('is written once a day, however many calls there are', async () => {
-    const business = await restricted();
-    const writes: number[] = [];
-    for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
-      const cost = noCost();
-      const context = createExecutionContext();
-      const headers = { Authorization: `Bearer ${business.key}` };
-      const bindings = databases((d1) => counted(d1, cost));
-      await newApp(new Date(`${day}T12:00:00Z`)).app.fetch(
-        new Request(BASE + business.usage, { headers }),
-        bindings,
-        context,
-      );
-      await waitOnExecutionContext(context);
-      writes.push(cost.rows_written);
-    }
-    expect(writes).toEqual([1, 0, 1, 0]);
-  });
-
-  test('is written once by many calls at once, and never goes back', async () => {
-    const business = await restricted();
-    const { id = 0 } = (await keyOf(business)) ?? {};
-    const cost = noCost();
-    const mark = (day: string) => markKeyUsed(counted(business.home.d1, cost), id, day);
-    await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
-    await mark('2026-03-15'); // a call from before midnight that was answered after it
-    expect(cost.rows_written).toBe(1);
-    const isKey = and(eq(apiKeys.id, id), eq(apiKeys.last_used_on, '2026-03-16'));
-    expect(await business.db.$count(apiKeys, isKey)).toBe(1);
-  });
 });

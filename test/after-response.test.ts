@@ -1,0 +1,128 @@
+// What is written behind a response: it holds up nobody, and its failure is one line in the log.
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Cost } from '../src/db/batch.ts';
+import { apiKeys, refusedOrigins } from '../src/db/schema.ts';
+import type { Bindings } from '../src/env.ts';
+import { BASE, databases, newApp, newBusiness, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+const EVIL = 'https://evil.example';
+const restricted = () => newBusiness({ sites: ['https://shop.example'] });
+const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
+
+/** What comes after the response is held until `release`, or fails. Only the request's own batch has the permission. */
+function later(work: 'held' | 'failing') {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const isOwn = new WeakSet<object>();
+  async function wait() {
+    begun.resolve();
+    if (work === 'failing') throw new Error('D1_ERROR: disk I/O error');
+    await released.promise;
+  }
+  const held = databases((d1) => {
+    const bound = (statement: D1PreparedStatement, after: boolean): D1PreparedStatement => {
+      const run = async () => {
+        await wait();
+        return statement.run();
+      };
+      const guarded = after ? ({ run, all: run } as unknown as D1PreparedStatement) : statement;
+      if (!after) isOwn.add(statement);
+      else originals.set(guarded, statement);
+      return guarded;
+    };
+    const originals = new Map<object, D1PreparedStatement>();
+    const holding = {
+      prepare: (sql: string) => ({
+        bind: (...values: unknown[]) => bound(d1.prepare(sql).bind(...values), !sql.includes('permission')),
+      }),
+      async batch(statements: D1PreparedStatement[]) {
+        if (!statements.every((statement) => isOwn.has(statement))) await wait();
+        return d1.batch(statements.map((statement) => originals.get(statement) ?? statement));
+      },
+    };
+    return holding as unknown as D1Database;
+  });
+  return { databases: held, begun: begun.promise, release: released.resolve };
+}
+
+const keyOf = async ({ db, user_id }: Business) => {
+  const [key] = await db.select().from(apiKeys).where(eq(apiKeys.user_id, user_id));
+  return key;
+};
+
+describe.each([
+  {
+    name: 'remembering a refused origin',
+    operation: 'remember_refusal',
+    headers: ({ token }: Business) => ({ Authorization: `Bearer ${token}`, Origin: EVIL }),
+    expected: { status: 403, body: { status: false, message: `Origin ${EVIL} is not authorized for this business.` } },
+    isWritten: async (business: Business) => (await stored(business)).length === 1,
+  },
+  {
+    name: 'marking a key as used',
+    operation: 'mark_key_used',
+    headers: ({ key }: Business): Record<string, string> => ({ Authorization: `Bearer ${key}` }),
+    expected: { status: 200, body: { status: true, data: { date: TODAY, count: 1 } } },
+    isWritten: async (business: Business) => (await keyOf(business))?.last_used_on === TODAY,
+  },
+])('$name', ({ operation, headers, expected, isWritten }) => {
+  async function ask(business: Business, bindings: Partial<Bindings>) {
+    const { app, lines, errors } = newApp();
+    const context = createExecutionContext();
+    const request = new Request(BASE + business.usage, {
+      method: 'POST',
+      headers: { ...headers(business), 'X-Request-Id': 'request-1' },
+    });
+    const response = await app.fetch(request, bindings, context);
+    const answer = { status: response.status, body: await response.json() };
+    return { answer, lines, errors, context };
+  }
+
+  test('does not hold up the response: it is there while the write is stalled', async () => {
+    const business = await restricted();
+    const { databases, begun, release } = later('held');
+    const { answer, lines, errors, context } = await ask(business, databases);
+    expect(answer).toEqual(expected);
+    await begun; // the write was asked for, and waits
+    expect(await isWritten(business)).toBe(false);
+    expect([lines.length, errors]).toEqual([1, []]);
+    release();
+    await waitOnExecutionContext(context);
+    expect(await isWritten(business)).toBe(true);
+  });
+
+  test('that fails changes no response, and is one line in the log', async () => {
+    const business = await restricted();
+    const { answer, lines, errors, context } = await ask(business, later('failing').databases);
+    await waitOnExecutionContext(context);
+    expect(answer).toEqual(expected);
+    expect(lines).toMatchObject([{ status: expected.status, request_id: 'request-1', d1: { round_trips: 1 } }]);
+    expect(errors).toEqual([
+      {
+        operation,
+        database: business.home.binding,
+        request_id: 'request-1',
+        error: expect.stringContaining('disk I/O error'),
+      },
+    ]);
+    expect(JSON.stringify(errors)).not.toMatch(/evil|params/); // no bound value
+    expect(await isWritten(business)).toBe(false);
+  });
+
+  test('is not in the request’s own batch, nor in its cost', async () => {
+    const business = await restricted();
+    const first = await ask(business, databases());
+    await waitOnExecutionContext(first.context);
+    const second = await ask(business, databases());
+    await waitOnExecutionContext(second.context);
+    const costOf = ({ lines }: { lines: object[] }) => (lines as { d1: Cost }[]).map(({ d1 }) => ({ ...d1, ms: 0 }))[0];
+    const rows_written = expected.status === 200 ? 1 : 0;
+    expect(costOf(first)).toEqual({ ...costOf(second), rows_read: costOf(first)?.rows_read });
+    expect(costOf(second)).toMatchObject({ round_trips: 1, rows_written });
+    expect(costOf(second)?.rows_read).toBeLessThanOrEqual(8);
+  });
+});
