@@ -87,6 +87,23 @@ describe.each(ROUTES)('to $name', (route) => {
   });
 });
 
+test.each(ROUTES.filter(({ writes }) => writes))(
+  'a step that may have met the deadline on the way is no success: to $name, where the clock of the database is ahead',
+  async (route) => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const isRepeatable = !['record a use', 'rotate the token'].includes(route.name);
+    const [ahead, took] = [9000, 1001];
+    vi.setSystemTime(Date.now() - ahead);
+    const slow = through(async (batch) => {
+      const results = await batch();
+      vi.setSystemTime(Date.now() + took);
+      return results;
+    });
+    const expected = isRepeatable ? unavailable : broken;
+    expect(await answerAfter(DEADLINE_MS, requestOf(route, business), slow)).toEqual(expected);
+  },
+);
+
 test('removing all sites, answered 503 and repeated, removes no site that was added since', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const route = ROUTES.find(({ name }) => name === 'remove all sites') as AnyRoute;

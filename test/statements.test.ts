@@ -53,7 +53,7 @@ async function expectFields<Row, S extends Steps>(
   );
 }
 const LIMITS = { daily_limit: true, monthly_limit: true, today: true, month: true } as const;
-const REFUSAL = { refusal: true, read_only: true, unmarked_key: true } as const;
+const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
 test('of usage', async () => {
   const ofUse = { counted: COUNT, remembered: null };

@@ -165,22 +165,26 @@ function permissionFor(form: Form) {
 
 export type Permission = ReturnType<typeof permissionFor>;
 
-/**
- * Whether the batch begins in time, by the clock of the database. Only the read and the writes that decide ask: what follows from them
- * happens with them, or not at all.
- */
+/** Whether a write that decides is in time, by the clock of the database. What follows from it happens with it, or not at all. */
 export const isInTime = sql`unixepoch('subsec') < ${$call.deadline}`;
 
 /** What the first statement of every batch reads: the refusal, and what the guard and the responses need of the key. */
 export const verdictOf = (permission: Permission) => ({
-  refusal: sql<Verdict['refusal']>`case when ${isInTime} then ${permission.refusal} else 'too_late' end`.as('refusal'),
+  refusal: permission.refusal,
   read_only: permission.read_only,
   /** The key, if this is its first call today. Otherwise null. */
   unmarked_key: sql<
     number | null
   >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
+  /** The seconds from here to the deadline, by the clock of the database. */
+  time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
-export type Verdict = { refusal: Refusal | 'too_late' | null; read_only: number | null; unmarked_key: number | null };
+export type Verdict = {
+  refusal: Refusal | null;
+  read_only: number | null;
+  unmarked_key: number | null;
+  time_left: number;
+};
 
 /**
  * The id in the path if the call is permitted, otherwise null, and a search for it reads nothing. It is the value of the call, not a

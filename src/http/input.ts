@@ -41,7 +41,10 @@ const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).t
  * The error of the first parameter that an operation does not have, or null: a typing error must not be ignored. Old clients add
  * `_=<digits>` to what they read, so that no cache responds.
  */
-function unknownParameter({ url, method }: HonoRequest, { name, schema }: Query): Record<string, string[]> | null {
+export function unknownParameter(
+  { url, method }: HonoRequest,
+  { name, schema }: Query,
+): Record<string, string[]> | null {
   if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape);
   const isRead = method === 'GET' || method === 'HEAD';
@@ -65,13 +68,6 @@ export const queryInput = (query: Query): MiddlewareHandler =>
 export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, next) {
   const errors = unknownParameter(c.req, NO_QUERY);
   if (errors !== null) throw await invalidInput(c, errors);
-  await next();
-};
-
-/** Refuses every parameter of an operation without a guard. */
-export const noPublicQuery: MiddlewareHandler = async function noPublicQuery(c, next) {
-  const errors = unknownParameter(c.req, NO_QUERY);
-  if (errors !== null) throw invalid(errors);
   await next();
 };
 

@@ -1,15 +1,12 @@
 // /api/v1/openapi.json: the description of the service. The build makes it; the Worker only serves the file, with the headers of
 // every API response.
-import { tooMany } from '../http/errors.ts';
-import { noPublicQuery } from '../http/input.ts';
-import { isAddressLimited } from '../http/rate-limits.ts';
+import { openToAll } from '../http/public.ts';
 import { send } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 
 const MAX_AGE_SECONDS = 3600;
 
-export const openapi = newRoutes().get('/openapi.json', noPublicQuery, async (c) => {
-  if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
+export const openapi = newRoutes().get('/openapi.json', openToAll, async (c) => {
   // Ask for the file by its own name: the request may have written the path in another way.
   const file = await c.env.ASSETS.fetch(new Request(new URL('/api/v1/openapi.json', c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)

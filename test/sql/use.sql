@@ -62,14 +62,12 @@ limit
 
 -- read
 select
-  case
-    when unixepoch('subsec') < :deadline then refusal
-    else 'too_late'
-  end as refusal,
+  refusal,
   read_only,
   case
     when last_used_on is not :today then key_id
   end as unmarked_key,
+  :deadline - unixepoch('subsec') as time_left,
   daily_limit,
   monthly_limit,
   case
