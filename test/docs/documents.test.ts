@@ -65,6 +65,16 @@ test('docs/operating.md has every command of npm run admin, with its options', (
   expect(named.sort()).toEqual(forms.sort());
 });
 
+test('docs/api.md has every Error-Code, and no other', () => {
+  const wordsOf = (path: string, type: string) => {
+    const [, union = ''] = new RegExp(`^export type ${type} =(.*?);$`, 'ms').exec(read(path)) ?? [];
+    return [...union.matchAll(/'(\w+)'/g)].map(([, word]) => word);
+  };
+  const words = [...wordsOf('src/http/errors.ts', 'ErrorCode'), ...wordsOf('src/core/policy.ts', 'Refusal')];
+  const named = tableIn('docs/api.md', 'Status', '`Error-Code`', 'Body', 'When').map(([, cell]) => codesIn(cell)[0]);
+  expect([...new Set(named)].sort()).toEqual(words.sort());
+});
+
 test('the rate limits are those of wrangler.toml', () => {
   const set = all('wrangler.toml', /limit = (\d+), period = 10\b/g);
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);

@@ -36,8 +36,9 @@ export async function startService() {
       headers: { 'CF-Connecting-IP': nextAddress(), 'Content-Type': 'application/json', ...headers },
       body: typeof body === 'object' ? JSON.stringify(body) : ((body ?? null) as string | null),
     });
+    const code = response.headers.get('Error-Code');
     // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it expects
-    return { status: response.status, body: (await response.json()) as any };
+    return { status: response.status, code, body: (await response.json()) as any };
   }
 
   /** Runs a command as a reader would who has pasted the export lines. */
