@@ -6,6 +6,7 @@ const { USAGE_URL = '', API_KEY, BUSINESS } = process.env;
 const usage = createClient<paths, 'application/json'>({
   baseUrl: USAGE_URL,
   headers: { Authorization: `Bearer ${API_KEY}` },
+  fetch: (request) => fetch(request, { signal: AbortSignal.timeout(15_000) }),
 });
 const path = { business_id: Number(BUSINESS) };
 

@@ -12,8 +12,10 @@ export default {
       const value = request.headers.get(name);
       if (value !== null) headers.set(name, value);
     }
-    const record = () =>
-      env.USAGE.fetch(`https://usage.internal/api/v1/business/usage/${business}`, { method: 'POST', headers });
+    const unreachable = () => Response.json({ message: 'Service Unavailable' }, { status: 503, headers: cors });
+    const send = (signal: AbortSignal) =>
+      env.USAGE.fetch(`https://usage.internal/api/v1/business/usage/${business}`, { method: 'POST', headers, signal });
+    const record = () => send(AbortSignal.timeout(15_000)).catch(unreachable);
     let use = await record();
     if (use.status >= 500) use = await record(); // safe: with the same idempotency key, the use counts once
     if (use.status !== 200) return use; // pass the refusal on
