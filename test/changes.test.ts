@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
+import type { Action } from '../src/db/changes.ts';
 import { type Call, readVerdict } from '../src/db/permission.ts';
-import { changes } from '../src/db/schema.ts';
+import { changes, formerTokens } from '../src/db/schema.ts';
 import type { Statement } from '../src/db/statement.ts';
 import { rotateToken } from '../src/db/tokens.ts';
 import { ROUTES } from './routes.ts';
@@ -364,34 +365,95 @@ describe('the steps of a change', () => {
     await runBatch(home.d1, call, readVerdict, steps, noCost());
   };
   const newToken = () => `bua_pk_0${crypto.randomUUID().replaceAll('-', 'x').slice(0, 33)}`;
+  const shortened = (token: string) => ({ token: `…${token.slice(-4)}` });
+  const KEPT_UNTIL = '2026-03-16T12:00:00.000000Z';
 
-  const CHANGES: [action: string, before: string[], steps: (entry: number) => Steps, after: string[]][] = [
-    ['add_sites', [A], () => addSites([B], true), [A, B]],
-    ['remove_sites', [A, B], (entry) => removeEntry(entry), [B]],
-    ['remove_sites', [A, B], () => removeEntries(), []],
-    ['rotate_token', [A], () => rotateToken(newToken(), null), [A]],
-    ['rotate_token', [A], () => rotateToken(newToken(), '2026-03-16T12:00:00.000000Z'), [A]],
+  type Example = {
+    action: Action;
+    before: string[];
+    make: (entry: number, token: string) => Steps;
+    /** The names of the steps, in their order. */
+    steps: string[];
+    after: string[];
+    recorded: (oldToken: string, token: string) => { before: object | null; after: object | null };
+  };
+  const STEPS = ['decided', 'recorded', 'applied'];
+  const CHANGES: Example[] = [
+    {
+      ...{ action: 'add_sites', before: [A], make: () => addSites([B], true), steps: STEPS, after: [A, B] },
+      recorded: () => ({ before: null, after: { sites: [B] } }),
+    },
+    {
+      ...{ action: 'remove_sites', before: [A, B], make: (entry) => removeEntry(entry), steps: STEPS, after: [B] },
+      recorded: () => ({ before: { sites: [A] }, after: null }),
+    },
+    {
+      ...{ action: 'remove_sites', before: [A, B], make: () => removeEntries(), steps: STEPS, after: [] },
+      recorded: () => ({ before: { sites: [A, B] }, after: null }),
+    },
+    {
+      ...{ action: 'rotate_token', before: [A], make: (_, token) => rotateToken(token, null), after: [A] },
+      steps: [...STEPS, 'dropped'],
+      recorded: (oldToken, token) => ({ before: shortened(oldToken), after: shortened(token) }),
+    },
+    {
+      ...{ action: 'rotate_token', before: [A], make: (_, token) => rotateToken(token, KEPT_UNTIL), after: [A] },
+      steps: ['decided', 'recorded', 'kept', 'applied', 'dropped'],
+      recorded: (oldToken, token) => ({ before: shortened(oldToken), after: shortened(token) }),
+    },
   ];
   const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;
+  /** A business before the change, and the change of its first entry and its token. */
+  async function prepared({ before, make }: Example) {
+    const business = await newBusiness({ sites: before });
+    const token = newToken();
+    return { business, token, steps: make((await shown(business)).access_list[0].id, token) };
+  }
+  async function expectApplied({ action, after }: Example, business: Business, token: string) {
+    const { access_list, token: current } = await shown(business);
+    expect(access_list.map(({ site }: { site: string }) => site)).toEqual(after);
+    expect(current).toBe(action === 'rotate_token' ? token : business.token);
+  }
 
-  test.each(CHANGES)('are all done once %s of %j is decided, in any order', async (action, sites, make, after) => {
-    const { decided: _, ...others } = make(1);
-    for (const order of orders(Object.keys(others))) {
-      const business = await newBusiness({ sites });
-      await run(business, make((await shown(business)).access_list[0].id), order);
-      const { access_list, token } = await shown(business);
-      expect(access_list.map(({ site }: { site: string }) => site)).toEqual(after);
-      expect(token === business.token).toBe(action !== 'rotate_token');
-      expect((await list(business)).changes).toMatchObject([{ id: 1, action }]);
-    }
-  });
+  test.each(CHANGES)(
+    '$steps of $action, $before, are in the order in which they store what is true',
+    async (example) => {
+      const { business, token, steps } = await prepared(example);
+      expect(Object.keys(steps)).toEqual(example.steps);
+      const { decided: _, ...others } = steps;
+      await run(business, steps, Object.keys(others));
+      await expectApplied(example, business, token);
+      const actor = expect.stringContaining(`…${business.key.slice(-4)}`);
+      expect((await list(business)).changes).toEqual([
+        { id: 1, at: AT, actor, action: example.action, ...example.recorded(business.token, token) },
+      ]);
+      const former = await business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
+      expect(former.map(({ token }) => token)).toEqual('kept' in steps ? [business.token] : []);
+    },
+  );
 
-  test.each(CHANGES)('do nothing for %s of %j that is not decided, even behind another change', async (_, __, make) => {
-    const { decided: ___, ...others } = make(1);
-    const business = await newBusiness({ sites: [A, B] });
-    await add(business, ['https://c.example']);
-    const before = await everything();
-    await run(business, { decided: readVerdict, ...others }, Object.keys(others));
-    expect(await everything()).toBe(before);
-  });
+  // What they store then may be wrong: this shows only that each depends on the decision, and not on the step before it.
+  test.each(CHANGES)(
+    '$steps of $action, $before, are all done in any order: each depends on the decision alone',
+    async (example) => {
+      for (const order of orders(example.steps.slice(1))) {
+        const { business, token, steps } = await prepared(example);
+        await run(business, steps, order);
+        await expectApplied(example, business, token);
+        expect((await list(business)).changes).toMatchObject([{ id: 1, action: example.action }]);
+      }
+    },
+  );
+
+  test.each(CHANGES)(
+    '$steps of $action, $before, do nothing if it is not decided, even behind another change',
+    async ({ make }) => {
+      const { decided: _, ...others } = make(1, newToken());
+      const business = await newBusiness({ sites: [A, B] });
+      await add(business, ['https://c.example']);
+      const before = await everything();
+      await run(business, { decided: readVerdict, ...others }, Object.keys(others));
+      expect(await everything()).toBe(before);
+    },
+  );
 });

@@ -31,8 +31,8 @@ export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(ma
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
 /**
- * Records a change of the business in the path, if it was decided, whatever was applied of it already. `before` and `after` are JSON of
- * what changes, or null.
+ * Records a change of the business in the path, if it was decided. `before` and `after` are JSON of what changes, or null. They read
+ * what is stored, so this comes before the step that applies the change.
  */
 export const recordChange = (permission: Permission, $: Decision, action: Action, before: SQL, after: SQL) =>
   // The columns of the table, in their order.

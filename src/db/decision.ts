@@ -1,5 +1,5 @@
-// The steps of a change: one write decides, one records who changed what (changes.ts), and the others apply the change. All are
-// statements of one batch.
+// The steps of a change, all in one batch: decided, recorded (changes.ts), kept, applied, dropped. They must run in this order, because
+// each reads what a later one overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { $call, isInTime, type Permission, permittedId } from './permission.ts';
 import { businessColumns, businesses } from './schema.ts';
@@ -13,7 +13,7 @@ export const newDecision = (): string => crypto.randomUUID();
 
 /**
  * The write that decides a change: if the call is permitted and `condition` holds, it leaves the mark of this change in the business.
- * The other steps depend on that mark (`decidedId`), whatever their order.
+ * Whether the other steps do anything depends on that mark alone (`isDecided`), not on the step before them.
  */
 export const decideIf = (permission: Permission, { decision }: Decision, condition: SQL) =>
   builder
