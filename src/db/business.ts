@@ -2,12 +2,12 @@
 import { between, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
-import { permittedId, readWith, ruleFor, statement, verdictOf } from './permission.ts';
+import { permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { builder, type Statement } from './statement.ts';
 
 /**
- * Reads the refusal and, if the call is permitted, the business and its entries (in no particular order). A change can alter what is
+ * Reads the verdict and, if the call is permitted, the business and its entries (in no particular order). A change can alter what is
  * permitted, so this runs before it, and the change returns the rows it touched.
  */
 export const businessWithEntries = statement([], (permission) =>
@@ -58,7 +58,7 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
     ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
     counts: asJson<Record<string, number>>(counts),
   });
-  return readWith(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
+  return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 });
 /** A row of that list. `denied` is the refusal of its usage. */
 export type ExaminedBusiness = ListedIn<ReturnType<typeof businessesAfter>>;

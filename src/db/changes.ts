@@ -3,7 +3,7 @@ import { and, desc, eq, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addDays, dayOf } from '../core/time.ts';
 import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
-import { $call, type Permission, permittedId, readWith, statement } from './permission.ts';
+import { $call, type Permission, permittedId, statement, withVerdict } from './permission.ts';
 import { businesses, changes } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -70,5 +70,5 @@ export const changesBefore = statement(['limit', 'before'], (permission, $) => {
     Json<ContentOf<typeof change>[]>
   >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
   const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting });
-  return readWith(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
+  return withVerdict(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
 });

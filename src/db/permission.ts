@@ -187,17 +187,17 @@ export type Verdict = {
 };
 
 /**
- * The id in the path if the call is permitted, otherwise null, and a search for it reads nothing. It is the value of the call, not a
- * column: then the search need not wait for the row of the permission.
+ * The id in the path if the call is permitted. Otherwise null, which equals no id: a search for it finds and reads nothing. It is the
+ * value of the call, not a column: then the search need not wait for the row of the permission.
  */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isNull(permission.refusal)} then ${$call.business_id} end`;
 
 /**
- * Reads the verdict and `fields`. `where true` keeps SQLite from merging the two selects, which would evaluate the rule again for each
- * field that depends on it.
+ * Reads the verdict beside `fields`, whatever it is: the conditions of your fields must use `permittedId`. `where true` keeps SQLite
+ * from merging the two selects, which would evaluate the rule again for each field that depends on it.
  */
-export const readWith = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
+export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
   permission: Permission,
   fields: Fields,
 ) =>

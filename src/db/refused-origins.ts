@@ -3,7 +3,7 @@ import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { isInTime, permittedId, readWith, statement } from './permission.ts';
+import { isInTime, permittedId, statement, withVerdict } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
 import { builder } from './statement.ts';
 
@@ -50,7 +50,7 @@ export const refusedSince = statement(['since'], (permission, $) => {
   const ofBusiness = and(eq(refusedOrigins.business_id, permittedId(permission)), gte(last_seen, $.since));
   const ownSites = sql`from ${access} where ${eq(access.business_id, permittedId(permission))}`;
   const refused = jsonList(jsonObject({ origin, count, first_seen, last_seen }));
-  return readWith(permission, {
+  return withVerdict(permission, {
     sites: selectOne(jsonList(access.site), ownSites).as('sites'),
     refused: selectOne(refused, sql`from ${refusedOrigins} where ${ofBusiness}`).as('refused'),
   });

@@ -1,16 +1,16 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Json } from './json.ts';
-import { $call, isInTime, type Permission, permittedId, readWith, statement, verdictOf } from './permission.ts';
+import { $call, isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 
-/** Reads the refusal and the counted days from `from` to `to`, as one object of day to count. */
+/** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${inRange})`;
-  return readWith(permission, { counts: counts.as('counts') });
+  return withVerdict(permission, { counts: counts.as('counts') });
 });
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
@@ -57,7 +57,7 @@ function standingOf(permission: Permission) {
 }
 
 /** Reads the verdict and what the limits need. */
-export const usesBefore = statement([], (permission) => readWith(permission, standingOf(permission)))({});
+export const usesBefore = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
 
 /** Counts one use today, unless a limit is reached. */
 export const countUse = statement([], (permission, $) =>
@@ -86,7 +86,7 @@ const rememberUse = statement(['digest'], (permission, $) =>
 
 /**
  * Counts one use today and remembers its digest, unless the ledger has it or a limit is reached. The count comes back if it was
- * counted.
+ * counted. `remembered` must be directly behind `counted`: it asks whether that changed anything.
  */
 export const countOnce = (digest: string) => ({
   counted: countNewUse({ digest }),
@@ -139,7 +139,7 @@ const rememberUses = statement(['uses'], (permission, $) => {
 
 /**
  * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. No digest may occur twice. The list is
- * one value, because D1 binds at most 100.
+ * one value, because D1 binds at most 100. Here, too, `remembered` must be directly behind `counted`.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day }) => [digest, day]));
