@@ -1,5 +1,5 @@
-// The guard stands before every route of a business. It reads the request, finds out who makes it and from where, and provides
-// `ask`, the only way to the database.
+// The guard stands before every route that needs a credential. It reads the request, finds out who makes it and from where, and
+// provides `ask`, the only way to the database that such a route has.
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
@@ -26,7 +26,7 @@ import type { Query } from './wire/requests.ts';
 /** How long a request waits for its database, in all. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
-type Body = z.ZodMiniType<object | undefined>;
+type Body = z.ZodMiniType<object>;
 /** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`. */
 type Valid<Q extends Query, B extends Body> = {
   in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
@@ -37,33 +37,34 @@ type Valid<Q extends Query, B extends Body> = {
 /** Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
-  input: { query?: Q; body?: B } = {},
+  { query, body }: { query?: Q; body?: B } = {},
 ): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
-  guarding(
-    () => operation,
-    input.query === undefined ? noQuery : queryInput(input.query),
-    async (c, body) => {
-      if (input.body === undefined) await requireNoBody(c, body);
-      else c.req.addValidatedData('json', (await readJson(c, body, input.body)) ?? {});
+  guardWith(
+    () => ({ operation, isRepeatable: POLICY[operation].repeatable }),
+    query === undefined ? noQuery : queryInput(query),
+    async (c, text) => {
+      if (body === undefined) await requireNoBody(c, text);
+      else c.req.addValidatedData('json', await readJson(c, text, body));
     },
   );
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
 /** Guards the route that records: what is recorded, by its body and its Idempotency-Key, decides which operation it is. */
-export const guardRecording: MiddlewareHandler<Recorded> = guarding((c, body) => {
+export const guardRecording: MiddlewareHandler<Recorded> = guardWith((c, body) => {
   const recording = recordingOf(body, c.req.header('Idempotency-Key'));
   c.set('recording', recording);
-  return recording.kind === 'many' ? 'record_uses' : 'record_use';
+  const operation = recording.kind === 'many' ? 'record_uses' : 'record_use';
+  return { operation, isRepeatable: POLICY[operation].repeatable || recording.kind === 'identified' };
 }, noQuery);
 
 /** Sets `call` and `ask` for the handlers after it. */
-function guarding(
-  operationOf: (c: Context<Recorded>, body: string) => Operation,
+function guardWith(
+  operationOf: (c: Context<Recorded>, body: string) => { operation: Operation; isRepeatable: boolean },
   readQuery: MiddlewareHandler,
   readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
 ): MiddlewareHandler {
-  return createMiddleware<Recorded>(async function guard(c, next) {
+  return createMiddleware<Recorded>(async function guarded(c, next) {
     // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
     const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
     const logEntry = c.get('logEntry');
@@ -81,14 +82,12 @@ function guarding(
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw unauthenticated(true);
     logEntry.database = binding;
-    const operation = operationOf(c, body);
+    const { operation, isRepeatable } = operationOf(c, body);
     const lookupValue = kind === 'key' ? await credential.hash() : text;
     const now = c.get('clock')();
     const deadline = Date.now() + DATABASE_TIMEOUT_MS;
     const call: Call = { operation, credential: { kind, lookupValue }, business_id, origin, ownOrigin, now, deadline };
     logEntry.call = { operation, business_id: business_id || null, origin };
-    const isIdentified = operation === 'record_use' && c.req.header('Idempotency-Key') !== undefined;
-    const isRepeatable = POLICY[operation].repeatable || isIdentified;
     let isPermitted = false;
     const ask: Ask = async (read, steps) => {
       const sent = Date.now();
@@ -119,7 +118,7 @@ function guarding(
       await readBody?.(c, body);
       await next();
     });
-    if (isPermitted || c.res.status >= 400) return;
+    if (isPermitted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });

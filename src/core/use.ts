@@ -2,15 +2,18 @@
 import { DAY_MS, instantOf } from './time.ts';
 
 /** What a POST to usage records: one use, now; one use with an id, which counts once; or a list of uses with ids. */
-export type Recording = { kind: 'one' } | { kind: 'identified'; header: string } | { kind: 'many'; body: string };
+export type Recording =
+  | { kind: 'one' }
+  | { kind: 'identified'; idempotencyKey: string }
+  | { kind: 'many'; text: string };
 
-/** No two runs of spaces are adjacent in it; otherwise a megabyte of spaces would take minutes. */
+/** No two \s* are adjacent; otherwise matching is quadratic. */
 const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
 
-/** An empty body is one use, whatever its content type. `header` is the Idempotency-Key, if there is one. */
-export function recordingOf(body: string, header: string | undefined): Recording {
-  if (!EMPTY.test(body)) return { kind: 'many', body };
-  return header === undefined ? { kind: 'one' } : { kind: 'identified', header };
+/** An empty body is one use, whatever its content type. Neither the text nor the key is checked yet. */
+export function recordingOf(text: string, idempotencyKey: string | undefined): Recording {
+  if (!EMPTY.test(text)) return { kind: 'many', text };
+  return idempotencyKey === undefined ? { kind: 'one' } : { kind: 'identified', idempotencyKey };
 }
 
 export const MAX_USES_PER_CALL = 1000;

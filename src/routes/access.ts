@@ -70,6 +70,7 @@ export const access = newRoutes()
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries());
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
+  // Before /access/:access_id, which would take `refused` for an id.
   .get('/:business_id/access/refused', guard('read_refused_origins'), async (c) => {
     const { row } = await c.get('ask')(refusedSince({ since: originsKeptFrom(c.get('call').now) }));
     return refusedOriginsResponse(c, row);

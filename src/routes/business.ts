@@ -56,7 +56,8 @@ export const business = newRoutes()
     const query = c.req.valid('query');
     const today = dayOf(c.get('call').now);
     const limit = Number(query.limit ?? PER_PAGE);
-    const [from = ''] = [rangeOf({}, today).from, monthOf(today).first_of_month].sort();
+    const [month, range] = [monthOf(today).first_of_month, rangeOf({}, today).from];
+    const from = month < range ? month : range;
     const { row } = await c.get('ask')(businessesAfter({ limit, after: Number(query.after ?? 0), from }));
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);
@@ -66,8 +67,8 @@ export const business = newRoutes()
       read_only: row.read_only === 1,
     });
   })
-  .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
-    const { keep_old } = c.req.valid('json') ?? {};
+  .post('/:business_id/token', guard('rotate_token', { body: z._default(rotationBody, {}) }), async (c) => {
+    const { keep_old } = c.req.valid('json');
     const { business_id, now } = c.get('call');
     const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));

@@ -1,4 +1,4 @@
-// What a POST to usage records: the ids and days of its uses. Its kind was settled before the guard (core/use.ts).
+// What a POST to usage records: the ids and days of its uses. The guard has already decided which kind it is.
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse, idempotencyKeyOf } from '../core/use.ts';
@@ -21,10 +21,10 @@ export async function digestOfHeader(c: ContextOf<Guarded>, header: string): Pro
 /** The uses in a list, each id once, on the day where it comes first; and how many are listed. */
 export async function identifiedUses(
   c: ContextOf<Guarded>,
-  body: string,
+  text: string,
 ): Promise<{ uses: IdentifiedUse[]; listed: number }> {
   if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', HEADER_RULE);
-  const { uses } = await readJson(c, body, usesBody);
+  const { uses } = await readJson(c, text, usesBody);
   const { credential, now } = c.get('call');
   const errors: Record<string, string[]> = {};
   const days = new Map<string, string>();

@@ -76,12 +76,12 @@ export const usage = newRoutes()
         return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }
       case 'identified': {
-        const digest = await digestOfHeader(c, recording.header);
+        const digest = await digestOfHeader(c, recording.idempotencyKey);
         const { row, counted } = await ask(useBefore({ digest }), countOnce(digest));
         return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }
       case 'many': {
-        const { uses, listed } = await identifiedUses(c, recording.body);
+        const { uses, listed } = await identifiedUses(c, recording.text);
         const { remembered } = await ask(readVerdict, countManyOnce(uses));
         return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
       }
@@ -89,4 +89,4 @@ export const usage = newRoutes()
   });
 
 refuseOtherMethods(usage);
-usage.all('/*', notFound); // `usage` is never the id of a business
+usage.all('/*', notFound); // `usage` is never the id of a business. Last, because the first route that matches responds
