@@ -24,7 +24,7 @@ import { summaryOf } from './summary.ts';
 /** What a command prints. `failures` is not part of it: there are some if it lacks what is in a database that failed. */
 type Result = { failures?: string[]; [name: string]: unknown };
 /** The type of a method, which may declare `given` more narrowly than its caller knows it. commandLineOf has read it as declared. */
-type Run<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<Result> }['run'];
+type Runner<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<Result> }['run'];
 
 function found<T>(row: T | undefined, what: string): T {
   if (row === undefined) throw new Error(`There is no ${what} with that id.`);
@@ -37,7 +37,7 @@ async function listed<T>(databases: Databases, name: string, read: (database: Bo
   return { [name]: values.flat(), ...(failures.length > 0 ? { failures } : {}) };
 }
 
-export const RUNS: Record<CommandName, Run> = {
+export const RUNS: Record<CommandName, Runner> = {
   async 'business create'(databases, { database, ...row }, now) {
     // First: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
     if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
@@ -119,4 +119,4 @@ export const RUNS: Record<CommandName, Run> = {
   }),
   'database list': (databases, _, now) =>
     listed(databases, 'databases', async (database) => [await summaryOf(database, addDays(dayOf(now), -1))]),
-} satisfies { [N in CommandName]: Run<GivenTo<N>> };
+} satisfies { [N in CommandName]: Runner<GivenTo<N>> };

@@ -45,7 +45,7 @@ export const recordChange = (permission: Permission, $: Decision, action: Action
 /** A change can be 130 KB (500 long sites), and D1 has no text over 2 MB. */
 const PAGE_BYTES = 500_000;
 
-type Changed = Record<string, unknown> | null;
+type Content = Record<string, unknown> | null;
 
 /**
  * Reads the verdict and at most `limit` changes of the business before the one with the id `before`, newest first: as many as it takes
@@ -65,7 +65,7 @@ export const changesBefore = statement(['limit', 'before'], (permission, $) => {
   const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
     from ${page}) as page`;
   const { id, at, actor, action, before, after } = page;
-  const change = jsonObject({ id, at, actor, action, before: asJson<Changed>(before), after: asJson<Changed>(after) });
+  const change = jsonObject({ id, at, actor, action, before: asJson<Content>(before), after: asJson<Content>(after) });
   const fitting = sql<
     Json<ContentOf<typeof change>[]>
   >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;

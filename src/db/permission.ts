@@ -8,15 +8,15 @@ import { monthOf, timestampOf } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
+  type Bindable,
+  type BuiltQuery,
   builder,
   type Form,
   type Placeholders,
   placeholders,
-  type Query,
   type RowOf,
   type Statement,
   textsOf,
-  type Value,
 } from './statement.ts';
 
 /** Who requests what, and from where. The guard makes one for each request. */
@@ -71,7 +71,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
   const timestamp = timestampOf(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
-  const values: Record<string, Value> = {
+  const values: Record<string, Bindable> = {
     business_id,
     lookup_value: kind === 'operator' ? '' : credential.lookupValue,
     today: timestamp.slice(0, 10),
@@ -85,7 +85,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     must_be_active: Number(!policy.allowsInactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
-  } satisfies Record<CallValue, Value>;
+  } satisfies Record<CallValue, Bindable>;
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
   return { form: { caller: kind, candidates: sites.length }, values };
 }
@@ -209,10 +209,10 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
 /**
  * Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call.
  */
-export function statement<const N extends string, Q extends Query>(
+export function statement<const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, form: Form) => Q,
-): (values: Record<N, Value>) => Statement<RowOf<Q>> {
+): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
   const all = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
   const textFor = textsOf((form) => write(permissionFor(form), all, form));
   return (values) => ({ textFor, values });

@@ -8,9 +8,9 @@ import type { CallerKind } from '../core/credential.ts';
 /** Drizzle's query builder. It only writes SQL, so it needs no database. */
 export const builder = drizzle({} as D1Database);
 
-export type Value = string | number;
+export type Bindable = string | number;
 
-/** The part of a call that changes the SQL itself. There are at most a dozen forms. */
+/** The part of a call that changes the SQL itself. There are about a dozen forms. */
 export type Form = {
   caller: CallerKind;
   /** The number of sites that could cover the origin. */
@@ -23,7 +23,7 @@ export type Form = {
  */
 export type Statement<Row = unknown> = {
   textFor: (form: Form) => Text;
-  values: Record<string, Value>;
+  values: Record<string, Bindable>;
   row?: Row;
 };
 
@@ -39,7 +39,7 @@ export type RowsOf<S extends Steps> = {
 };
 
 /** A query of Drizzle's builder. */
-export type Query = PromiseLike<unknown> & { getSQL(): SQL };
+export type BuiltQuery = PromiseLike<unknown> & { getSQL(): SQL };
 export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 
 export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
@@ -51,7 +51,7 @@ export const placeholders = <N extends string>(names: readonly N[]): Placeholder
 const dialect = new SQLiteAsyncDialect();
 
 /** Writes the SQL of each form once. Anything in the query that is not a placeholder becomes a constant. */
-export function textsOf(write: (form: Form) => Query): (form: Form) => Text {
+export function textsOf(write: (form: Form) => BuiltQuery): (form: Form) => Text {
   const texts: Record<CallerKind, Text[]> = { key: [], token: [], operator: [] };
   return function textFor(form) {
     let text = texts[form.caller][form.candidates];

@@ -35,8 +35,8 @@ last seen first. A hint that a domain is missing. Counts are lower bounds, and w
 const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
 one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
 
-type Place = 'path' | 'query' | 'header';
-const parameter = (place: Place, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
+type ParameterIn = 'path' | 'query' | 'header';
+const parameter = (place: ParameterIn, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
   schema.check(z.meta({ param: { in: place, name, description, example } }));
 const wholeNumber = z.int().check(z.minimum(1));
 const ofPage = (name: string, description: string, example: number, schema = wholeNumber) =>

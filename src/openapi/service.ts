@@ -15,7 +15,7 @@ import {
 
 export type Refused = { status: number; body: object };
 
-function denied(refusal: Refusal, operation: Operation): Refused {
+function denial(refusal: Refusal, operation: Operation): Refused {
   const kind = POLICY[operation].allowsToken ? 'token' : 'key';
   return errors.denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
@@ -36,7 +36,7 @@ export function denials(operation: Operation): Record<string, Refused> {
   reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
   if (writes) reasons.push('read_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
-  const others = reasons.map((reason) => [reason, denied(reason, operation)] as const);
+  const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
   return { unauthenticated: errors.unauthenticated(true), ...Object.fromEntries(others) };
 }
 
@@ -46,10 +46,7 @@ export const NO_PARAMETER = { unknown_parameter: invalid('verbose', NO_PARAMETER
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalid('body', NO_BODY_RULE) };
-export const BROKEN_BODY = {
-  broken_body: errors.brokenBody(),
-  too_large: errors.tooLarge(),
-};
+export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
 export const INVALID_RANGE = {
   unknown_parameter: invalid('form', 'is not a parameter of this report: it takes from and to'),
   invalid_day: mismatch(rangeQuery.schema, { from: 'yesterday' }),

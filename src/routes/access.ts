@@ -26,8 +26,7 @@ async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<s
     if (below !== undefined && (await isShared(below))) {
       const field = `sites.${index}`;
       errors[field] = [`${field} must not cover ${below}: others own domains below it`];
-    }
-    sites.add(site ?? '');
+    } else if (site !== undefined) sites.add(site); // sitesBody has refused all that is no site
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
   return [...sites];

@@ -18,7 +18,7 @@ export type Run = (
   /** With stderr. */
   output: string;
 };
-type Log = { log(line: string): void; warn(line: string): void };
+type Printer = Record<'log' | 'warn', (line: string) => void>;
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
@@ -32,7 +32,7 @@ const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
 const HOMES = 'select distinct database from homes order by database';
 
 /** Deploys the project in `root` with the arguments of `wrangler deploy`. Throws an error of one line where it stops. */
-export function deploy(root: string, args: string[], wrangler: Run, { log, warn }: Log): void {
+export function deploy(root: string, args: string[], wrangler: Run, { log, warn }: Printer): void {
   const { config, databases, missingLimits } = planOf(root, args);
   const configArgs = config === undefined ? [] : ['--config', config];
   const run: Run = (words, mode) => wrangler([...words, ...configArgs], mode);
