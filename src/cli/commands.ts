@@ -58,7 +58,7 @@ export const COMMANDS = {
     optional: { ...fields, daily_limit: limit('1000'), monthly_limit: limit('none') },
   },
   'business delete': {
-    does: 'deletes a business and all that is its own, for good; --confirm repeats its name',
+    does: 'permanently deletes a business and everything that belongs to it; --confirm repeats its name',
     arguments: { ID },
     // Not a line: a name that is stored may be older than the rules for one.
     required: { confirm: text('Acme') },

@@ -44,7 +44,7 @@ export class Databases {
 
   /**
    * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
-   * locked, which will not be for long.
+   * locked, which is temporary.
    */
   async each<T>(read: (database: BoundDatabase) => Promise<T>): Promise<{ values: T[]; failures: string[] }> {
     const results = await Promise.allSettled(this.all.map(read));

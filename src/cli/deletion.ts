@@ -1,4 +1,4 @@
-// How the operator deletes a business and all that is its own.
+// How the operator deletes a business and everything that belongs to it.
 import { and, eq, inArray, lt, ne, sql } from 'drizzle-orm';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';

@@ -1,5 +1,5 @@
-// Where a new owner goes, and whose an imported token is. Both are claimed in DB, the first database, so that two commands at once
-// agree.
+// Which database a new owner gets, and which owner has an imported token. Both are claimed in DB, the first database, so that two
+// commands at once agree.
 import { and, eq, gt, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { hashOf } from '../core/credential.ts';

@@ -14,7 +14,7 @@ export type Credential = {
 export type CallerKind = Credential['kind'] | 'operator';
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
-/** Of random characters, and of the letters of databases: the place of a letter is the number of its database. */
+/** For random characters, and for the letters of databases: the position of a letter is the number of its database. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The letter that names the database, and random characters. Older credentials have no letter: they are in database 0. */
 const OURS = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);

@@ -1,5 +1,5 @@
 // The rules for domains (docs/api.md, "Sites"): what a site may be when it is registered, and which sites cover an
-// origin. A stored site is an origin exactly as browsers serialise it, so a visitor's header is only ever compared.
+// origin. A stored site is an origin exactly as browsers serialize it, so a visitor's header is only ever compared.
 
 /** The most sites that a business can have, and that one call can add. */
 export const MAX_SITES = 500;
@@ -143,7 +143,7 @@ export function sitesCovering(origin: string): string[] {
 function wildcardsOver(origin: string): string[] {
   if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);
-  // Well-formed is what serialises to itself: so it has no default port, no leading zeros, no capitals, no path.
+  // Well-formed is what serializes to itself: so it has no default port, no leading zeros, no capitals, no path.
   if (url === null || url.origin !== origin || url.port === '0') return [];
   const { protocol, hostname, port } = url;
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];

@@ -14,7 +14,7 @@ export const timestampOf = (instant: Date): string => instant.toISOString().repl
 /** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
-/** The first day of the month of a day or a timestamp, and a last one that no month exceeds. */
+/** The first day of the month of a day or a timestamp, and the 31st, which may not exist: days compare as strings. */
 export function monthOf(written: string) {
   const month = written.slice(0, 8);
   return { first_of_month: `${month}01`, last_of_month: `${month}31` };

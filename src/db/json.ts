@@ -24,7 +24,7 @@ export const jsonList = <F extends Field>(entry: F): SQL<Json<DataOf<F>[]>> => s
 /** A subquery of one value. */
 export const selectOne = <T>(value: SQL<T>, from: SQL): SQL<T> => sql`(select ${value} ${from})`;
 
-/** A text that is JSON already, as a member: a column of a subquery is a mere text to SQLite. */
+/** A text that is JSON already, as a member: a column of a subquery is plain text to SQLite. */
 export const asJson = <T>(text: Column | SQL): SQL<Json<T>> => sql`json(${text})`;
 
 export const parseJson = <T>(text: Json<T>): T => JSON.parse(text);

@@ -1,4 +1,4 @@
-// The day on which an API key was used last.
+// The day on which an API key was last used.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { apiKeys } from './schema.ts';

@@ -1,6 +1,5 @@
-// What an error of D1 means for the batch that met it. D1 has no error codes, so this reads the message.
-// https://developers.cloudflare.com/d1/observability/debug-d1/#error-list, and workerd's src/cloudflare/internal/d1-api.ts. Where a text is
-// from is said in test/outage.test.ts.
+// What an error of D1 means for its batch, read from the message: D1 has no error codes. test/outage.test.ts says where each text is from. See
+// https://developers.cloudflare.com/d1/observability/debug-d1/#error-list, and workerd's src/cloudflare/internal/d1-api.ts.
 import { DrizzleQueryError } from 'drizzle-orm';
 
 /**

@@ -45,8 +45,8 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today, the refused origins of some businesses, and
- * in turn former tokens or changes. At most five statements: of the free plan's 50, ten databases use no more.
+ * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today, the refused origins of some businesses, and,
+ * on alternate minutes, former tokens or changes. At most five statements, so ten databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
@@ -80,7 +80,7 @@ async function purgeChanges(db: Database, now: Date): Promise<void> {
   await db.delete(changes).where(sql`(subject, subject_id, id) in ${due}`);
 }
 
-/** Looks at one slice of the businesses in each minute of the day, so a day passes over all. `last_seen` has no index. */
+/** Looks at one slice of the businesses in each minute of the day, so each is visited once a day. `last_seen` has no index. */
 async function purgeRefusedOrigins(db: Database, now: Date, minute: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;

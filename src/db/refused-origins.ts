@@ -1,4 +1,4 @@
-// Origins that were refused although the credential was valid: a hint for the owner, never a ground for a decision.
+// Origins that were refused although the credential was valid: a hint for the owner, never the basis of a decision.
 import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';

@@ -1,9 +1,9 @@
-// Which form of a response the caller prefers.
+// Which type of a response the caller prefers.
 import { parseAccept } from 'hono/utils/accept';
 
 /**
- * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). The most specific range that matches a form says its weight. The
- * higher weight wins, and of equal ones the form that is named first. A star for both means JSON.
+ * Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). A type's weight comes from the most specific range that matches
+ * it. The higher weight wins, and of equal ones the type that is named first. The range of all types, with two stars, means JSON.
  */
 export function prefersCsv(accept = ''): boolean {
   if (!/text/i.test(accept)) return false; // most callers send */*, which need not be parsed

@@ -49,7 +49,7 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** There is no credential, or it is not valid. `sent`: anything was sent as a credential, in whatever way. */
+/** There is no credential, or it is not valid. `sent` says whether anything was sent as a credential. */
 export const unauthenticated = (sent: boolean) =>
   new ServiceError(
     'unauthenticated',

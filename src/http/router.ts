@@ -1,4 +1,4 @@
-// How routes are found, and which methods a path has: the routes say so, and nothing else lists them.
+// How routes are found, and which methods a path has: the routes say so. ORDER is their order, with each method that there may be.
 import { HonoBase } from 'hono/hono-base';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { RouterRoute } from 'hono/types';

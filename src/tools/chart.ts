@@ -1,5 +1,5 @@
 // What is served of the chart under /v1, which is a promise: its attributes, events, parts and custom properties keep their
-// meaning there. Its bytes do not: a deployment may mend the chart.
+// meaning there. Its bytes do not: a deployment may fix the chart.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

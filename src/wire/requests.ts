@@ -7,7 +7,7 @@ import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
 import { MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
-/** The parameters of an operation. `name` is what the refusal of another parameter calls the operation. */
+/** The parameters of an operation. `name` is how the error for an unknown parameter names the operation. */
 export type Query = { name: string; schema: z.ZodMiniObject };
 
 const names = new Intl.ListFormat('en');

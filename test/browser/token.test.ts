@@ -64,7 +64,7 @@ test('pages of any subdomain pass once they are registered, and neither the doma
   }
 });
 
-test('a page is identified by the origin that its browser serialises, however its address was written', async () => {
+test('a page is identified by the origin that its browser serializes, however its address was written', async () => {
   const business = await newBusiness(`http://B\u00fccher.example:${ports.a}/shop`, `http://LOCALHOST:${ports.a}`);
   for (const host of ['b\u00fccher.example', 'XN--BCHER-KVA.example', 'user:secret@LocalHost']) {
     expect(await report(await visit(`http://${host}:${ports.a}/`), business)).toEqual(REPORT);

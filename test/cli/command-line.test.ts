@@ -22,7 +22,7 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   ],
   'business delete': [
     'business delete ID --confirm Acme',
-    'deletes a business and all that is its own, for good; --confirm repeats its name',
+    'permanently deletes a business and everything that belongs to it; --confirm repeats its name',
   ],
   'business status': [
     'business status ID STATUS',

@@ -68,7 +68,7 @@ export function connect(key: string, onEnd: () => void) {
     businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
-    /** Enough to recognise the key. */
+    /** Enough to recognize the key. */
     tail: key.slice(-4),
     businesses: (after: number) => page(after, PER_PAGE),
     /** Pages for a search: as few as there can be. */
