@@ -91,6 +91,21 @@ describe('one row', () => {
   });
 });
 
+describe.each(ROUTES)('of $name', (route) => {
+  test(`there ${route.action === null ? 'is no row' : 'is one row'}: \`action\` in test/routes.ts says so`, async () => {
+    const { business, key, actor } = await owned({ sites: [A, B] });
+    const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
+    // The entry in the table is one that nobody has.
+    const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, entry.id) : route.path(business);
+    const { method, body, headers = {} } = route;
+    const { status } = await call(method, path, { as: key, headers, ...(body === undefined ? {} : { body }) });
+    expect(status).toBe(200);
+    const rows = await business.db.select().from(changes).where(eq(changes.subject_id, business.id));
+    const expected = route.action === null ? [] : [{ subject: 'business', actor, action: route.action }];
+    expect(rows.map(({ subject, actor, action }) => ({ subject, actor, action }))).toEqual(expected);
+  });
+});
+
 describe('no row', () => {
   const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
 

@@ -61,7 +61,8 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
 test('every route of the service is in the table of this suite', () => {
   const served = newApp().app.api.routes.filter(({ method }) => method !== 'ALL');
   const names = new Set(served.map(({ method, path }) => `${method} ${path}`));
-  expect(names).toEqual(new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]));
+  const known = new Set([...PUBLIC, ...ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)]);
+  expect(names, 'add a row to test/routes.ts for each route').toEqual(known);
 });
 
 test('a handler that responds without having asked the database is a fault of ours: 500, whatever it wrote', async () => {

@@ -1,8 +1,10 @@
 // Every route that the guard protects, and how it answers. A route that is missing here fails the test that walks the app.
+import type { Action } from '../src/db/changes.ts';
+
 export type AnyRoute = Route | Unnamed;
 export type Route = {
   name: string;
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** As the app registers it. */
   pattern: string;
   path: (business: { id: string | number }) => string;
@@ -17,6 +19,8 @@ export type Route = {
   tokenRefusal: string | null;
   /** Whether it changes or records something, which a key that can only read may not. */
   writes: boolean;
+  /** What the list of changes says of it, or null if it is no change. */
+  action: Action | null;
   /** What the owner of a business that is not active is told, or null where he may. */
   inactiveRefusal: string | null;
   unknownBusiness: { status: number; body: object };
@@ -43,6 +47,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { query: '?from=tomorrow' },
     tokenRefusal: null,
     writes: false,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: usageUnknown,
   },
@@ -54,6 +59,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
     writes: true,
+    action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -66,6 +72,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
     writes: true,
+    action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -78,6 +85,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { uses: [] } },
     tokenRefusal: 'A business token cannot report past uses. Use an API key.',
     writes: true,
+    action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
   },
@@ -89,6 +97,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot read access domains. Use an API key.',
     writes: false,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -101,6 +110,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { sites: 'https://new.example' } },
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    action: 'add_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -113,6 +123,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    action: 'remove_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -124,6 +135,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    action: 'remove_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -135,6 +147,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot read refused origins. Use an API key.',
     writes: false,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -146,6 +159,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change refused origins. Use an API key.',
     writes: true,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -158,6 +172,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { keep_old: '31d' } },
     tokenRefusal: 'A business token cannot rotate tokens. Use an API key.',
     writes: true,
+    action: 'rotate_token',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -169,6 +184,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { query: '?limit=101' },
     tokenRefusal: 'A business token cannot read changes. Use an API key.',
     writes: false,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
@@ -184,6 +200,7 @@ export const ROUTES: (Route | Unnamed)[] = [
     bad: { query: '?limit=51' },
     tokenRefusal: 'A business token cannot list businesses. Use an API key.',
     writes: false,
+    action: null,
     inactiveRefusal: null,
     unknownBusiness: null,
   },

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { POLICY } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
+import { ROUTES } from '../routes.ts';
 
+const templateOf = (pattern: string) => pattern.replaceAll(/:(\w+)/g, '{$1}');
 const { routes } = createApp(() => new Date(0), console).api;
 const served = [
   ...new Set(
-    routes
-      .filter(({ method }) => method !== 'ALL')
-      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+    routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${templateOf(path)}`),
   ),
 ];
 const api = readFileSync('docs/api.md', 'utf8');
@@ -21,6 +21,18 @@ test('src/openapi/document.ts describes every route, and nothing else', () => {
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(described.sort(), 'describe each route in `paths`').toEqual(served.toSorted());
+});
+
+test('src/openapi/document.ts describes the body of every route that takes one', () => {
+  const withBody = ROUTES.filter(({ body }) => body !== undefined);
+  const undescribed = withBody.filter(({ method, pattern }) => {
+    const operations = openapi().paths?.[templateOf(pattern)];
+    return operations?.[method.toLowerCase() as Lowercase<typeof method>]?.requestBody === undefined;
+  });
+  expect(
+    undescribed.map(({ name }) => name),
+    'give each a `requestBody`, with examples',
+  ).toEqual([]);
 });
 
 test('docs/api.md, "Basics", has a row for every route', () => {
