@@ -1,4 +1,4 @@
-// docs/design.md, "Layers": the linter names an import that goes the wrong way, and lets the others pass.
+// docs/design.md, "Layers": the linter names an import of a layer that is not in the third column, and lets the others pass.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -47,6 +47,10 @@ const LAYERS: Record<string, { refused: string[]; allowed: string[] }> = {
     refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../page/report.ts', '../tools/port.ts'],
     allowed: ['../core/time.ts', '../db/schema.ts', 'node:fs'],
   },
+  'src/tools/x.ts': {
+    refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../app.ts', '../wire/requests.ts', 'hono'],
+    allowed: ['../core/time.ts', '../db/schema.ts', '../cli/keys.ts', '../openapi/document.ts', '../page/languages.ts'],
+  },
   'src/page/owner/x.ts': {
     refused: ['../../db/schema.ts', '../../http/log.ts', '../../cli/keys.ts', '../../tools/port.ts', 'drizzle-orm'],
     allowed: ['../../core/time.ts', '../../wire/responses.ts', '../../app.ts', 'hono/client'],
@@ -74,7 +78,7 @@ beforeAll(() => {
     found[rule]?.push(`${file.slice(file.indexOf('src/'))}:${line}`);
 });
 
-test.each(Object.entries(LAYERS))('%s imports nothing from above', (file, { refused }) => {
+test.each(Object.entries(LAYERS))('%s may import some layers, and not others', (file, { refused }) => {
   const expected = refused.map((_, index) => `${file}:${index + 1}`);
   expect(found.noRestrictedImports?.filter((place) => place.startsWith(`${file}:`)).sort()).toEqual(expected);
 });
