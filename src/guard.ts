@@ -26,12 +26,12 @@ import type { Query } from './wire/requests.ts';
 /** How long a request waits for its database, in all. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
-type Body = z.ZodMiniType<object>;
-/** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`. */
+type Body = z.ZodMiniType<object | undefined>;
+/** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`, which is {} if it is empty. */
 type Valid<Q extends Query, B extends Body> = {
   in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
   out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
-    (Body extends B ? object : { json: z.output<B> });
+    (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
 /** Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. */
@@ -44,7 +44,7 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
     query === undefined ? noQuery : queryInput(query),
     async (c, text) => {
       if (body === undefined) await requireNoBody(c, text);
-      else c.req.addValidatedData('json', await readJson(c, text, body));
+      else c.req.addValidatedData('json', (await readJson(c, text, body)) ?? {});
     },
   );
 

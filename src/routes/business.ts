@@ -67,7 +67,7 @@ export const business = newRoutes()
       read_only: row.read_only === 1,
     });
   })
-  .post('/:business_id/token', guard('rotate_token', { body: z._default(rotationBody, {}) }), async (c) => {
+  .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');
     const { business_id, now } = c.get('call');
     const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
