@@ -315,6 +315,18 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(importing(user_id, token)).rejects.toThrow('This token is already in use.');
   });
 
+  test('not by two commands that both claimed it, though the first business has replaced it since', async () => {
+    const user_id = newUser();
+    const token = `${IMPORTED}raced`;
+    const home = homes[0] as (typeof homes)[number];
+    await claimToken(all(), token, user_id, NOW);
+    await claimToken(all(), token, user_id, NOW);
+    const { id } = await createBusiness(home, { ...FIELDS, user_id, token }, NOW);
+    await rotateToken(home, id, NOW, 3_600_000);
+    const again = createBusiness(home, { ...FIELDS, user_id, token }, NOW);
+    await expect(again).rejects.toThrow('This token is already in use.');
+  });
+
   test('but a claim whose business was not made may be repeated', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;

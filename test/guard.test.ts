@@ -49,6 +49,7 @@ const askBadly = (route: AnyRoute, business: { id: number | string }, options: C
 async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, body: object, sent = true) {
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
   expect(answer.headers.get('Error-Code')).toBe(answer.lines.map((line) => (line as { refusal: string }).refusal)[0]);
+  if (status === 401) expect(answer.headers.get('Server-Timing')).toBeNull();
   const challenge = answer.headers.get('WWW-Authenticate');
   if (status !== 401) expect(challenge).toBeNull();
   else expect(challenge).toMatch(body === UNAUTHENTICATED && sent ? INVALID_TOKEN : /^Bearer$/);

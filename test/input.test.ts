@@ -145,12 +145,35 @@ describe.each(ROUTES)('to $name', (route) => {
   test('a body is refused where there is none to take', async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
-    for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0'])
+    for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
       expect(await refused('', { body })).toEqual(refusal('body', message));
     const { key, ...business } = await newBusiness();
     const { status } = await call('DELETE', route.path(business), { as: key, body: ' \r\n\t' });
     expect(status).toBe(route.granted ?? 200);
   });
+});
+
+test.each([
+  ['{"uses":[{"id":"a","id":"b"}]}', 'usage'],
+  ['{"uses":[{"id":"a"}],"uses":[]}', 'usage'],
+  ['{"sites":["https://a.example"],"sites":["https://b.example"]}', 'access'],
+  ['{"sites":["https://a.example"],"\\u0073ites":["https://b.example"]}', 'access'],
+] as const)('a member that is given twice is refused, not the last one taken: %s', async (body, resource) => {
+  const business = await newBusiness();
+  const before = await everything();
+  const message = 'body must not have a member twice in one object';
+  const { status, body: answer } = await call('POST', business[resource], { as: business.key, body });
+  expect({ status, body: answer }).toEqual(refusal('body', message));
+  expect(await everything()).toBe(before);
+});
+
+test.each([
+  '{"sites":["https://a.example:443/x:y"]}',
+  '{ "sites" : [ "https://{[:]}.example" , "https://a.example" ] }',
+])('colons and brackets inside strings are no members: %s', async (body) => {
+  const { access, key } = await newBusiness();
+  const { body: answer } = await call('POST', access, { as: key, body });
+  expect(answer.message ?? '').not.toContain('twice');
 });
 
 test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {

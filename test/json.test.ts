@@ -1,6 +1,6 @@
 // The look at a JSON text before it is parsed.
 import { describe, expect, test } from 'vitest';
-import { isSmallJson } from '../src/core/json.ts';
+import { partsIn } from '../src/core/json.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const list = (parts: number, part: string) => `[${Array(parts).fill(part)}]`;
@@ -15,7 +15,7 @@ describe('a JSON text is small', () => {
     ['with what only looks like the end of a string', JSON.stringify([`\\"${'['.repeat(40)}`, `"${'{'.repeat(40)}`])],
     ['with nothing', ''],
   ])('%s', (_, text) => {
-    expect(isSmallJson(text)).toBe(true);
+    expect(partsIn(text)).not.toBeNull();
   });
 
   test.each([
@@ -26,6 +26,6 @@ describe('a JSON text is small', () => {
     ['behind a string that ends in a backslash', `["\\\\",${nested(33)}]`],
     ['that is no JSON, and of brackets alone', '['.repeat(1_000_000)],
   ])('not %s', (_, text) => {
-    expect(isSmallJson(text)).toBe(false);
+    expect(partsIn(text)).toBeNull();
   });
 });

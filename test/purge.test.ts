@@ -132,8 +132,13 @@ test('the last change of a business is kept, so ids never start again', async ()
   await rotate();
   await rotate();
   expect(await rotate()).toEqual([1, 2, 3]);
-  for (const days of [400, 401, 420]) await run(days, 1);
+  for (const days of [400, 401, 420]) await run(days, 3);
   expect(await rotate(new Date(NOW.getTime() + 500 * DAY_MS))).toEqual([3, 4]);
+  // It is not the last any more, and long overdue: the first run of a day takes it.
+  await run(501, 3);
+  expect(await rotate(new Date(NOW.getTime() + 501 * DAY_MS))).toEqual([3, 4, 5]);
+  await run(502, 1);
+  expect(await rotate(new Date(NOW.getTime() + 502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
 test('a refused origin is forgotten on the day after the 90th, when it is no longer shown, and not a day before', async () => {

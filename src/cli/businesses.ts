@@ -23,6 +23,7 @@ import { raiseIds } from './homes.ts';
 type Fields = Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 type Changeable = Fields & Pick<BusinessRow, 'status'> & Limits;
 
+const IN_USE = 'This token is already in use.';
 const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as const;
 
 /**
@@ -53,14 +54,12 @@ export async function createBusiness(
   );
   // Now, because nobody knows it any more when it is replaced: what was imported once is never imported again.
   const isCreated = sql`exists (select 1 from ${businesses} where ${eq(businesses.token, token)})`;
-  const retired = db
-    .insert(retiredTokens)
-    .select(
-      sql`select ${fields.token === undefined ? null : await hashOf(token)} where ${fields.token !== undefined} and ${isCreated}`,
-    )
-    .onConflictDoNothing();
-  const [, , [created]] = await db.batch([...raiseIds(home), insert, change, retired]);
-  if (created === undefined) throw new Error('This token is already in use.');
+  const hash = fields.token === undefined ? null : await hashOf(token);
+  const retired = db.insert(retiredTokens).select(sql`select ${hash} where ${hash !== null} and ${isCreated}`);
+  const [, , [created]] = await db.batch([...raiseIds(home), insert, change, retired]).catch((error) => {
+    throw /retired_tokens\.hash/.test(error.message) ? new Error(IN_USE) : error;
+  });
+  if (created === undefined) throw new Error(IN_USE);
   return created;
 }
 

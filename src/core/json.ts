@@ -13,8 +13,11 @@ const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Whether a text is within both limits. It reads each character once and does not check that the text is JSON. */
-export function isSmallJson(text: string): boolean {
+/**
+ * The number of parts of a text, or null if it is not within both limits. It reads each character once and does not check that the text
+ * is JSON.
+ */
+export function partsIn(text: string): number | null {
   let depth = 0;
   let parts = 0;
   let inString = false;
@@ -30,7 +33,14 @@ export function isSmallJson(text: string): boolean {
       depth += 1;
       parts += 1;
     }
-    if (depth > MAX_JSON_DEPTH || parts > MAX_JSON_PARTS) return false;
+    if (depth > MAX_JSON_DEPTH || parts > MAX_JSON_PARTS) return null;
   }
-  return true;
+  return parts;
+}
+
+/** The number of parts of a parsed value. It is less than that of its text if an object has a member twice: the last one counts. */
+export function partsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value);
+  return inside.reduce<number>((sum, entry) => sum + partsOf(entry), Array.isArray(value) ? 1 : 1 + inside.length);
 }

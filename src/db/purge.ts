@@ -15,7 +15,7 @@ export const IDS_PER_STATEMENT = 4000;
 /** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
 export const ID_STATEMENTS = 3;
 const CHANGES_PER_STATEMENT = 4000;
-/** How many days after its last day a change is still looked for. Otherwise each run would look at all that stay. */
+/** How many days after its last day a change is still looked for by each run. */
 const CHANGES_OVERDUE_DAYS = 30;
 /** For each database. The next run begins a minute after this one. */
 const TIMEOUT_MS = 30_000;
@@ -50,7 +50,7 @@ export async function purgeAll(
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-  await (minute % 2 === 0 ? purgeFormerTokens(db, now) : purgeChanges(db, now));
+  await (minute % 2 === 0 ? purgeFormerTokens(db, now) : purgeChanges(db, now, minute === 1));
   await purgeRefusedOrigins(db, now, minute);
   const due = db
     .select({ business_id: ledger.business_id, digest: ledger.digest })
@@ -66,10 +66,11 @@ export async function purge(db: Database, now: Date): Promise<void> {
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
-/** The last change of a business or user stays, so that ids never start again. */
-async function purgeChanges(db: Database, now: Date): Promise<void> {
+/** The last change of a business or user stays, so that ids never start again. The first run of a day looks at all that stayed. */
+async function purgeChanges(db: Database, now: Date, isFirst: boolean): Promise<void> {
   const keptFrom = changesKeptFrom(now);
-  const isOverdue = and(lt(changes.at, keptFrom), gte(changes.at, addDays(keptFrom, -CHANGES_OVERDUE_DAYS)));
+  const from = isFirst ? '' : addDays(keptFrom, -CHANGES_OVERDUE_DAYS);
+  const isOverdue = and(lt(changes.at, keptFrom), gte(changes.at, from));
   const next = sql`select 1 from ${changes} as later where later.subject = ${changes.subject}
     and later.subject_id = ${changes.subject_id} and later.id > ${changes.id}`;
   const due = db

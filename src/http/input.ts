@@ -3,13 +3,14 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { isSmallJson, MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../core/json.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_PARTS, partsIn, partsOf } from '../core/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { NO_BODY_RULE, NO_QUERY, type Query, unknownRule } from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
 const JSON_RULE = 'must be JSON';
+const REPEATED_RULE = 'must not have a member twice in one object';
 const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
@@ -73,7 +74,7 @@ export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, nex
 
 /** Refuses every body: with one, a `DELETE` would remove more than its sender means. */
 export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
-  if (body.trim() !== '') throw await invalidField(c, 'body', NO_BODY_RULE);
+  if (/[^\t\n\r ]/.test(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
 }
 
 /**
@@ -89,9 +90,11 @@ export async function readJson<S extends z.ZodMiniType>(
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }
-  if (!isSmallJson(body)) throw await invalidField(c, 'body', SMALL_JSON_RULE);
+  const parts = partsIn(body);
+  if (parts === null) throw await invalidField(c, 'body', SMALL_JSON_RULE);
   const value = jsonIn(body);
   if (value === undefined) throw await invalidField(c, 'body', JSON_RULE);
+  if (partsOf(value) !== parts) throw await invalidField(c, 'body', REPEATED_RULE);
   const result = z.safeParse(schema, value);
   if (!result.success) throw await invalidInput(c, errorsOf(result.error.issues));
   return result.data;

@@ -45,7 +45,8 @@ export function send(
   const { request_id, d1 } = c.get('logEntry');
   const response = new Response(body, { status, headers: HEADERS });
   response.headers.set('X-Request-Id', request_id);
-  if (d1.round_trips > 0) response.headers.set('Server-Timing', `d1;dur=${d1.ms}`);
+  // A 401 does not tell whether a database was asked.
+  if (d1.round_trips > 0 && status !== 401) response.headers.set('Server-Timing', `d1;dur=${d1.ms}`);
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   return response;
 }
