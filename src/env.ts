@@ -4,7 +4,7 @@ import type { Credential } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { Operation } from './core/policy.ts';
 import type { Ask, Cost } from './db/batch.ts';
-import type { Call } from './db/permission.ts';
+import type { Call } from './db/call.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
 export type Bindings = {

@@ -2,7 +2,8 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { sitesCovering } from '../core/site.ts';
 import { noCost, runBatch } from '../db/batch.ts';
-import { type Call, readVerdict } from '../db/permission.ts';
+import type { Call } from '../db/call.ts';
+import { readVerdict } from '../db/permission.ts';
 import { access, type BusinessRow, type Database } from '../db/schema.ts';
 
 /** Whether a page of `origin` may use the token of a business now, and the entry that covers the origin, or null if none does. */

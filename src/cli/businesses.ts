@@ -4,7 +4,8 @@ import { hashOf, newCredential } from '../core/credential.ts';
 import type { Limits } from '../core/limits.ts';
 import { timestampOf } from '../core/time.ts';
 import { noCost, runBatch } from '../db/batch.ts';
-import { callByOperator, readVerdict } from '../db/permission.ts';
+import { callByOperator } from '../db/call.ts';
+import { readVerdict } from '../db/permission.ts';
 import {
   access,
   type BusinessRow,

@@ -1,10 +1,11 @@
 // The statements that change the access domains of a business.
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { MAX_SITES } from '../core/site.ts';
+import { $call } from './call.ts';
 import { recordChange } from './changes.ts';
 import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { $call, statement } from './permission.ts';
+import { statement } from './permission.ts';
 import { access, businesses } from './schema.ts';
 import { builder } from './statement.ts';
 

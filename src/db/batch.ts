@@ -1,5 +1,6 @@
 // The round trip that a request makes to its database, and the cost.
-import { type Call, type Verdict, valuesOf } from './permission.ts';
+import { type Call, valuesOf } from './call.ts';
+import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
 
 /**

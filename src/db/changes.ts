@@ -1,9 +1,10 @@
 // Who changed what. The row is written in the same batch as the change, if that was decided.
 import { and, desc, eq, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addDays, dayOf } from '../core/time.ts';
+import { $call } from './call.ts';
 import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
-import { $call, type Permission, permittedId, statement, withVerdict } from './permission.ts';
+import { type Permission, permittedId, statement, withVerdict } from './permission.ts';
 import { businesses, changes } from './schema.ts';
 import { builder } from './statement.ts';
 

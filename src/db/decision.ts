@@ -1,7 +1,8 @@
 // The steps of a change, all in one batch: decided, recorded (changes.ts), kept, applied, dropped. They must run in this order, because
 // each reads what a later one overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { $call, isInTime, type Permission, permittedId } from './permission.ts';
+import { $call } from './call.ts';
+import { isInTime, type Permission, permittedId } from './permission.ts';
 import { businessColumns, businesses } from './schema.ts';
 import { builder, type Placeholders } from './statement.ts';
 

@@ -1,11 +1,8 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
 import { and, eq, gte, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { type Credential, namespaceOf } from '../core/credential.ts';
-import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
-import { sitesCovering } from '../core/site.ts';
-import { monthOf, timestampOf } from '../core/time.ts';
-import { KEEP_ID_DAYS } from '../core/use.ts';
+import type { Refusal } from '../core/policy.ts';
+import { $call, CALL_VALUES, type CallValue, candidate } from './call.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
   type Bindable,
@@ -18,77 +15,6 @@ import {
   type Statement,
   textsOf,
 } from './statement.ts';
-
-/** Who requests what, and from where. The guard makes one for each request. */
-export type Call = {
-  operation: Operation;
-  /** `lookupValue` is the hash of an API key, or a business token as it is. The operator's commands need no credential. */
-  credential: { kind: Credential['kind']; lookupValue: string } | { kind: 'operator' };
-  /** 0, which no business has, if the path has no valid id. */
-  business_id: number;
-  /** Null if the caller is a server. */
-  origin: string | null;
-  /** The origin of the service itself. API keys are always accepted from there. */
-  ownOrigin: string;
-  now: Date;
-  /** When the caller is told that the database did not respond, in milliseconds since 1970. A batch that begins later does nothing. */
-  deadline: number;
-};
-
-/** A call by a command of the operator. */
-export const callByOperator = (operation: Operation, business_id: number, now: Date): Call => ({
-  ...{ operation, business_id, now },
-  ...{ credential: { kind: 'operator' }, origin: null, ownOrigin: '', deadline: Number.MAX_SAFE_INTEGER },
-});
-
-const CALL_VALUES = [
-  'business_id',
-  'lookup_value',
-  'today',
-  'first_of_month',
-  'last_of_month',
-  'now',
-  'deadline',
-  'keep_days',
-  'token_refused',
-  'writes',
-  'names_business',
-  'must_be_active',
-  'origin_is_exempt',
-  'origin_refusal',
-] as const;
-type CallValue = (typeof CALL_VALUES)[number];
-/** The placeholders for the values of a call. */
-export const $call = placeholders(CALL_VALUES);
-
-/** The name of the value for one of the sites that could cover the origin. */
-const candidate = (index: number) => `site_${index}`;
-
-/** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
-export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now, deadline }: Call) {
-  const { kind } = credential;
-  const policy = POLICY[operation];
-  const timestamp = timestampOf(now);
-  const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
-  const sites = origin === null || isExempt ? [] : sitesCovering(origin);
-  const values: Record<string, Bindable> = {
-    business_id,
-    lookup_value: kind === 'operator' ? '' : credential.lookupValue,
-    today: timestamp.slice(0, 10),
-    ...monthOf(timestamp),
-    now: timestamp,
-    deadline: deadline / 1000,
-    keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
-    token_refused: Number(kind === 'token' && !policy.allowsToken),
-    writes: Number(policy.writes),
-    names_business: Number(policy.resource !== 'businesses'),
-    must_be_active: Number(!policy.allowsInactive),
-    origin_is_exempt: Number(isExempt),
-    origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
-  } satisfies Record<CallValue, Bindable>;
-  for (const [index, site] of sites.entries()) values[candidate(index)] = site;
-  return { form: { caller: kind, candidates: sites.length }, values };
-}
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(

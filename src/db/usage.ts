@@ -1,7 +1,8 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { $call } from './call.ts';
 import type { Json } from './json.ts';
-import { $call, isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
+import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 

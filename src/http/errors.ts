@@ -2,8 +2,8 @@
 import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
 import { POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
+import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
-import type { Call } from '../db/permission.ts';
 import type { ContextOf, Env } from '../env.ts';
 import type { ErrorBody } from '../wire/responses.ts';
 import { json } from './response.ts';
