@@ -31,6 +31,10 @@ export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
 export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
+/** Who makes a change: an API key, or the operator's commands, which have none. */
+const actorOf = ({ key_id, key_last_four }: Permission) =>
+  sql`coalesce('key ' || ${key_id} || ' (…' || ${key_last_four} || ')', 'operator')`;
+
 /**
  * Records a change of the business in the path, if it was decided. `before` and `after` are JSON of what changes, or null. They read
  * what is stored, so this comes before the step that applies the change.
@@ -39,7 +43,7 @@ export const recordChange = (permission: Permission, $: Decision, action: Action
   // The columns of the table, in their order.
   builder.insert(changes).select(
     sql`select 'business', ${$call.business_id}, ${nextId(sql`'business'`, sql`${$call.business_id}`)}, ${$call.now},
-      ${permission.actor}, ${sql.raw(`'${action}'`)}, ${before}, ${after}
+      ${actorOf(permission)}, ${sql.raw(`'${action}'`)}, ${before}, ${after}
       from ${businesses} cross join ${permission} where ${isDecided($)}`,
   );
 

@@ -55,15 +55,12 @@ const NULL = sql`null`;
 function permissionFor(form: Form) {
   const isKey = form.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
-  const keyName = sql`'key ' || ${apiKeys.id} || ' (…' || ${apiKeys.last_four} || ')'`;
-  const actors = { key: keyName, token: NULL, operator: sql`'operator'` };
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
     refusal: sql<Refusal | null>`(${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
-    /** As changes name the caller. A token makes none. */
-    actor: sql<string>`${actors[form.caller]}`.as('actor'),
+    key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
     read_only: ofKey<number>(apiKeys.read_only, 'read_only'),

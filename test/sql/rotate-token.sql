@@ -32,7 +32,7 @@ select
     end
   ) as refusal,
   api_keys.id as key_id,
-  'key ' || api_keys.id || ' (…' || api_keys.last_four || ')' as actor,
+  api_keys.last_four as key_last_four,
   api_keys.user_id as key_user_id,
   api_keys.business_id as key_business_id,
   api_keys.read_only as read_only,
@@ -167,7 +167,7 @@ select
       and changes.subject_id = :business_id
   ),
   :now,
-  actor,
+  coalesce('key ' || key_id || ' (…' || key_last_four || ')', 'operator'),
   'rotate_token',
   (
     select

@@ -32,7 +32,7 @@ select
     end
   ) as refusal,
   null as key_id,
-  null as actor,
+  null as key_last_four,
   null as key_user_id,
   null as key_business_id,
   null as read_only,
