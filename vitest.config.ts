@@ -60,7 +60,8 @@ export default defineConfig({
           ...nodeOptions,
           name: 'node',
           include: nodeTests,
-          globalSetup: [nodeOptions.globalSetup, 'test/node/served.ts'],
+          // The server needs the assets, and a project's setup runs before that of all.
+          globalSetup: ['test/node/assets.ts', nodeOptions.globalSetup, 'test/node/served.ts'],
         },
       },
       { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },
