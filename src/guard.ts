@@ -105,7 +105,7 @@ function guardWith(
       if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
       // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
       if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
-        throw batchError(new Error('no response within the time of the database'), isRepeatable);
+        throw batchError(new Error('no response within the deadline, by the clock of the database'), isRepeatable);
       }
       if (unmarked_key !== null) {
         afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(now)));
