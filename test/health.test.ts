@@ -55,7 +55,7 @@ test('is {"status":true} while every database responds, for everybody, and is ne
     expect(answer.headers.get('Content-Type')).toBe('application/json');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect(answer.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
-    expect(answer.cost.rows_read).toBeLessThanOrEqual(homes.length);
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(2 * homes.length);
     expect(answer.lines).toMatchObject([
       { status: 200, refusal: null, credential: null, d1: { ...answer.cost, ms: expect.any(Number) } },
     ]);
@@ -99,6 +99,22 @@ describe('is 503 where a database', () => {
   });
 });
 
+test('is 503 where a database is not the one of its binding', async () => {
+  const mark = (number: number, mark: string) =>
+    homes[number]?.d1.prepare('insert into identity values (?, ?, ?)').bind(number, mark, 'usage').run();
+  for (const { number } of homes) await mark(number, 'a');
+  expect(bodyOf(await isolate().ask())).toEqual(OK);
+  const { errors, ask } = isolate({ ...databases(), DB_3: env.DB });
+  expect(bodyOf(await ask())).toEqual(DOWN);
+  expect(errors).toEqual([expect.objectContaining({ status: 503, error: expect.stringContaining('DB_3 is DB\n') })]);
+  const last = homes.at(-1) as (typeof homes)[number];
+  await last.d1.prepare('update identity set mark = ?').bind('b').run();
+  const foreign = isolate();
+  expect(bodyOf(await foreign.ask())).toEqual(homes.length === 1 ? OK : DOWN);
+  if (homes.length > 1) expect(foreign.errors[0]?.error).toContain(`${last.binding} is a database of another service`);
+  for (const { d1 } of homes) await d1.prepare('delete from identity').run();
+});
+
 test('is 503 where a database has not responded within 5 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
@@ -139,7 +155,8 @@ describe('asks each database once', () => {
   test('while it is down, too; and notices that it is up again after 5 seconds', async () => {
     let isDown = true;
     const [home] = homes;
-    const all = () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ meta: { rows_read: 1 } }));
+    const all = () =>
+      isDown ? Promise.reject(new Error('down')) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask, errors } = isolate({ ...databases(), DB: instead(all) });
     for (let index = 0; index < 10; index++) expect(bodyOf(await ask())).toEqual(DOWN);
     isDown = false;
@@ -159,7 +176,7 @@ describe('asks each database once', () => {
   test('and lets nobody wait for a request that hangs, once there is an outcome', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
-    const all = () => (stalls ? stalled.promise : Promise.resolve({ meta: { rows_read: 1 } }));
+    const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
     await ask();
     stalls = true;
@@ -175,7 +192,7 @@ describe('asks each database once', () => {
   test('and lets nobody have an outcome of 10 seconds ago while it hangs', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
-    const all = () => (stalls ? stalled.promise : Promise.resolve({ meta: { rows_read: 1 } }));
+    const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
     await ask();
     stalls = true;
@@ -207,7 +224,8 @@ describe('asks each database once', () => {
   });
 
   test('and asks anew 5 seconds after the first request of an isolate if that has no outcome', async () => {
-    const all = () => (asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ meta: { rows_read: 1 } }));
+    const all = () =>
+      asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
     void ask();
     const waiting = ask();

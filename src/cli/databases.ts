@@ -1,4 +1,5 @@
 // The databases of the service, as the operator's commands use them.
+import { drizzle } from 'drizzle-orm/d1';
 import { bindingOf, databaseOfId } from '../core/database.ts';
 import type { Database } from '../db/schema.ts';
 import { reasonOf } from './errors.ts';
@@ -69,3 +70,11 @@ export class Databases {
 /** How messages name a database. */
 export const nameOf = (database: Pick<BoundDatabase, 'binding' | 'name'> | undefined) =>
   `${database?.binding} (${database?.name})`;
+
+/** In place of a database that must not be used. It fails like one that is down, so commands that do not need it go on. */
+export const failingDatabase = (message: string): Database =>
+  drizzle({
+    prepare(): never {
+      throw new Error(message);
+    },
+  } as unknown as D1Database);

@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/d1';
 import { getPlatformProxy, unstable_readConfig } from 'wrangler';
 import { numberOf } from '../core/database.ts';
-import { Databases, metLock } from './databases.ts';
+import { Databases, failingDatabase, metLock } from './databases.ts';
+import { recognized } from './identity.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 const LOCK_WAIT_MS = 10_000;
@@ -48,9 +49,10 @@ export function boundIn(config: string | undefined) {
 /** Opens the databases for `work` and closes them afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
 export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
   const { all, close } = await openDatabases(where);
-  const run = () => work(new Databases(all));
+  const run = <R>(step: () => Promise<R>) => (where.remote ? step() : patiently(step));
   try {
-    return await (where.remote ? run() : patiently(run));
+    const databases = await run(() => recognized(all));
+    return await run(() => work(new Databases(databases)));
   } finally {
     await close();
   }
@@ -67,17 +69,19 @@ export async function openDatabases({ remote = false, 'persist-to': state, confi
     envFiles: [],
   });
   const all = bound.map(({ number, binding, name }) => {
-    return { number, binding, name, db: drizzle(env[binding] ?? notDeployed(name)) };
+    const d1 = env[binding];
+    const db = d1 === undefined ? failingDatabase(`no database ${name} is deployed`) : drizzle(d1);
+    return { number, binding, name, db };
   });
   return { all, close: dispose };
 }
 
-/** A dev server locks a local database for moments. Work that met the lock has done nothing but claims, so it runs again. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/** A dev server locks a local database for moments. A step that met the lock has done nothing but claims, so it runs again. */
+async function patiently<T>(step: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
-      return await work();
+      return await step();
     } catch (error) {
       if (!metLock(error) || Date.now() > deadline) throw error;
       await wait(50);
@@ -107,11 +111,3 @@ function remoteConfig({ file, worker, bound }: ReturnType<typeof boundIn>): stri
   writeFileSync(config, JSON.stringify({ ...worker, d1_databases }));
   return config;
 }
-
-/** In place of a database that is not deployed. It fails like one that is down, so commands that do not need it go on. */
-const notDeployed = (name: string) =>
-  ({
-    prepare(): never {
-      throw new Error(`no database ${name} is deployed`);
-    },
-  }) as unknown as D1Database;

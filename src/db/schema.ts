@@ -140,6 +140,15 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] })],
 );
 
+/** Which database this is. One row, written by the first deployment; none in a local database. */
+export const identity = sqliteTable('identity', {
+  number: integer().primaryKey(),
+  /** Random, and the same in all databases of a service. */
+  mark: text().notNull(),
+  /** The name of the Worker. */
+  worker: text().notNull(),
+});
+
 const { daily_limit, monthly_limit, decision: _, ...shown } = getTableColumns(businesses);
 /** The columns of a business that responses show. The limits are not among them, nor is the mark of its last change. */
 export const businessColumns = shown;

@@ -1,5 +1,4 @@
-// npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 where that stops. Arguments after `--` go to `wrangler
-// deploy`; --config counts for every step.
+// npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 where that stops.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { deploy, type Run } from './deployment.ts';

@@ -1,11 +1,14 @@
-// What a deployment does: for each database, finds or creates it by its name and applies new migrations. Then it uploads the Worker.
-// It stops at the first step that fails, with an error of one line. wrangler.toml does not change.
+// What a deployment does: it looks up every database by its name, and stops where one is not the one that it was (recognition.ts).
+// Then it creates those that are missing, applies new migrations to each, marks those that have no mark, and uploads the Worker. It
+// stops at the first step that fails, with an error of one line. wrangler.toml does not change.
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { unstable_readConfig } from 'wrangler';
 import { boundIn } from '../cli/open.ts';
+import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
+import { type Found, type Identity, isNew, markOf, problemWith } from './recognition.ts';
 
 /** Runs wrangler: its output is only read, or shown, or shown and it may ask questions. */
 export type Run = (
@@ -22,36 +25,65 @@ type Printer = Record<'log' | 'warn', (line: string) => void>;
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
-/** Options of wrangler deploy that would not do what one expects, because the databases are created and migrated before it. */
-const NOT_PASSED_ON: Record<string, string> = {
-  'dry-run': '--dry-run would still create and migrate the databases. To build only: npm run build',
-  help: 'npm run deploy takes --config FILE, and the options of wrangler deploy except --env and --dry-run: npx wrangler deploy --help',
-  env: '--env would upload with other databases than those that are migrated. Use a configuration of its own: --config FILE',
-};
 const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
-const HOMES = 'select distinct database from homes order by database';
+/** What wrangler says of a Worker that is not deployed: the code is of Cloudflare's API. */
+const NOT_DEPLOYED = /\[code: 10007\]|has no deployments/;
 
-/** Deploys the project in `root` with the arguments of `wrangler deploy`. Throws an error of one line where it stops. */
+/** Deploys the project in `root` with the options of npm run deploy. Throws an error of one line where it stops. */
 export function deploy(root: string, args: string[], wrangler: Run, { log, warn }: Printer): void {
-  const { config, databases, missingLimits } = planOf(root, args);
-  const configArgs = config === undefined ? [] : ['--config', config];
-  const run: Run = (words, mode) => wrangler([...words, ...configArgs], mode);
+  const { config, upload, worker, databases, missingLimits } = planOf(root, args);
+  // Of every step the same: without it, wrangler would choose among files of several names.
+  const run: Run = (words, mode) => wrangler([...words, '--config', config], mode);
   const failed = (message: string) => {
     const loggedOut = /"loggedIn":\s*false/.test(wrangler(['whoami', '--json'], 'read').output);
     return new Error(loggedOut ? LOGIN : message);
   };
+  /** What a command of wrangler prints as JSON. */
+  function read<T>(label: string, words: string[]): T {
+    const { done, stdout, output } = run([...words, '--json'], 'read');
+    if (!done) throw failed(`${label}: ${output}`);
+    return JSON.parse(stdout);
+  }
+  /** The rows of the last of some statements. */
+  function rowsOf<Row>({ label, binding }: { label: string; binding: string }, sql: string): Row[] {
+    type Answer = { results: Row[] }[];
+    return read<Answer>(label, ['d1', 'execute', binding, '--remote', '--command', sql]).at(-1)?.results ?? [];
+  }
 
   if (missingLimits.length > 0)
     warn(
       `Warning: without a [[ratelimits]] block ${missingLimits.join(' and ')}, each refused origin is written to the database.`,
     );
-  for (const { number, binding, name, place } of databases) {
-    const label = `${name} (${binding})`;
-    const found = run(['d1', 'info', name, '--json'], 'read');
-    if (found.done) {
+
+  const existing = new Set(read<{ name: string }[]>('The databases', ['d1', 'list']).map(({ name }) => name));
+  let homes: number[] = [];
+  const found = databases.map((database): Found => {
+    const { number, label } = database;
+    const exists = existing.has(database.name);
+    const tables = exists ? rowsOf<{ name: string }>(database, TABLES).map(({ name }) => name) : [];
+    const [state] = tables.includes('businesses') ? rowsOf<State>(database, stateSql(tables)) : [];
+    const { lastId = null, identity = null, homes: here = null } = state ?? {};
+    if (number === 0 && here !== null) homes = JSON.parse(here);
+    return { number, label, exists, tables, lastId, identity: identity && JSON.parse(identity) };
+  });
+  const problem = problemWith(found, homes, worker);
+  if (problem !== null) throw new Error(`${problem}: nothing was changed.`);
+  const [first] = found;
+  if (first !== undefined && isNew(first)) {
+    const { done, output } = run(['deployments', 'status', '--json'], 'read');
+    if (done)
+      throw new Error(
+        `${first.label} ${first.exists ? 'is empty' : 'does not exist'}, but the Worker ${worker} is deployed already: nothing was changed.`,
+      );
+    if (!NOT_DEPLOYED.test(output)) throw failed(`The Worker ${worker}: ${output}`);
+  }
+
+  const mark = markOf(found) ?? randomBytes(16).toString('hex');
+  for (const [index, database] of databases.entries()) {
+    const { number, binding, name, label, place } = database;
+    if (found[index]?.exists) {
       if (place !== undefined) log(`${label} exists already, so its ${place.kind} does not change.`);
     } else {
-      if (!found.output.includes("Couldn't find a D1 DB")) throw failed(`${label}: ${found.output}`);
       const where = place === undefined ? [] : [`--${place.kind}`, place.value];
       const made = run(['d1', 'create', name, ...where], 'read');
       if (!made.done) throw failed(`${label}: ${made.output}`);
@@ -59,50 +91,61 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
     }
     if (!run(['d1', 'migrations', 'apply', binding, '--remote'], 'show').done)
       throw failed(`The migrations of ${label} were not applied: nothing was uploaded.`);
-    if (number !== 0) continue;
-    // Stops where owners have their data in a database that is not bound: none may ever be taken away.
-    const homes = run(['d1', 'execute', 'DB', '--remote', '--json', '--command', HOMES], 'read');
-    if (!homes.done) throw failed(`${label}: ${homes.output}`);
-    const bound = databases.map(({ number }) => number);
-    const unbound = homesIn(homes.stdout).filter((home) => !bound.includes(home));
-    if (unbound.length > 0) {
-      const names = unbound.map((home) => `DB_${home}`).join(', ');
-      throw new Error(
-        `Owners have their data in ${names}, which the configuration does not bind: nothing was uploaded.`,
-      );
-    }
+    if (found[index]?.identity) continue;
+    const own = { number, mark, worker };
+    const [marked] = rowsOf<Identity>(database, markSql(own));
+    // Two first deployments at once.
+    if (JSON.stringify(marked) !== JSON.stringify(own))
+      throw new Error(`${label} was marked by another deployment at the same time: nothing was uploaded.`);
   }
-  if (!wrangler(['deploy', ...args], 'ask').done) throw failed('wrangler deploy failed.');
+  if (!run(['deploy', ...upload], 'ask').done) throw failed('wrangler deploy failed.');
 }
 
-/** Reads the configuration. What is wrong with it stops the deployment before anything is done. */
+/** Without the tables of D1 and SQLite. */
+const TABLES =
+  "select name from sqlite_master where type = 'table' and substr(name, 1, 4) <> '_cf_' and name not in ('d1_migrations', 'sqlite_sequence')";
+
+type State = { lastId: number | null; identity: string | null; homes: string | null };
+
+/** Reads what tells a database from others. A database of an earlier version lacks tables. */
+function stateSql(tables: string[]): string {
+  const from = (table: string, sql: string) => (tables.includes(table) ? `(${sql})` : 'null');
+  return `select ${[
+    `(select max(seq) from sqlite_sequence where name in ('businesses', 'access', 'api_keys')) as lastId`,
+    `${from('identity', `select json_object('number', number, 'mark', mark, 'worker', worker) from identity`)} as identity`,
+    `${from('homes', 'select json_group_array(distinct database) from homes')} as homes`,
+  ].join(', ')}`;
+}
+
+/** Marks a database that has no mark. Returns the mark that it has. */
+function markSql({ number, mark, worker }: Identity): string {
+  const values = `${number}, '${mark}', '${worker.replaceAll("'", "''")}'`;
+  return `insert into identity (number, mark, worker) select ${values} where not exists (select 1 from identity); select number, mark, worker from identity`;
+}
+
+/** Reads the options and the configuration. What is wrong with them stops the deployment before anything is done. */
 function planOf(root: string, args: string[]) {
-  const { config, ...others } = parseArgs({
-    args,
-    options: {
-      config: { type: 'string', short: 'c' },
-      env: { type: 'string', short: 'e' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    strict: false, // the other options are wrangler's
-  }).values;
-  const refused = Object.keys(NOT_PASSED_ON).find((name) => others[name] !== undefined);
-  if (refused !== undefined) throw new Error(NOT_PASSED_ON[refused]);
-  if (config === true) throw new Error('--config needs a file.');
+  const { config: given, upload } = deployOptions(args);
   const own = resolve(root, 'wrangler.toml');
-  const file = config === undefined ? undefined : resolve(root, `${config}`);
-  const { bound } = boundIn(file ?? own);
+  const config = given === undefined ? own : resolve(root, given);
+  const { bound, worker } = boundIn(config);
+  if (!worker.name) throw new Error(`${config} gives the Worker no name.`);
   requireComplete(bound, resolve(root, 'migrations'));
-  const known = file === undefined ? bound : [...bound, ...boundIn(own).bound];
+  const known = config === own ? bound : [...bound, ...boundIn(own).bound];
   const setting = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).config?.databases;
   const places = placesIn(
     setting,
     known.map(({ binding }) => binding),
   );
   return {
-    config: file,
-    databases: bound.map((database) => ({ ...database, place: places.get(database.binding) })),
-    missingLimits: missingLimitsIn(file ?? own),
+    config,
+    upload,
+    worker: worker.name,
+    databases: bound.map((database) => {
+      const { binding, name } = database;
+      return { ...database, label: `${name} (${binding})`, place: places.get(binding) };
+    }),
+    missingLimits: missingLimitsIn(config),
   };
 }
 
@@ -124,10 +167,4 @@ function missingLimitsIn(file: string): string[] {
   // Its type here, because the Worker's tests do not see wrangler's.
   const { ratelimits }: { ratelimits: { name: string }[] } = unstable_readConfig({ config: file });
   return REFUSED_LIMITS.filter((limit) => !ratelimits.some(({ name }) => name === limit));
-}
-
-/** The databases in which owners have their data, by number. */
-function homesIn(stdout: string): number[] {
-  const [{ results }] = JSON.parse(stdout) as [{ results: { database: number }[] }];
-  return results.map(({ database }) => database);
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Databases } from '../../src/cli/databases.ts';
 import { type Where, withDatabases } from '../../src/cli/open.ts';
-import { homes } from '../../src/db/schema.ts';
+import { homes, identity } from '../../src/db/schema.ts';
 import { newFolder } from '../node/state.ts';
 import { resultOf, threeDatabases } from './support.ts';
 
@@ -73,6 +73,44 @@ test('of two at once that want different databases, one is refused; the other is
   const elsewhere = withDatabases({ ...where, config: undefined }, (databases) => resultOf(databases, ...show));
   const unbound = `The id ${business.id} is one of DB_${home}, which the configuration does not bind.`;
   await expect(elsewhere).rejects.toThrow(new Error(unbound));
+});
+
+describe('where a database is not the one that its binding says', () => {
+  /** What `business list` and a new key for a user of DB give, on databases that are marked so. */
+  async function resultsWith(...marks: ({ number: number; mark: string } | null)[]) {
+    const where = await threeDatabases();
+    await withDatabases(where, async ({ all }) => {
+      for (const [index, { db }] of all.entries()) {
+        const mark = marks[index];
+        if (mark) await db.insert(identity).values({ ...mark, worker: 'usage' });
+      }
+      await all[0]?.db.insert(homes).values({ user_id: 7, database: 0 });
+    });
+    return withDatabases(where, async (databases) => {
+      const list = await resultOf(databases, 'business', 'list').catch(({ message }: Error) => message);
+      return { list, key: await resultOf(databases, ...KEY).catch(({ message }: Error) => message) };
+    });
+  }
+  const mark = 'a';
+  const key = expect.objectContaining({ id: 1 });
+
+  test('it is named, and the others are listed; what needs it fails', async () => {
+    const exchanged = await resultsWith({ number: 0, mark }, { number: 2, mark }, { number: 1, mark });
+    const failures = [
+      'DB_1 (usage-DB_1) failed: it is the database DB_2',
+      'DB_2 (usage-DB_2) failed: it is the database DB_1',
+    ];
+    expect(exchanged).toEqual({ list: { businesses: [], failures }, key: failures.join('; ') });
+    const foreign = await resultsWith({ number: 0, mark }, { number: 1, mark: 'b' }, { number: 2, mark });
+    const failure = 'DB_1 (usage-DB_1) failed: it is of another service than DB';
+    expect(foreign).toEqual({ list: { businesses: [], failures: [failure] }, key: failure });
+  });
+
+  test('all works where the marks are right, or there are none yet', async () => {
+    const right = await resultsWith({ number: 0, mark }, { number: 1, mark }, null);
+    expect(right).toEqual({ list: { businesses: [] }, key });
+    expect(await resultsWith()).toEqual({ list: { businesses: [] }, key });
+  });
 });
 
 describe('--remote', () => {

@@ -1,126 +1,21 @@
-// npm run deploy, with a stand-in for wrangler that notes how it is called and plays what the test says.
+// npm run deploy, against a stand-in for wrangler and the account behind it: its databases are real ones of SQLite, with our migrations.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { boundIn } from '../../src/cli/open.ts';
 import { deploy as deployProject, type Run } from '../../src/tools/deployment.ts';
 import { PLACES, placesIn } from '../../src/tools/places.ts';
 import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 
-/** What wrangler does when called with words that start so; where nothing is said, it succeeds in silence. */
-type Plays = Record<string, { code?: number; stdout?: string; stderr?: string }>;
-
-/** The deployment of `project`: how it ends, what is printed, and what wrangler was called with; where it may ask, it reads `yes`. */
-function deployIn(project: string, plays: Plays, ...args: string[]) {
-  const ended = { code: 0, stdout: '', stderr: '', calls: [] as string[] };
-  const wrangler: Run = (words, mode) => {
-    const line = words.join(' ');
-    ended.calls.push(mode === 'ask' ? `${line} < yes` : line);
-    const [, play = {}] = Object.entries(withHomes(plays)).find(([start]) => line.startsWith(start)) ?? [];
-    const { code = 0, stdout = '', stderr = '' } = play;
-    if (mode === 'read') return { done: code === 0, stdout, output: stdout + stderr };
-    ended.stdout += stdout;
-    ended.stderr += stderr;
-    return { done: code === 0, stdout: '', output: '' };
-  };
-  const print = {
-    log: (line: string) => (ended.stdout += `${line}\n`),
-    warn: (line: string) => (ended.stderr += `${line}\n`),
-  };
-  try {
-    deployProject(project, args, wrangler, print);
-  } catch (error) {
-    ended.code = 1;
-    ended.stderr += `${(error as Error).message.trim()}\n`;
-  }
-  return ended;
-}
-const deploy = (plays: Plays, ...args: string[]) => deployIn(ROOT, plays, ...args);
-
-/** What wrangler says of the databases in which owners are. */
-const homesIn = (...databases: number[]) => ({
-  stdout: JSON.stringify([{ results: databases.map((database) => ({ database })), success: true, meta: {} }]),
-});
-
-/** In the deployments of this file owners are in no database, unless the test says so. */
-const withHomes = (plays: Plays): Plays => ({ ...plays, 'd1 execute': plays['d1 execute'] ?? homesIn() });
-
-const NAME = 'business-usage-access';
-const INFO = `d1 info ${NAME} --json`;
-const CREATE = `d1 create ${NAME}`;
-const MIGRATE = 'd1 migrations apply DB --remote';
-const HOMES = 'd1 execute DB --remote --json --command select distinct database from homes order by database';
-const WHOAMI = 'whoami --json';
-const MISSING = "Couldn't find a D1 DB named";
-const UNKNOWN = { code: 1, stderr: `${MISSING} '${NAME}' (bound as 'DB') in the API.\n` };
+const MIGRATIONS = readdirSync(join(ROOT, 'migrations')).sort();
+/** The last migration of the version before databases were marked, and of 923d6cc. */
+const UNMARKED = '0008_tokens.sql';
+const OLD = '0006_self_service.sql';
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.\n';
-
-describe('npm run deploy', () => {
-  test('applies the migrations to the database that it finds, then uploads; only the upload may ask', () => {
-    const plays = {
-      'd1 info': { stdout: '{}' },
-      'd1 migrations': { stdout: 'applied\n' },
-      deploy: { stdout: 'live\n' },
-    };
-    expect(deploy(plays, '--domain', 'usage.example.com')).toEqual({
-      code: 0,
-      stdout: 'applied\nlive\n',
-      stderr: '',
-      calls: [INFO, MIGRATE, HOMES, 'deploy --domain usage.example.com < yes'],
-    });
-  });
-
-  test('makes the database where there is none, and says so', () => {
-    expect(deploy({ 'd1 info': UNKNOWN })).toEqual({
-      code: 0,
-      stdout: `Created the database ${NAME} (DB).\n`,
-      stderr: '',
-      calls: [INFO, CREATE, MIGRATE, HOMES, 'deploy < yes'],
-    });
-  });
-
-  test.each<[string, Plays, string, string[]]>([
-    [
-      'the database cannot be looked up',
-      { 'd1 info': { code: 1, stderr: 'fetch failed\n\n' } },
-      `${NAME} (DB): fetch failed`,
-      [INFO],
-    ],
-    [
-      'the database cannot be made',
-      { 'd1 info': UNKNOWN, 'd1 create': { code: 1, stderr: 'the limit of databases is reached\n' } },
-      `${NAME} (DB): the limit of databases is reached`,
-      [INFO, CREATE],
-    ],
-    [
-      'a migration fails',
-      { 'd1 migrations': { code: 1 } },
-      `The migrations of ${NAME} (DB) were not applied: nothing was uploaded.`,
-      [INFO, MIGRATE],
-    ],
-    [
-      'the homes cannot be read',
-      { 'd1 execute': { code: 1, stderr: 'fetch failed\n' } },
-      `${NAME} (DB): fetch failed`,
-      [INFO, MIGRATE, HOMES],
-    ],
-    ['the upload fails', { deploy: { code: 1 } }, 'wrangler deploy failed.', [INFO, MIGRATE, HOMES, 'deploy < yes']],
-  ])('ends with one line and 1 where %s, and goes no further', (_, plays, line, calls) => {
-    const whoami = { whoami: { stdout: '{ "loggedIn": true }' } };
-    const ended = { code: 1, stdout: '', stderr: `${line}\n`, calls: [...calls, WHOAMI] };
-    expect(deploy({ ...whoami, ...plays })).toEqual(ended);
-  });
-
-  test('tells those who are not logged in how to log in, and goes no further', () => {
-    const plays = {
-      whoami: { code: 1, stdout: '{ "loggedIn": false }' },
-      'd1 info': { code: 1, stderr: 'In a non-interactive environment, …\n' },
-    };
-    expect(deploy(plays)).toEqual({ code: 1, stdout: '', stderr: LOGIN, calls: [INFO, WHOAMI] });
-  });
-});
 
 const block = (binding: string, name = `usage-${binding}`, more = 'migrations_dir = "migrations"') =>
   `[[d1_databases]]\nbinding = "${binding}"\n${name && `database_name = "${name}"\n`}${more}\n`;
@@ -130,6 +25,7 @@ const BARE = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
 const TOML = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMIT');
 /** In no order, and with one that is not of the service. */
 const THREE = TOML + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
+const ONE = TOML + block('DB');
 
 /** A project with this configuration, in which databases have these places. */
 function projectWith(toml: string, places?: object): string {
@@ -139,81 +35,464 @@ function projectWith(toml: string, places?: object): string {
   return project;
 }
 
-/** What wrangler is called with for a database that is there. */
-const found = (binding: string, ...more: string[]) => [
-  ['d1 info', `usage-${binding}`, '--json', ...more].join(' '),
-  ['d1 migrations apply', binding, '--remote', ...more].join(' '),
-];
-const missing = (binding: string) => ({ code: 1, stderr: `${MISSING} 'usage-${binding}' in the API.\n` });
+/** A way for a step to fail: the start of the command, without its binding or name, and what it prints. */
+type Fault = { at: string; says?: string };
 
-describe('npm run deploy with several databases', () => {
-  test('finds or makes each, in its place, and migrates each, then uploads', () => {
-    const places = { DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
-    const plays = { 'd1 info usage-DB_1': missing('DB_1'), 'd1 info usage-DB_2': missing('DB_2') };
-    const created = { DB_1: 'd1 create usage-DB_1 --jurisdiction eu', DB_2: 'd1 create usage-DB_2 --location apac' };
-    const [info1, migrate1] = found('DB_1');
-    const [info2, migrate2] = found('DB_2');
-    expect(deployIn(projectWith(THREE, places), { ...plays, 'd1 execute': homesIn(0, 2) })).toEqual({
+/** An account at Cloudflare, with the databases and the Worker that were deployed to it. */
+class Account {
+  databases = new Map<string, DatabaseSync>();
+  isDeployed = false;
+  isLoggedIn = true;
+  /** All that wrangler was called with. */
+  readonly calls: string[][] = [];
+
+  /** Deploys this configuration. Returns how it ends, what is printed, and each step that changed something, or tried to. */
+  deploy(
+    toml: string,
+    { args = [] as string[], places = undefined as object | undefined, fault = undefined as Fault | undefined } = {},
+  ) {
+    return this.deployProject(projectWith(toml, places), args, fault);
+  }
+
+  deployProject(project: string, args: string[] = [], fault?: Fault) {
+    const ended = { code: 0, stdout: '', stderr: '', steps: [] as string[] };
+    const wrangler: Run = (words, mode) => {
+      this.calls.push(words);
+      const line = words.filter((word, index) => word !== '--config' && words[index - 1] !== '--config').join(' ');
+      const changes = !/^(whoami|d1 list|deployments|d1 execute \w+ --remote --command select)/.test(line);
+      if (changes)
+        ended.steps.push(line.replace(/ --command insert into identity.*/, ' --command insert into identity …'));
+      const config = words[words.indexOf('--config') + 1];
+      const { bound } = boundIn(config === words[0] ? undefined : config);
+      const nameOf = (binding = '') => bound.find((database) => database.binding === binding)?.name ?? '';
+      const answer =
+        fault && `${line} `.startsWith(`${fault.at} `)
+          ? { error: fault.says ?? '' }
+          : this.run(line.split(' '), nameOf);
+      if (mode === 'read')
+        return { done: answer.error === undefined, stdout: answer.out ?? '', output: answer.error ?? answer.out ?? '' };
+      ended.stdout += answer.out ?? '';
+      ended.stderr += answer.error ?? '';
+      return { done: answer.error === undefined, stdout: '', output: '' };
+    };
+    const print = {
+      log: (line: string) => (ended.stdout += `${line}\n`),
+      warn: (line: string) => (ended.stderr += `${line}\n`),
+    };
+    try {
+      deployProject(project, args, wrangler, print);
+    } catch (error) {
+      ended.code = 1;
+      ended.stderr += `${(error as Error).message.trim()}\n`;
+    }
+    return ended;
+  }
+
+  private run(words: string[], nameOf: (binding?: string) => string): { out?: string; error?: string } {
+    const [command, verb, third = '', fourth = ''] = words;
+    if (command === 'whoami') return { out: JSON.stringify({ loggedIn: this.isLoggedIn }) };
+    if (command === 'deployments') {
+      if (!this.isDeployed) return { error: 'This Worker does not exist on your account. [code: 10007]' };
+      return { out: '{}' };
+    }
+    if (command === 'deploy') this.isDeployed = true;
+    else if (verb === 'list') return { out: JSON.stringify([...this.databases.keys()].map((name) => ({ name }))) };
+    else if (verb === 'create') this.databases.set(third, new DatabaseSync(':memory:'));
+    else if (verb === 'migrations') this.migrate(nameOf(fourth));
+    else if (verb === 'execute') return { out: this.execute(nameOf(third), words.slice(5, -1).join(' ')) };
+    return {};
+  }
+
+  /** What D1 returns of statements without parameters. */
+  private execute(name: string, sql: string): string {
+    const results = sql.split('; ').map((statement) => this.database(name).prepare(statement).all());
+    return JSON.stringify(results.map((results) => ({ results, success: true, meta: {} })));
+  }
+
+  database(name: string): DatabaseSync {
+    const database = this.databases.get(name);
+    if (database === undefined) throw new Error(`no database ${name}`);
+    return database;
+  }
+
+  /** Applies the migrations that a database has not, up to `last`. */
+  migrate(name: string, last = MIGRATIONS.at(-1) ?? ''): void {
+    const database = this.database(name);
+    database.exec('create table if not exists d1_migrations (name text unique)');
+    for (const file of MIGRATIONS.filter((file) => file <= last)) {
+      if (database.prepare('select 1 from d1_migrations where name = ?').get(file) !== undefined) continue;
+      database.exec(readFileSync(join(ROOT, 'migrations', file), 'utf8'));
+      database.prepare('insert into d1_migrations (name) values (?)').run(file);
+    }
+  }
+
+  /** A user with a business, as the commands create them. */
+  addOwner(user_id: number, number: number, names: string[]): void {
+    const business =
+      'insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)';
+    const values = `${number * 1e9 + user_id}, ${user_id}, 'A', 'a.example', 'https://a.example', 1, 'small', 'bua_pk_${`${user_id}`.padStart(34, '0')}', 'active', '', ''`;
+    this.database(names[number] ?? '').exec(`${business} values (${values})`);
+    this.database(names[0] ?? '').exec(`insert into homes (user_id, database) values (${user_id}, ${number})`);
+  }
+
+  /** What each database says that it is. */
+  identities() {
+    return Object.fromEntries(
+      [...this.databases].map(([name, database]) => [
+        name,
+        database
+          .prepare('select number, mark, worker from identity')
+          .all()
+          .map((row) => ({ ...row })),
+      ]),
+    );
+  }
+}
+
+const NAMES = ['usage-DB', 'usage-DB_1', 'usage-DB_2'];
+
+/** An account to which THREE is deployed, with an owner in DB and one in DB_1. */
+function deployed(toml = THREE): Account {
+  const account = new Account();
+  expect(account.deploy(toml).code).toBe(0);
+  account.addOwner(7, 0, NAMES);
+  if (toml === THREE) account.addOwner(8, 1, NAMES);
+  return account;
+}
+
+/** An account with databases of an earlier version, in which nobody is yet. */
+function undeployed(names: string[], last: string): Account {
+  const account = new Account();
+  for (const name of names) {
+    account.databases.set(name, new DatabaseSync(':memory:'));
+    account.migrate(name, last);
+  }
+  account.isDeployed = true;
+  return account;
+}
+
+const create = (binding: string, place = '') => `d1 create usage-${binding}${place}`;
+const migrate = (binding: string) => `d1 migrations apply ${binding} --remote`;
+const mark = (binding: string) => `d1 execute ${binding} --remote --command insert into identity …`;
+const madeOf = (binding: string) => [create(binding), migrate(binding), mark(binding)];
+const created = (...bindings: string[]) =>
+  bindings.map((binding) => `Created the database usage-${binding} (${binding}).\n`).join('');
+/** A deployment that stopped before it changed anything. */
+const nothing = (line: string) => ({ code: 1, stdout: '', stderr: `${line}: nothing was changed.\n`, steps: [] });
+
+describe('npm run deploy', () => {
+  test('creates, migrates and marks each database, then uploads the Worker', () => {
+    const account = new Account();
+    expect(account.deploy(THREE)).toEqual({
       code: 0,
-      stdout:
-        'Created the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n',
+      stdout: created('DB', 'DB_1', 'DB_2'),
       stderr: '',
-      calls: [
-        ...[...found('DB'), HOMES],
-        ...[info1, created.DB_1, migrate1],
-        ...[info2, created.DB_2, migrate2],
-        'deploy < yes',
-      ],
+      steps: [...madeOf('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'],
+    });
+    const [own] = account.identities()['usage-DB'] ?? [];
+    expect(account.identities()).toEqual(
+      Object.fromEntries(NAMES.map((name, number) => [name, [{ number, mark: own?.mark, worker: 'usage' }]])),
+    );
+    expect(own?.mark).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test('migrates each the second time, creates and marks nothing, and uploads', () => {
+    const account = deployed();
+    const marks = account.identities();
+    const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: '', stderr: '', steps });
+    expect(account.identities()).toEqual(marks);
+  });
+
+  test('marks each service with a mark of its own', () => {
+    const [one, other] = [deployed(ONE), deployed(ONE)].map((account) => account.identities()['usage-DB']?.[0]?.mark);
+    expect(one).not.toBe(other);
+  });
+
+  test('creates databases in their places, and says that the place of one that exists does not change', () => {
+    const account = new Account();
+    const places = { DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
+    const { stdout, steps } = account.deploy(THREE, { places });
+    expect(stdout).toBe(
+      'Created the database usage-DB (DB).\nCreated the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n',
+    );
+    expect(steps.filter((step) => step.startsWith('d1 create'))).toEqual([
+      create('DB'),
+      create('DB_1', ' --jurisdiction eu'),
+      create('DB_2', ' --location apac'),
+    ]);
+    expect(account.deploy(THREE, { places }).stdout).toBe(
+      'usage-DB_1 (DB_1) exists already, so its jurisdiction does not change.\nusage-DB_2 (DB_2) exists already, so its location does not change.\n',
+    );
+  });
+
+  test.each([OLD, UNMARKED])('marks the databases of an earlier version, which has migrations up to %s', (last) => {
+    const account = undeployed(NAMES, last);
+    account.addOwner(7, 0, NAMES);
+    account.addOwner(8, 1, NAMES);
+    const steps = ['DB', 'DB_1', 'DB_2'].flatMap((binding) => [migrate(binding), mark(binding)]);
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: '', stderr: '', steps: [...steps, 'deploy'] });
+    expect(Object.values(account.identities()).map(([own]) => own?.number)).toEqual([0, 1, 2]);
+  });
+
+  test('creates a database that is bound for the first time', () => {
+    const account = deployed(ONE);
+    expect(account.deploy(THREE)).toEqual({
+      code: 0,
+      stdout: created('DB_1', 'DB_2'),
+      stderr: '',
+      steps: [migrate('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'],
     });
   });
 
-  test.each([['--config'], ['-c'], ['--config=']])('takes the configuration of %s for every step', (option) => {
-    const project = projectWith(TOML + block('DB'), { DB: { location: 'weur' } });
+  test('creates a database again that was deleted before anybody was in it', () => {
+    const account = deployed();
+    account.databases.delete('usage-DB_2');
+    const steps = [migrate('DB'), migrate('DB_1'), ...madeOf('DB_2'), 'deploy'];
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: created('DB_2'), stderr: '', steps });
+  });
+
+  test('gives a database its mark again after it was restored to the time before', () => {
+    const account = deployed();
+    const marks = account.identities();
+    account.database('usage-DB').exec('delete from identity');
+    expect(account.deploy(THREE).code).toBe(0);
+    expect(account.identities()).toEqual(marks);
+  });
+});
+
+/** THREE with other names of databases. */
+const named = (names: Record<string, string>) =>
+  TOML + ['DB', 'DB_1', 'DB_2'].map((binding) => block(binding, names[binding])).join('');
+
+describe('npm run deploy changes nothing where', () => {
+  test.each<[string, string, string]>([
+    [
+      'the name of DB is another, and the others are there',
+      named({ DB: 'new' }),
+      'new (DB) does not exist, but usage-DB_1 (DB_1) exists',
+    ],
+    [
+      'the name of DB_1 is another, and an owner is in it',
+      named({ DB_1: 'new' }),
+      'Owners have their data in DB_1, but new (DB_1) does not exist',
+    ],
+    [
+      'two names are exchanged',
+      named({ DB_1: 'usage-DB_2', DB_2: 'usage-DB_1' }),
+      'usage-DB_2 (DB_1) is the database DB_2 of the service',
+    ],
+    [
+      'the name of DB is exchanged',
+      named({ DB: 'usage-DB_1', DB_1: 'usage-DB' }),
+      'usage-DB_1 (DB) is the database DB_1 of the service',
+    ],
+    [
+      'a database with an owner is not bound',
+      TOML + block('DB') + block('DB_2'),
+      'Owners have their data in DB_1, which the configuration does not bind',
+    ],
+    [
+      'the Worker has another name',
+      THREE.replace('name = "usage"', 'name = "copy"'),
+      'usage-DB (DB) is a database of the Worker usage, not of copy',
+    ],
+  ])('%s', (_, toml, line) => {
+    expect(deployed().deploy(toml)).toEqual(nothing(line));
+  });
+
+  test('the name of the only database is another, and the Worker is deployed', () => {
+    const line = 'new (DB) does not exist, but the Worker usage is deployed already';
+    expect(deployed(ONE).deploy(TOML + block('DB', 'new'))).toEqual(nothing(line));
+    const account = deployed(ONE);
+    account.databases.set('new', new DatabaseSync(':memory:')); // by hand
+    expect(account.deploy(TOML + block('DB', 'new'))).toEqual(nothing(line.replace('does not exist', 'is empty')));
+  });
+
+  test('the other database is empty, or of another service', () => {
+    const account = deployed();
+    account.databases.set('new', new DatabaseSync(':memory:'));
+    const renamed = named({ DB_1: 'new' });
+    expect(account.deploy(renamed)).toEqual(nothing('Owners have their data in DB_1, but new (DB_1) is empty'));
+    account.migrate('new', UNMARKED);
+    expect(account.deploy(renamed)).toEqual(nothing('Owners have their data in DB_1, but new (DB_1) is empty'));
+    account.migrate('new');
+    account.database('new').exec("insert into identity values (1, 'another', 'usage')");
+    expect(account.deploy(renamed)).toEqual(
+      nothing('new (DB_1) and usage-DB (DB) are databases of different services'),
+    );
+  });
+
+  test('a database has tables of something else', () => {
+    const account = new Account();
+    account.databases.set('usage-DB', new DatabaseSync(':memory:'));
+    account.database('usage-DB').exec('create table posts (id integer); create table _cf_KV (key text)');
+    expect(account.deploy(ONE)).toEqual(nothing('usage-DB (DB) has tables that are not of this service: posts'));
+  });
+
+  test.each([OLD, UNMARKED])('two names of an earlier version, up to %s, are exchanged', (last) => {
+    const account = undeployed(NAMES, last);
+    account.addOwner(7, 0, NAMES);
+    account.addOwner(8, 1, NAMES);
+    expect(account.deploy(named({ DB: 'usage-DB_1', DB_1: 'usage-DB' }))).toEqual(
+      nothing('usage-DB_1 (DB) has the ids of DB_1'),
+    );
+    expect(account.deploy(named({ DB_1: 'usage-DB_2', DB_2: 'usage-DB_1' }))).toEqual(
+      nothing('Owners have their data in DB_1, but usage-DB_2 (DB_1) is empty'),
+    );
+  });
+});
+
+describe('npm run deploy stops', () => {
+  const own = { at: '', says: 'fetch failed\n\n' };
+  test.each<[string, string, string, string[]]>([
+    ['the databases cannot be listed', 'd1 list', 'The databases: fetch failed', []],
+    ['a database cannot be read', 'd1 execute DB --remote --command select', 'usage-DB (DB): fetch failed', []],
+    [
+      'a database cannot be created',
+      'd1 create usage-DB_1',
+      'usage-DB_1 (DB_1): fetch failed',
+      [migrate('DB'), create('DB_1')],
+    ],
+    [
+      'a database cannot be marked',
+      'd1 execute DB_1 --remote --command insert',
+      'usage-DB_1 (DB_1): fetch failed',
+      [migrate('DB'), ...madeOf('DB_1')],
+    ],
+  ])('where %s, with one line, and goes on the next time', (_, at, line, steps) => {
+    const account = deployed(ONE);
+    const stderr = `${line}\n`;
+    expect(account.deploy(THREE, { fault: { ...own, at } })).toMatchObject({ code: 1, stderr, steps });
+    expect(account.deploy(THREE)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('where it cannot be told whether the Worker is deployed', () => {
+    const fault = { at: 'deployments status', says: 'fetch failed\n' };
+    expect(new Account().deploy(ONE, { fault })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The Worker usage: fetch failed\n',
+      steps: [],
+    });
+  });
+
+  test('before the upload where a migration fails', () => {
+    const account = deployed();
+    const { code, stderr, steps } = account.deploy(THREE, { fault: { at: 'd1 migrations apply DB_1' } });
+    const line = 'The migrations of usage-DB_1 (DB_1) were not applied: nothing was uploaded.\n';
+    expect({ code, stderr, steps }).toEqual({ code: 1, stderr: line, steps: [migrate('DB'), migrate('DB_1')] });
+  });
+
+  test('before the upload where another deployment marks a database at the same time', () => {
+    const account = undeployed(['usage-DB'], UNMARKED);
+    const migrateOnly = account.migrate.bind(account);
+    account.migrate = (name) => {
+      migrateOnly(name);
+      account.database(name).exec("insert into identity values (0, 'theirs', 'usage')");
+    };
+    expect(account.deploy(ONE)).toMatchObject({
+      code: 1,
+      stderr: 'usage-DB (DB) was marked by another deployment at the same time: nothing was uploaded.\n',
+      steps: [migrate('DB'), mark('DB')],
+    });
+  });
+
+  test('where the upload fails', () => {
+    expect(deployed().deploy(THREE, { fault: { at: 'deploy' } })).toMatchObject({
+      code: 1,
+      stderr: 'wrangler deploy failed.\n',
+    });
+  });
+
+  test('with how to log in where nobody is logged in', () => {
+    const account = new Account();
+    account.isLoggedIn = false;
+    const fault = { at: 'd1 list', says: 'In a non-interactive environment, …\n' };
+    expect(account.deploy(ONE, { fault })).toEqual({ code: 1, stdout: '', stderr: LOGIN, steps: [] });
+  });
+
+  // Wherever the first deployment is interrupted, the next one goes on, and all is as after one that was not.
+  const first = [...madeOf('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'];
+  test.each(first.map((step, index) => [step, index] as const))(
+    'at %s of a first deployment, and goes on the next time',
+    (step, index) => {
+      const account = new Account();
+      const interrupted = account.deploy(THREE, { fault: { at: step.replace(' …', ''), says: 'interrupted\n' } });
+      expect(interrupted).toMatchObject({ code: 1, steps: first.slice(0, index + 1) });
+      expect(account.isDeployed).toBe(false);
+      expect(account.deploy(THREE)).toMatchObject({ code: 0, stderr: '' });
+      expect(Object.values(account.identities()).map((rows) => rows.map(({ number }) => number))).toEqual([
+        [0],
+        [1],
+        [2],
+      ]);
+    },
+  );
+});
+
+describe('the options of npm run deploy', () => {
+  test('--config is for every step, and the others for the upload', () => {
+    const project = projectWith(ONE, { DB: { location: 'weur' } });
     const file = join(project, 'other.toml');
     writeFileSync(file, THREE);
-    const given = option.endsWith('=') ? [option + file] : [option, 'other.toml'];
-    const { code, calls } = deployIn(project, {}, '--domain', 'usage.example.com', ...given);
-    const use = ['--config', file];
-    const steps = [
-      ...found('DB', ...use),
-      [HOMES, ...use].join(' '),
-      ...found('DB_1', ...use),
-      ...found('DB_2', ...use),
-    ];
-    const upload = `deploy --domain usage.example.com ${given.join(' ')} < yes`;
-    expect({ code, calls }).toEqual({ code: 0, calls: [...steps, upload] });
+    for (const given of [['--config', 'other.toml'], ['-c', 'other.toml'], [`--config=${file}`]]) {
+      const account = new Account();
+      const options = ['--domain', 'a.example', '--domain=b.example', '--tag', 'v2', '--message', 'Second'];
+      const { code, stdout } = account.deployProject(project, [...options, ...given]);
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: `Created the database usage-DB (DB) with location weur.\n${created('DB_1', 'DB_2')}`,
+      });
+      const upload = ['deploy', '--domain=a.example', '--domain=b.example', '--tag=v2', '--message=Second'];
+      expect(account.calls.at(-1)?.slice(0, -2)).toEqual(upload);
+      expect(new Set(account.calls.map((words) => words.slice(-2).join(' ')))).toEqual(new Set([`--config ${file}`]));
+    }
   });
 
-  test('says that the place of a database that exists does not change', () => {
-    const project = projectWith(THREE, { DB_1: { jurisdiction: 'eu' } });
-    const { code, stdout, stderr } = deployIn(project, {});
-    const line = 'usage-DB_1 (DB_1) exists already, so its jurisdiction does not change.\n';
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: line, stderr: '' });
+  const TAKES = 'npm run deploy takes --config FILE, --domain HOST (once or more), --tag TEXT and --message TEXT';
+  test.each([
+    ['--dry-run', `${TAKES}, but not --dry-run. To build only: npm run build.`],
+    ['--dry-run=true', `${TAKES}, but not --dry-run. To build only: npm run build.`],
+    ['--env eu', `${TAKES}, but not --env. Use a configuration of its own: --config FILE.`],
+    ['--env=eu', `${TAKES}, but not --env. Use a configuration of its own: --config FILE.`],
+    ['-e eu', `${TAKES}, but not -e. Use a configuration of its own: --config FILE.`],
+    ['-eeu', `${TAKES}, but not -e. Use a configuration of its own: --config FILE.`],
+    ['--help', `${TAKES}, but not --help.`],
+    ['-h', `${TAKES}, but not -h.`],
+    ['--profile other', `${TAKES}, but not --profile.`],
+    ['--cwd /tmp', `${TAKES}, but not --cwd.`],
+    ['--dryRun', `${TAKES}, but not --dryRun.`],
+    ['--no-dry-run', `${TAKES}, but not --no-dry-run.`],
+    ['-- --dry-run', `${TAKES}, but not --.`],
+    ['src/index.ts', `${TAKES}, but not src/index.ts.`],
+    ['--typo', `${TAKES}, but not --typo.`],
+    ['--constructor', `${TAKES}, but not --constructor.`],
+    ['--name other', `${TAKES}, but not --name.`],
+    ['--no-config', `${TAKES}, but not --no-config.`],
+    ['-c a.toml --config b.toml', '--config is given 2 times.'],
+    ['--tag a --tag b', '--tag is given 2 times.'],
+    ['--config', '--config needs a value.'],
+    ['--config=', '--config needs a value.'],
+    ['--config --domain a.example', '--config needs a value.'],
+    ['--config none.toml', `Could not read file: PROJECT/none.toml`],
+  ])('%s changes nothing, and says why in one line', (args, line) => {
+    const project = projectWith(ONE);
+    const stderr = `${line.replace('PROJECT', project)}\n`;
+    expect(new Account().deployProject(project, args.split(' '))).toEqual({ code: 1, stdout: '', stderr, steps: [] });
   });
+});
 
-  test('stops at the first whose migrations fail, and names it', () => {
-    const plays = { 'd1 migrations apply DB_1': { code: 1 }, whoami: { stdout: '{ "loggedIn": true }' } };
-    expect(deployIn(projectWith(THREE), plays)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'The migrations of usage-DB_1 (DB_1) were not applied: nothing was uploaded.\n',
-      calls: [...found('DB'), HOMES, ...found('DB_1'), WHOAMI],
-    });
-  });
-
-  test('stops after DB where an owner is in a database that is not bound', () => {
-    expect(deployIn(projectWith(THREE), { 'd1 execute': homesIn(0, 1, 3, 61) })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'Owners have their data in DB_3, DB_61, which the configuration does not bind: nothing was uploaded.\n',
-      calls: [...found('DB'), HOMES],
-    });
-  });
-
-  const right = (project: string) => join(project, 'migrations');
-  test.each<[string, string, object | undefined, string | ((project: string) => string)]>([
+describe('npm run deploy does nothing with a configuration where', () => {
+  test.each<[string, string, object | undefined, string]>([
     ['DB is not bound', TOML + block('DB_1'), undefined, 'The configuration binds no database DB.'],
     ['a name is missing', TOML + block('DB') + block('DB_1', ''), undefined, 'The database DB_1 has no database_name.'],
+    [
+      'the Worker has no name',
+      ONE.replace('name = "usage"', ''),
+      undefined,
+      'PROJECT/wrangler.toml gives the Worker no name.',
+    ],
     [
       'two have one name',
       TOML + block('DB', 'a') + block('DB_4', 'b') + block('DB_3', 'b'),
@@ -224,7 +503,7 @@ describe('npm run deploy with several databases', () => {
       'the migrations of one are elsewhere',
       TOML + block('DB', 'a', '') + block('DB_1', 'b', 'migrations_dir = "../other"'),
       undefined,
-      (project) => `The migrations_dir of DB_1 is ${join(project, '../other')}. It must be ${right(project)}.`,
+      `The migrations_dir of DB_1 is ${join('PROJECT', '../other')}. It must be PROJECT/migrations.`,
     ],
     [
       'a place is for no database',
@@ -232,40 +511,16 @@ describe('npm run deploy with several databases', () => {
       { DB_3: { location: 'weur' } },
       'package.json: config.databases.DB_3 is for a database that the configuration does not bind.',
     ],
-  ])('does nothing where %s, and says so in one line', (_, toml, places, line) => {
+    ...['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'].map((name): [string, string, undefined, string] => [
+      `a database is bound as ${name}`,
+      ONE + block(name),
+      undefined,
+      `PROJECT/wrangler.toml binds a database as ${name}. The names are DB, DB_1, DB_2, and so on up to DB_61.`,
+    ]),
+  ])('%s, and says so in one line', (_, toml, places, line) => {
     const project = projectWith(toml, places);
-    const stderr = `${typeof line === 'string' ? line : line(project)}\n`;
-    expect(deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
-  });
-
-  test.each(['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'])(
-    'does nothing where a database is bound as %s',
-    (name) => {
-      const project = projectWith(TOML + block('DB') + block(name));
-      const stderr = `${join(project, 'wrangler.toml')} binds a database as ${name}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`;
-      expect(deployIn(project, {})).toEqual({ code: 1, stdout: '', stderr, calls: [] });
-    },
-  );
-
-  test.each([
-    ['--dry-run', 'npm run build'],
-    ['--dry-run=true', 'npm run build'],
-    ['--help', 'npx wrangler deploy --help'],
-    ['-h', 'npx wrangler deploy --help'],
-    ['--env eu', '--config FILE'],
-    ['--env=eu', '--config FILE'],
-    ['-e eu', '--config FILE'],
-  ])('does nothing with %s, and says what to use: %s', (option, instead) => {
-    const { code, stdout, stderr, calls } = deploy({}, ...option.split(' '));
-    expect({ code, stdout, calls }).toEqual({ code: 1, stdout: '', calls: [] });
-    expect(stderr.trimEnd().endsWith(instead)).toBe(true);
-  });
-
-  test.each([
-    ['has no file', ['--config'], '--config needs a file.\n'],
-    ['names none', ['--config', 'none.toml'], `Could not read file: ${join(ROOT, 'none.toml')}\n`],
-  ])('does nothing where --config %s', (_, args, stderr) => {
-    expect(deploy({}, ...args)).toEqual({ code: 1, stdout: '', stderr, calls: [] });
+    const said = line.replaceAll('PROJECT', project).replace(join('PROJECT', '../other'), join(project, '../other'));
+    expect(new Account().deployProject(project)).toEqual({ code: 1, stdout: '', stderr: `${said}\n`, steps: [] });
   });
 });
 
@@ -275,11 +530,11 @@ describe('npm run deploy without limits for refused origins', () => {
     ['REFUSED_BUSINESS_LIMIT', limit('REFUSED_ORIGIN_LIMIT')],
     ['REFUSED_ORIGIN_LIMIT and REFUSED_BUSINESS_LIMIT', limit('ADDRESS_LIMIT')],
   ])('warns in one line that %s is missing, and goes on', (missing, limits) => {
-    expect(deployIn(projectWith(BARE + limits + block('DB')), {})).toEqual({
+    expect(new Account().deploy(BARE + limits + block('DB'))).toEqual({
       code: 0,
-      stdout: '',
+      stdout: created('DB'),
       stderr: `Warning: without a [[ratelimits]] block ${missing}, each refused origin is written to the database.\n`,
-      calls: [...found('DB'), HOMES, 'deploy < yes'],
+      steps: [...madeOf('DB'), 'deploy'],
     });
   });
 });
@@ -299,51 +554,57 @@ process.exitCode = code;
 
 describe('the process of npm run deploy', { tags: 'slow' }, () => {
   /** By somebody who types `yes`, in a folder that is not the project's. */
-  function run(plays: Plays, ...args: string[]) {
+  function run(plays: Record<string, { code?: number; stdout?: string; stderr?: string }>, ...args: string[]) {
     const folder = newFolder();
     writeFileSync(join(folder, 'wrangler'), STAND_IN, { mode: 0o755 });
     writeFileSync(join(folder, 'wrangler.cmd'), '@node "%~dp0wrangler" %*\r\n');
-    writeFileSync(join(folder, 'plays'), JSON.stringify(withHomes(plays)));
+    writeFileSync(join(folder, 'plays'), JSON.stringify(plays));
     const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
     const script = join(ROOT, 'src/tools/deploy.ts');
     const ended = spawnSync(process.execPath, [script, ...args], { cwd: folder, env, input: 'yes', encoding: 'utf8' });
     const calls = readFileSync(join(folder, 'calls'), 'utf8').trimEnd().split('\n');
     return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr, calls };
   }
+  const rows = (...results: object[]) => ({ stdout: JSON.stringify([{ results, success: true, meta: {} }]) });
+  const NAME = 'business-usage-access';
+  const plays = {
+    'd1 list': { stdout: JSON.stringify([{ name: NAME }]), stderr: 'not shown\n' },
+    'd1 execute DB --remote --command select name': rows({ name: 'businesses' }, { name: 'identity' }),
+    'd1 execute DB --remote --command select (': rows({
+      lastId: 1,
+      identity: JSON.stringify({ number: 0, mark: 'a', worker: NAME }),
+      homes: '[0]',
+    }),
+    'd1 migrations': { stdout: 'applied\n', stderr: 'with care\n' },
+    deploy: { stdout: 'live\n', stderr: 'at last\n' },
+  };
+  const commands = (calls: string[]) =>
+    calls.map((call) => call.replace(/ (select|--json|--config) .*?(?= < yes|$)/, ''));
 
   test('shows what wrangler prints of the migrations and of the upload, which alone may ask, and ends with 0', () => {
-    const plays = {
-      'd1 info': { stdout: '{}', stderr: 'not shown\n' },
-      'd1 migrations': { stdout: 'applied\n', stderr: 'with care\n' },
-      deploy: { stdout: 'live\n', stderr: 'at last\n' },
-    };
-    expect(run(plays, '--domain', 'usage.example.com')).toEqual({
-      code: 0,
-      stdout: 'applied\nlive\n',
-      stderr: 'with care\nat last\n',
-      calls: [INFO, MIGRATE, HOMES, 'deploy --domain usage.example.com < yes'],
-    });
+    const { calls, ...ended } = run(plays, '--domain', 'usage.example.com');
+    expect(ended).toEqual({ code: 0, stdout: 'applied\nlive\n', stderr: 'with care\nat last\n' });
+    const read = 'd1 execute DB --remote --command';
+    const migrate = 'd1 migrations apply DB --remote';
+    expect(commands(calls)).toEqual(['d1 list', read, read, migrate, 'deploy --domain=usage.example.com < yes']);
   });
 
-  test('says on stdout what it made, and on stderr what is wrong, and ends with 1', () => {
+  test('says on stderr what is wrong, and ends with 1', () => {
     const config = join(newFolder(), 'other.toml');
     const migrations = JSON.stringify(join(ROOT, 'migrations'));
-    writeFileSync(
-      config,
-      BARE + limit('REFUSED_ORIGIN_LIMIT') + block('DB', 'usage-DB', `migrations_dir = ${migrations}`),
-    );
-    const plays = { 'd1 info': missing('DB'), 'd1 execute': homesIn(0, 1) };
-    const [info, ...steps] = found('DB', '--config', config);
-    expect(run(plays, '--config', config)).toEqual({
+    const toml = BARE + limit('REFUSED_ORIGIN_LIMIT') + block('DB', NAME, `migrations_dir = ${migrations}`);
+    writeFileSync(config, toml);
+    const { calls, ...ended } = run(plays, '--config', config);
+    expect(ended).toEqual({
       code: 1,
-      stdout: 'Created the database usage-DB (DB).\n',
+      stdout: '',
       stderr: [
         'Warning: without a [[ratelimits]] block REFUSED_BUSINESS_LIMIT, each refused origin is written to the database.',
-        'Owners have their data in DB_1, which the configuration does not bind: nothing was uploaded.',
+        `${NAME} (DB) is a database of the Worker ${NAME}, not of usage: nothing was changed.`,
         '',
       ].join('\n'),
-      calls: [info, `d1 create usage-DB --config ${config}`, ...steps, `${HOMES} --config ${config}`],
     });
+    expect(calls.every((call) => call.endsWith(` --config ${config}`))).toBe(true);
   });
 });
 
@@ -373,7 +634,9 @@ test('the places are those of wrangler', { tags: 'slow' }, () => {
   expect(choices).toEqual(Object.values(PLACES).map((values) => values.join(', ')));
 });
 
-test('wrangler says what its stand-in says of a database that is not there', () => {
+test('wrangler has what the stand-in says of a Worker that is not deployed', () => {
   const wrangler = readFileSync(join(ROOT, 'node_modules/wrangler/wrangler-dist/cli.js'), 'utf8');
-  expect(wrangler.includes(MISSING)).toBe(true);
+  // The text of an error of the API ends with [code: 10007].
+  const texts = ['[code: $', 'WORKER_NOT_FOUND_ERR_CODE = 10007;', ' has no deployments.'];
+  expect(texts.filter((text) => !wrangler.includes(text))).toEqual([]);
 });
