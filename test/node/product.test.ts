@@ -1,15 +1,13 @@
-// The two back ends in docs/embedding.md run: the Worker beside the service, the program for any server beside a stand-in.
+// The two back ends in docs/embedding.md run beside the service. Beside one that fails, they are in failing-service.test.ts.
 // @module-tag slow
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
-import { freePort, type Service, startService } from './server.ts';
+import { IN_A_WORKER, ON_ANY_SERVER, onAnyServer, run } from './products.ts';
+import type {} from './served.ts'; // what `inject` can give
+import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
 
 let state: string;
@@ -38,14 +36,14 @@ const visit = async (origin: string) => {
   return { status: answer.status, body: await answer.json(), cors: answer.headers.get('Access-Control-Allow-Origin') };
 };
 
-test('is the one in docs/embedding.md, with its binding', () => {
+test('in a Worker: is the one in docs/embedding.md, with its binding', () => {
   const document = readFileSync('docs/embedding.md', 'utf8');
   const config = readFileSync('test/product/wrangler.toml', 'utf8');
-  expect(document).toContain(`\`\`\`ts\n${readFileSync('test/product/index.ts', 'utf8')}\`\`\``);
+  expect(IN_A_WORKER).toBe(readFileSync('test/product/index.ts', 'utf8'));
   expect(document).toContain(`\`\`\`toml\n${config.slice(config.indexOf('[[services]]'))}\`\`\``);
 });
 
-test('acts on 200, and passes a refusal on with its reason', async () => {
+test('in a Worker: acts on 200, and passes a refusal on with its reason', async () => {
   expect(await visit('https://acme.example')).toEqual({ status: 200, body: { answer: 42 }, cors: '*' });
   expect(await visit('https://evil.example')).toEqual({
     status: 403,
@@ -59,33 +57,76 @@ test('acts on 200, and passes a refusal on with its reason', async () => {
   expect(counts).toEqual([{ count: 2 }]);
 });
 
-test('on any server: acts on 200, passes a refusal on, and tries a 503 once more with the same idempotency key', async () => {
-  const [, program = ''] = /^```js\n(import .*?)^```$/ms.exec(readFileSync('docs/embedding.md', 'utf8')) ?? [];
-  const statuses = [503, 200, 403];
-  const received: unknown[] = [];
-  const standIn = createServer(({ method, url, headers }, response) => {
-    const { authorization, origin, 'idempotency-key': key } = headers;
-    received.push({ method, url, authorization, origin, key });
-    response.writeHead(statuses.shift() ?? 500).end('{"status":false}');
-  }).listen(0);
-  const API = `http://localhost:${(standIn.address() as AddressInfo).port}`;
-  const PORT = `${await freePort()}`;
-  const env = { ...process.env, API, BUSINESS: '7', PORT };
-  const product = spawn(process.execPath, ['--input-type=module', '--eval', program], { env });
-  const ended = once(product, 'exit');
-  try {
-    const headers = { Authorization: 'Bearer token', Origin: 'https://acme.example' };
-    const visitor = () => fetch(`http://localhost:${PORT}/`, { headers });
-    const answers = [await vi.waitFor(visitor, { timeout: 30_000 }), await visitor()];
-    expect(answers.map(({ status }) => status)).toEqual([200, 403]);
-    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([{ answer: 42 }, { status: false }]);
-    const use = { method: 'POST', url: '/business/usage/7', authorization: 'Bearer token', origin: headers.Origin };
-    const [first, second, third] = received as { key: string }[];
-    expect(received).toEqual([use, use, use].map((use) => ({ ...use, key: expect.stringMatching(/^[\w-]{36}$/) })));
-    expect([second?.key === first?.key, third?.key === first?.key]).toEqual([true, false]);
-  } finally {
-    product.kill();
-    standIn.close();
-    await ended;
+test('in a Worker: takes no other path from its visitors', async () => {
+  const headers = { Authorization: `Bearer ${business.token}`, Origin: 'https://acme.example' };
+  for (const query of [`?business=../${business.id}/token`, '?business=../../health', '?business=', '']) {
+    const answer = await fetch(`${service.url}/${query}`, { headers });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toEqual({ status: false, message: 'business id is not valid' });
   }
+});
+
+describe('on any server', () => {
+  const withWork = (work: string) => ON_ANY_SERVER.replace('({ answer: 42 })', work);
+
+  test('acts on 200, and passes a refusal on with its reason', async () => {
+    const { url, ofProduct } = inject('served');
+    const product = await onAnyServer(url, { BUSINESS: `${ofProduct.businesses[0]?.id}` });
+    try {
+      const headers = { Authorization: `Bearer ${ofProduct.businesses[0]?.token}`, Origin: 'https://acme.example' };
+      const [works, refused] = await Promise.all([fetch(product.url, { headers }), fetch(product.url)]);
+      expect([works.status, await works.json()]).toEqual([200, { answer: 42 }]);
+      expect([refused.status, await refused.json()]).toEqual([401, { message: 'Unauthenticated.' }]);
+      expect(refused.headers.get('Error-Code')).toBe('unauthenticated');
+      expect(refused.headers.get('WWW-Authenticate')).toBe('Bearer');
+    } finally {
+      await product.stop();
+    }
+    expect(product.log).toEqual([]);
+  });
+
+  test.each([
+    [{}, 'API, BUSINESS'],
+    [{ API: 'http://127.0.0.1/api/v1' }, 'BUSINESS'],
+    [{ API: '', BUSINESS: '7' }, 'API'],
+  ])('with the variables %j it says at once which is missing, and ends', async (variables, named) => {
+    const { log, ended } = run(ON_ANY_SERVER, variables);
+    expect(await ended).toBe(1);
+    expect(log).toEqual([`Missing in the environment: ${named}`]);
+  });
+
+  test('says that its port is in use, and ends; the one that uses it goes on', async () => {
+    const { url } = inject('served');
+    const product = await onAnyServer(url);
+    try {
+      const { port: PORT } = new URL(product.url);
+      const second = run(ON_ANY_SERVER, { API: `${url}/api/v1`, BUSINESS: '7', PORT });
+      expect(await second.ended).toBe(1);
+      const message = new RegExp(`^listen EADDRINUSE: address already in use .*:${PORT}$`);
+      expect(second.log).toEqual([expect.stringMatching(message)]);
+      expect((await fetch(product.url)).status).toBe(401);
+    } finally {
+      await product.stop();
+    }
+  });
+
+  test.each(['Promise.reject(new Error("secret"))', '({ answer: 42n })', 'secret.answer'])(
+    'a visit for which the work fails with %s is 500 without the cause, and the next is served',
+    async (work) => {
+      const { url, ofProduct } = inject('served');
+      const variables = { BUSINESS: `${ofProduct.businesses[0]?.id}` };
+      const product = await onAnyServer(url, variables, withWork(work));
+      try {
+        const headers = { Authorization: `Bearer ${ofProduct.key}` };
+        for (let visits = 2; visits > 0; visits--) {
+          const answer = await fetch(product.url, { headers });
+          expect([answer.status, await answer.json()]).toEqual([500, { message: 'Server Error' }]);
+          expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+        }
+      } finally {
+        await product.stop();
+      }
+      expect(product.log.length).toBeGreaterThan(0);
+    },
+  );
 });

@@ -16,7 +16,7 @@ type Owner = { key: string; businesses: { id: number; token: string }[] };
 declare module 'vitest' {
   interface ProvidedContext {
     /** The address of the server, and for each file that changes what is stored an owner of its own. */
-    served: { url: string; ofHttp: Owner; ofClient: Owner };
+    served: { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: Owner };
   }
 }
 
@@ -27,6 +27,7 @@ export default async function served(project: TestProject) {
   const owners = await withDatabases({ 'persist-to': state }, async ({ first }) => ({
     ofHttp: await newOwner(first, 7, 4),
     ofClient: await newOwner(first, 8, 1),
+    ofProduct: await newOwner(first, 9, 1),
   }));
   const { url, stop } = await startService(state);
   project.provide('served', { url, ...owners });

@@ -2,23 +2,65 @@
 
 type Env = { USAGE: Fetcher };
 
+/** What the product does for a visitor. */
+const work = async () => ({ answer: 42 });
+
+const passedOn = ['Error-Code', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+const always = {
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': passedOn.join(', '),
+  'Cache-Control': 'no-store',
+  'Content-Type': 'application/json',
+};
+
+/** The response of the service. If the service fails, that is a 503, and the log says why. */
+async function send(service: Fetcher, use: Request, signal: AbortSignal) {
+  const headers = new Headers({ ...always, 'X-Request-Id': use.headers.get('X-Request-Id') ?? '' });
+  try {
+    const { status, body, headers: received } = await service.fetch(use, { signal });
+    for (const name of passedOn) if (received.has(name)) headers.set(name, received.get(name) ?? '');
+    let text = '';
+    for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if (text.length > 10_000) throw new Error('The response is too long');
+    }
+    if (status !== 200 && (status < 400 || status > 499)) throw new Error(`Status ${status}`);
+    JSON.parse(text); // throws if the text is cut off, or is the page of a proxy
+    return new Response(text, { status, headers });
+  } catch (error) {
+    const reason = JSON.stringify(`${error}`); // one line, whatever is in it
+    console.error(`The usage service failed: ${reason}, X-Request-Id ${headers.get('X-Request-Id')}`);
+    return Response.json({ message: 'Service Unavailable' }, { status: 503, headers });
+  }
+}
+
+/** Records a use, in two attempts at most and within 23 seconds. */
+async function recordUse(visit: Request, service: Fetcher) {
+  // A visitor's own idempotency key is ignored: uses with the same key count once, so one key would pay for many visits.
+  const id = crypto.randomUUID();
+  const headers = new Headers({ 'Idempotency-Key': id, 'X-Request-Id': id });
+  for (const name of ['Authorization', 'Origin']) {
+    const value = visit.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  const business = Number(new URL(visit.url).searchParams.get('business')); // a number cannot lead to another path
+  const url = `https://usage.internal/api/v1/business/usage/${business}`;
+  const use = new Request(url, { method: 'POST', headers, redirect: 'manual' });
+
+  const end = AbortSignal.timeout(23_000);
+  const first = await send(service, use, AbortSignal.timeout(11_000));
+  const seconds = Number(first.headers.get('Retry-After') ?? 1);
+  if (first.status !== 503 || !(seconds <= 10)) return first;
+  await scheduler.wait(seconds * 1000);
+  return send(service, use, end); // safe: with the same idempotency key, the use counts once
+}
+
 export default {
   async fetch(request, env) {
-    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Authorization' };
-    if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors });
-    const business = new URL(request.url).searchParams.get('business');
-    const headers = new Headers({ 'Idempotency-Key': crypto.randomUUID() });
-    for (const name of ['Authorization', 'Origin']) {
-      const value = request.headers.get(name);
-      if (value !== null) headers.set(name, value);
-    }
-    const unreachable = () => Response.json({ message: 'Service Unavailable' }, { status: 503, headers: cors });
-    const send = (signal: AbortSignal) =>
-      env.USAGE.fetch(`https://usage.internal/api/v1/business/usage/${business}`, { method: 'POST', headers, signal });
-    const record = () => send(AbortSignal.timeout(15_000)).catch(unreachable);
-    let use = await record();
-    if (use.status >= 500) use = await record(); // safe: with the same idempotency key, the use counts once
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: always }); // a preflight is not a use
+    const use = await recordUse(request, env.USAGE);
     if (use.status !== 200) return use; // pass the refusal on
-    return Response.json({ answer: 42 }, { headers: cors });
+    return Response.json(await work(), { headers: use.headers });
   },
 } satisfies ExportedHandler<Env>;

@@ -1,0 +1,291 @@
+// The two back ends of docs/embedding.md, exactly as they are printed, beside a service that fails in every way. The visits of all
+// cases are made at once, because a service that never answers is waited for.
+// @module-tag slow
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { inAWorker, onAnyServer, type Product } from './products.ts';
+import { freePort } from './server.ts';
+
+type Attempt = { path?: string; origin?: string; key?: string; requestId?: string; ms: number };
+/** What the service does with one attempt. */
+type Step = (response: ServerResponse, attempt: Attempt) => void;
+
+/** The `X-Request-Id` is the one that was sent and a dash, so that it is known from it. */
+const answers =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Step =>
+  (response, { requestId }) =>
+    response.writeHead(status, { 'X-Request-Id': `${requestId}-`, ...headers }).end(JSON.stringify(body));
+const later =
+  (ms: number, step: Step): Step =>
+  (response, attempt) =>
+    setTimeout(step, ms, response, attempt);
+const begins = (response: ServerResponse, status: number, then?: () => void) =>
+  response.writeHead(status, { 'Content-Length': 100 }).write('{"status":', then);
+const breaksOff =
+  (status: number): Step =>
+  (response) =>
+    begins(response, status, () => response.destroy());
+const stalls: Step = (response) => begins(response, 200);
+const hangsUp: Step = (response) => response.destroy();
+const isSilent: Step = () => {};
+const neverEnds: Step = (response) => {
+  const write = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+  };
+  response.on('drain', write).writeHead(403);
+  write();
+};
+const sendsPage: Step = (response) => response.writeHead(200).end('<html>\nWelcome</html>');
+
+const RECORDED = { status: true, data: { date: '2026-03-15', count: 1 } };
+const counts = answers(200, RECORDED);
+const forbidden = { status: false, message: 'Origin https://evil.example is not authorized for this business.' };
+const refused = { 'Error-Code': 'origin_not_authorized' };
+const refuses = answers(403, forbidden, refused);
+const unauthenticated = { message: 'Unauthenticated.' };
+const challenge = { 'Error-Code': 'unauthenticated', 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+const reached = { status: false, message: 'This business has used its 1000 uses of today.' };
+const limit = { 'Error-Code': 'limit_reached', 'Retry-After': '3600' };
+const UNAVAILABLE = { message: 'Service Unavailable' };
+const outage = (seconds: string) => ({ 'Error-Code': 'unavailable', 'Retry-After': seconds });
+const asksToWait = (seconds: string) => answers(503, UNAVAILABLE, outage(seconds));
+
+const BREAK = /^(UND_ERR_SOCKET|ECONNRESET|Error: Network connection lost\.)$/;
+const TIMEOUT = /The operation was aborted due to timeout$/;
+const TOO_LONG = /The response is too long$/;
+const NO_JSON = /not valid JSON$/;
+const status = (code: number) => new RegExp(`Status ${code}$`);
+
+type Case = {
+  /** The last one is what the service does from then on. */
+  steps: Step[];
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+  /** Why each failed attempt failed, in the log. The other attempts did not. */
+  failures?: RegExp[];
+  /** How long the visitor may wait, and how long the second attempt must. */
+  maxSeconds?: number;
+  waits?: number;
+};
+const WORKS = { status: 200, body: { answer: 42 } };
+const FAILS = { status: 503, body: UNAVAILABLE };
+const CASES: Record<string, Case> = {
+  'counts the use': { steps: [counts], ...WORKS },
+  'counts the use after 5 seconds': { steps: [later(5_000, counts)], ...WORKS },
+  'refuses the origin': { steps: [refuses], status: 403, body: forbidden, headers: refused },
+  'refuses the credential': {
+    steps: [answers(401, unauthenticated, challenge)],
+    status: 401,
+    body: unauthenticated,
+    headers: challenge,
+  },
+  'is at its limit': { steps: [answers(429, reached, limit)], status: 429, body: reached, headers: limit },
+  'breaks off in the middle of a body, once': {
+    steps: [breaksOff(200), counts],
+    ...WORKS,
+    failures: [BREAK],
+    waits: 1,
+  },
+  'breaks off in the middle of a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
+  'breaks off in the middle of a refusal': {
+    steps: [breaksOff(403), refuses],
+    status: 403,
+    body: forbidden,
+    headers: refused,
+    failures: [BREAK],
+  },
+  'hangs up without a word, once': { steps: [hangsUp, counts], ...WORKS, failures: [BREAK], waits: 1 },
+  'stops in the middle of a body': { steps: [stalls], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
+  'never answers': { steps: [isSilent], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
+  'never answers, once': { steps: [isSilent, counts], ...WORKS, failures: [TIMEOUT], waits: 11 },
+  'never ends its response': { steps: [neverEnds], ...FAILS, failures: [TOO_LONG, TOO_LONG], maxSeconds: 8 },
+  'is unavailable and asks to wait 2 seconds, once': {
+    steps: [asksToWait('2'), counts],
+    ...WORKS,
+    failures: [status(503)],
+    waits: 2,
+  },
+  'is unavailable and asks to wait 10 seconds, always': {
+    steps: [asksToWait('10')],
+    ...FAILS,
+    headers: outage('10'),
+    failures: [status(503), status(503)],
+    waits: 10,
+  },
+  'is unavailable after 10 seconds, asks to wait 10 more, and is silent then': {
+    steps: [later(10_000, asksToWait('10')), isSilent],
+    ...FAILS,
+    failures: [status(503), TIMEOUT],
+    waits: 20,
+  },
+  'is unavailable and asks to wait for a minute': {
+    steps: [asksToWait('60')],
+    ...FAILS,
+    headers: outage('60'),
+    failures: [status(503)],
+    maxSeconds: 8,
+  },
+  'is unavailable and names a date': {
+    steps: [asksToWait('Sun, 15 Mar 2026 00:00:00 GMT')],
+    ...FAILS,
+    headers: outage('Sun, 15 Mar 2026 00:00:00 GMT'),
+    failures: [status(503)],
+    maxSeconds: 8,
+  },
+  'has a fault, once': {
+    steps: [answers(500, { message: 'Server Error' }), counts],
+    ...WORKS,
+    failures: [status(500)],
+  },
+  'is a page of something else': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
+  'sends the caller elsewhere': {
+    steps: [answers(301, RECORDED, { Location: '/elsewhere' })],
+    ...FAILS,
+    failures: [status(301), status(301)],
+  },
+};
+
+/** The attempts of each visit, by its token. A token is the name of a case and that of a program. */
+const attempts = new Map<string, Attempt[]>();
+const service = createServer(({ url: path, headers }, response) => {
+  const { authorization: token = '', origin, 'idempotency-key': key, 'x-request-id': requestId } = headers;
+  const attempt = { path, origin, key, requestId, ms: performance.now() } as Attempt;
+  const made = [...(attempts.get(token) ?? []), attempt];
+  attempts.set(token, made);
+  const [, name = ''] = /^Bearer (.*) \/ /.exec(token) ?? [];
+  const steps = CASES[name]?.steps ?? [counts];
+  steps[Math.min(made.length, steps.length) - 1]?.(response, attempt);
+});
+
+const ORIGIN = 'https://acme.example';
+/** What a visitor gets. One who gets no whole response in this time has status 0, and the reason in place of a body. */
+async function visit({ url }: Product, token: string, patienceMs = 30_000) {
+  const started = performance.now();
+  const headers = { Authorization: `Bearer ${token}`, Origin: ORIGIN, 'Idempotency-Key': 'mine' };
+  const got = await fetch(url, { headers, signal: AbortSignal.timeout(patienceMs) })
+    .then(async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as unknown,
+    }))
+    .catch((error) => ({ status: 0, headers: new Headers(), body: error.name as unknown }));
+  return { ...got, seconds: (performance.now() - started) / 1000 };
+}
+type Visit = Awaited<ReturnType<typeof visit>>;
+
+const ALWAYS = {
+  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Error-Code, Retry-After, WWW-Authenticate, X-Request-Id',
+  'cache-control': 'no-store',
+  'content-type': 'application/json',
+};
+/** Those that HTTP needs. */
+const OF_HTTP = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
+const headersOf = ({ headers }: Pick<Response, 'headers'>) =>
+  Object.fromEntries([...headers].filter(([name]) => !OF_HTTP.includes(name)));
+const lowerCased = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The reasons in the log of what has this `X-Request-Id`. */
+const reasonsIn = (log: string[], id: string) =>
+  log.flatMap((line) => {
+    const [, reason, request] = /^The usage service failed: (".*"), X-Request-Id ([\w-]+)$/.exec(line) ?? [];
+    return reason !== undefined && request?.startsWith(id) ? [JSON.parse(reason)] : [];
+  });
+
+const running: Product[] = [];
+
+/** All visits to one of the programs, side by side. */
+async function visitsTo(program: string, start: (address: string) => Promise<Product>) {
+  const { port } = service.address() as AddressInfo;
+  const nowhere = await freePort();
+  const started = async (at: number) => {
+    const product = await start(`http://127.0.0.1:${at}`);
+    running.push(product);
+    return product;
+  };
+  const [product, alone] = await Promise.all([started(port), started(nowhere)]);
+  const [unreachable, left, ...visits] = await Promise.all([
+    visit(alone, 'unreachable'),
+    visit(product, `counts the use after 5 seconds / left, ${program}`, 1_000),
+    ...Object.keys(CASES).map(async (name) => [name, await visit(product, `${name} / ${program}`)] as const),
+  ]);
+  const afterwards = await visit(product, `counts the use / ${program}, afterwards`);
+  return { product, alone, unreachable, left, visits: Object.fromEntries(visits), afterwards };
+}
+
+const PROGRAMS = { 'on any server': onAnyServer, 'in a Worker': inAWorker };
+let all: Record<string, Awaited<ReturnType<typeof visitsTo>>>;
+
+beforeAll(async () => {
+  await once(service.listen(0, '127.0.0.1'), 'listening');
+  const entries = Object.entries(PROGRAMS);
+  const made = entries.map(async ([program, start]) => [program, await visitsTo(program, (to) => start(to))] as const);
+  all = Object.fromEntries(await Promise.all(made));
+});
+afterAll(async () => {
+  await Promise.all(running.map(({ stop }) => stop()));
+  service.closeAllConnections();
+  service.close();
+});
+
+describe.each(Object.keys(PROGRAMS))('%s', (program) => {
+  const of = () => all[program] as (typeof all)[string];
+
+  test.each(Object.entries(CASES))(
+    'beside a service that %s',
+    async (name, { status, body, headers = {}, failures = [], ...time }) => {
+      const { product, visits } = of();
+      const answer = visits[name] as Visit;
+      const [first, second, ...more] = attempts.get(`Bearer ${name} / ${program}`) as [Attempt, ...Attempt[]];
+      expect(answer).toMatchObject({ status, body });
+      const requestId = expect.stringMatching(new RegExp(`^${first.key}-?$`));
+      expect(headersOf(answer)).toEqual({ ...ALWAYS, 'x-request-id': requestId, ...lowerCased(headers) });
+      expect(answer.seconds).toBeLessThan(time.maxSeconds ?? 25);
+
+      const { ms: _, ...use } = first;
+      const key = expect.stringMatching(UUID);
+      expect(use).toEqual({ path: '/api/v1/business/usage/7', origin: ORIGIN, key, requestId: first.key });
+      expect(more).toEqual([]);
+      if (second !== undefined) {
+        expect(second).toMatchObject(use); // with the same key
+        expect(second.ms - first.ms).toBeGreaterThan((time.waits ?? 1) * 1000 - 50);
+      }
+
+      const reasons = () => reasonsIn(product.log, `${first.key}`);
+      await vi.waitFor(() => expect(reasons()).toEqual(failures.map((reason) => expect.stringMatching(reason))));
+    },
+  );
+
+  test('beside a service that is not there', async () => {
+    const { alone, unreachable } = of();
+    expect(unreachable).toMatchObject(FAILS);
+    expect(headersOf(unreachable)).toEqual({ ...ALWAYS, 'x-request-id': expect.stringMatching(UUID) });
+    expect(unreachable.seconds).toBeLessThan(25);
+    const reasons = () => reasonsIn(alone.log, `${unreachable.headers.get('X-Request-Id')}`);
+    const refused = expect.stringMatching(/^(ECONNREFUSED|Error: Network connection lost\.)$/);
+    await vi.waitFor(() => expect(reasons()).toEqual([refused, refused]));
+  });
+
+  test('serves the next visitor after all of these, one of whom left early', () => {
+    const { left, afterwards } = of();
+    expect(left).toMatchObject({ status: 0, body: 'TimeoutError' });
+    expect(afterwards).toMatchObject(WORKS);
+  });
+
+  test('answers a preflight itself', async () => {
+    const before = attempts.size;
+    const preflight = await fetch(of().product.url, { method: 'OPTIONS', headers: { Origin: ORIGIN } });
+    expect([preflight.status, await preflight.text(), attempts.size]).toEqual([204, '', before]);
+    expect(headersOf(preflight)).toEqual(ALWAYS);
+  });
+
+  test('logs the failures of the service, and nothing else', () => {
+    expect(of().product.log.filter((line) => !line.startsWith('The usage service failed: '))).toEqual([]);
+  });
+});
