@@ -1,6 +1,6 @@
 // What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
 import { afterAll, expect, test } from 'vitest';
-import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, tableIn, valueIn } from './document.ts';
+import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, read, tableIn, valueIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
 
 const API = 'docs/api.md';
@@ -29,6 +29,13 @@ test('npm run dev exports the variables of the README', () => {
 
 test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) => {
   expect(valueIn(await shell(command))).toEqual(like(valueIn(printed), command));
+});
+
+test('docs/api.md has the request that a page sends', async () => {
+  const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(read(API)) ?? [];
+  const run = new Function('url', 'token', `return (async () => { ${program} return response; })()`);
+  const response: Response = await run(`${$.API}${usage()}`, $.TOKEN);
+  expect(response.status).toBe(200);
 });
 
 test('docs/operating.md has the fields of a log line', () => {

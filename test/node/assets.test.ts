@@ -75,6 +75,12 @@ describe('the chart', () => {
     expect(other).not.toContain(path); // caches hold it apart
   });
 
+  test('is embedded by the tag that docs/embedding.md prints', () => {
+    const [, printed = ''] =
+      /^```html\n(<script .*)\n<usage-chart /m.exec(readFileSync(join(ROOT, 'docs/embedding.md'), 'utf8')) ?? [];
+    expect(printed).toBe(chartTag('https://usage.example.com'));
+  });
+
   test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('has types, as text: %s', async (path) => {
     const answer = await fetch(service.url + path);
     expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
