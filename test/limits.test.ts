@@ -140,6 +140,15 @@ describe('a use beyond a limit', () => {
   );
 
   test.each([
+    [{ daily_limit: 1 }, 'This business has used its 1 use of today.'],
+    [{ monthly_limit: 1 }, 'This business has used its 1 use of this month.'],
+  ] as [Limits, string][])('reads “1 use” where the limit is one: %j', async (limits, message) => {
+    const business = await limited(limits);
+    await use(business);
+    expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
+  });
+
+  test.each([
     ['2026-03-15T00:00:00.000Z', 86_400, 17 * 86_400],
     ['2026-03-15T23:59:59.999Z', 1, 16 * 86_400 + 1],
     ['2026-02-28T12:00:00.001Z', 43_200, 43_200],

@@ -63,7 +63,8 @@ export const invalid = (errors: Record<string, string[]>) =>
   new ServiceError('invalid_input', 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
 export function limitReached({ limit, period }: ReachedLimit, now: Date): ServiceError {
-  const message = `This business has used its ${limit} uses of ${period === 'day' ? 'today' : 'this month'}.`;
+  const uses = `${limit} ${limit === 1 ? 'use' : 'uses'}`;
+  const message = `This business has used its ${uses} of ${period === 'day' ? 'today' : 'this month'}.`;
   // A limit of 0 is still reached when the next day or month begins.
   const headers = limit === 0 ? {} : { 'Retry-After': `${secondsUntilNext(period, now)}` };
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
