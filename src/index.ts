@@ -11,7 +11,7 @@ const log: Log = {
     const { error = '', database } = line as { error?: string; database?: string | null };
     if (!/no such (table|column)/.test(error)) return;
     console.error(
-      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database ?? 'DB'} --local for the local database, npm run deploy for the deployed one.`,
+      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database ?? 'DB'} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`,
     );
   },
 };

@@ -28,7 +28,7 @@ test.each([
   ],
 ])('where %s, one line of the log says how to apply the migrations, and no response does', async (_, breaks, mends) => {
   const { home, usage, token } = await newBusiness();
-  const hint = `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, npm run deploy for the deployed one.`;
+  const hint = `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`;
   await home.d1.prepare(breaks).run();
   try {
     const { errors, headers, ...answer } = await served(usage, token);

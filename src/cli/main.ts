@@ -14,7 +14,7 @@ try {
 } catch (error) {
   const reason = reasonOf(error);
   const message = reason.includes('no such table')
-    ? 'A table is missing. Apply the migrations: run npm run dev for the local database, npm run deploy for the deployed one.'
+    ? 'A table is missing. Apply the migrations: npm run dev for the local database, with --persist-to if this command had it; npm run deploy for the deployed one.'
     : reason;
   // Processes that wrangler has started would keep this one alive.
   process.stderr.write(`${message}\n`, () => process.exit(error instanceof UsageError ? 2 : 1));

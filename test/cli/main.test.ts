@@ -63,7 +63,7 @@ describe.concurrent('the command line', () => {
       code: 1,
       stdout: '',
       stderr:
-        'A table is missing. Apply the migrations: run npm run dev for the local database, npm run deploy for the deployed one.\n',
+        'A table is missing. Apply the migrations: npm run dev for the local database, with --persist-to if this command had it; npm run deploy for the deployed one.\n',
     });
   });
 
