@@ -13,6 +13,7 @@ export const STYLE = `
   min-width: 0;
   color: var(--text);
   font: 400 14px/1.4 var(--usage-chart-font, system-ui, sans-serif);
+  font-variant-numeric: tabular-nums;
   text-align: start;
 }
 :host([hidden]) { display: none; }
@@ -29,21 +30,19 @@ export const STYLE = `
 }
 :host([label]) { --head: 92px; }
 .head { flex: none; min-height: 56px; }
-[data-state='refused'] .head { min-height: 0; }
-.label { font-weight: 600; line-height: 22px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.label { font-weight: 600; line-height: 22px; text-overflow: ellipsis; overflow: hidden; white-space: nowrap; }
 .card:dir(rtl) .label { text-align: right; }
-.total { font-size: 28px; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
+.total { font-size: 28px; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; }
 .long { font-size: 20px; line-height: 34px; }
 .total span { font-size: 14px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
 .total .change { margin-inline-start: 4px; font-weight: 600; color: var(--text); }
 .range { display: flex; flex-wrap: wrap; column-gap: 16px; margin-top: 2px; color: var(--muted); }
 .by:empty { display: none; }
-.by::before { content: ''; display: inline-block; width: 6px; height: 10px; margin-inline-end: 6px; background: var(--bar); }
-span.before::before { content: ''; display: inline-block; width: 14px; margin-inline-end: 6px; vertical-align: 4px; border-top: 2px dashed; }
+.by::before { content: ''; display: inline-block; margin-inline-end: 6px; width: 6px; height: 10px; background: var(--bar); }
+span.before::before { content: ''; display: inline-block; margin-inline-end: 6px; width: 14px; vertical-align: 4px; border-top: 2px dashed; }
 .plot { position: relative; flex: 1; min-height: 0; margin-top: 14px; border-radius: 6px; touch-action: pan-y; }
-[data-state='refused'] .plot { margin: 0; }
-.plot:focus-visible { outline: 2px solid var(--bar); outline-offset: 4px; }
-svg { display: block; position: absolute; inset: 0; overflow: visible; }
+:focus-visible { outline: 2px solid var(--bar); outline-offset: 4px; }
+svg { position: absolute; inset: 0; display: block; overflow: visible; }
 .bar { fill: var(--bar); }
 .bar.part { fill-opacity: 0.35; stroke: var(--bar); stroke-dasharray: 3 2; }
 .bar.marked { fill: var(--bar-marked); }
@@ -67,7 +66,7 @@ path.before { fill: none; stroke: var(--text); stroke-opacity: 0.7; stroke-width
 }
 .grid { stroke: var(--grid); }
 .base { stroke: var(--axis); }
-text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; }
+text { fill: var(--muted); font-size: 12px; }
 .cursor { fill: var(--grid); opacity: 0; }
 .cursor.shown { opacity: 0.6; }
 .tooltip {
@@ -84,7 +83,8 @@ text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; 
   pointer-events: none;
   box-shadow: 0 4px 14px rgb(0 0 0 / 18%);
 }
-.count { font-weight: 650; font-variant-numeric: tabular-nums; }
+.count { font-weight: 650; }
+.tooltip span { display: block; }
 .tooltip :not(.count) { opacity: 0.8; }
 .message {
   position: absolute;
@@ -101,25 +101,25 @@ text { fill: var(--muted); font-size: 12px; font-variant-numeric: tabular-nums; 
 }
 .message:empty { display: none; }
 [data-state='loading'] .message { opacity: 0; }
+[data-state='loading'] svg { opacity: 0.35; }
+[data-state='refused'] .head { min-height: 0; }
+[data-state='refused'] .plot { margin: 0; }
 [data-state='refused'] .message { color: var(--text); }
 [data-state='empty'] .message { pointer-events: none; }
-[data-state='loading'] svg { opacity: 0.35; }
 @keyframes wait { to { opacity: 0.45; } }
 @media (prefers-reduced-motion: reduce) { .plot { animation: none !important; } }
 button {
   font: inherit;
-  color: var(--text);
   padding: 6px 14px;
   border: 1px solid var(--axis);
   border-radius: 8px;
   background: none;
+  color: var(--text);
   cursor: pointer;
 }
 @media (pointer: coarse) { button { min-height: 44px; } }
 button:hover { border-color: var(--muted); }
-button:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
-.sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.tooltip span { display: block; }
+.sr-only { position: absolute; width: 1px; height: 1px; clip-path: inset(50%); overflow: hidden; white-space: nowrap; }
 @media (forced-colors: active) {
   .bar { fill: CanvasText; stroke: CanvasText; }
   .bar.marked { fill: Highlight; }

@@ -1,23 +1,14 @@
 // Draws the bars and axes as SVG, for the width available: they are drawn again when that changes. Where days would be
 // too thin to be seen, a bar is a week or a month. For readers from right to left, everything is mirrored.
-import { type Bar, barIn, barsBy, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
+import { svg } from './element.ts';
+import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
 import type { Words } from './words.ts';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const TOP = 10;
 const BOTTOM = 26;
 const TICK_EVERY = { x: 68, y: 52 };
 const MIN_BAR = 3;
 const RADIUS = 3;
-
-type Attributes = Record<string, string | number>;
-
-function svg(name: string, attributes: Attributes, ...children: (Node | string)[]): SVGElement {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, `${value}`);
-  element.append(...children);
-  return element;
-}
 
 export type Drawn = {
   image: SVGElement;
@@ -43,8 +34,8 @@ function shape(x: number, width: number, base: number, height: number): string {
 
 export function plot({ used, before, today }: Subject, place: Place, words: Words): Drawn {
   const { width, height, rightToLeft, inkOf } = place;
-  const inner = height - TOP - BOTTOM;
-  const base = TOP + inner;
+  const base = height - BOTTOM;
+  const inner = base - TOP;
 
   function fitted(unit: Unit) {
     const bars = barsBy(unit, used, before, today);
@@ -91,7 +82,6 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
       class: whole ? 'bar' : 'bar part',
       d: shape(at(left + bar.x, bar.width), bar.width, base, tall),
       'data-date': from,
-      'data-count': count,
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
@@ -111,9 +101,9 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
       ...line,
       ...names,
     ),
-    indexAt: (x) => Math.min(bars.length - 1, Math.max(0, Math.floor((at(x) - left) / band))),
+    indexAt: (x) => clamp(Math.floor((at(x) - left) / band), bars.length - 1),
     mark(index) {
-      if (marked !== null) shapes[marked]?.classList.remove('marked');
+      shapes[marked ?? -1]?.classList.remove('marked');
       marked = index;
       cursor.classList.toggle('shown', index !== null);
       if (index === null) return { x: 0, y: 0 };

@@ -4,7 +4,7 @@ import type { Day } from './scale.ts';
 /** How long an answer of the service is awaited, here and in the console. */
 export const ANSWER_TIMEOUT_MS = 30_000;
 
-/** `service`: it refused; `attributes`: business or token is missing; `csp`: the policy of the page forbids the call. */
+/** `service`: it refused; `attributes`: one is missing or not valid; `csp`: the policy of the page forbids the call. */
 export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** Why there is no report. `message` is for developers, from the service if it answered. `status` is 0 if it did not. */
@@ -17,14 +17,14 @@ export type ReportRequest = { base: string; business: string; token: string; fro
 type Body = { data?: { used?: Day[] }; message?: string };
 
 export async function report({ base, business, token, from, to }: ReportRequest, signal: AbortSignal): Promise<Day[]> {
-  const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`, document.baseURI);
+  const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`);
   if (from) url.searchParams.set('from', from);
   if (to) url.searchParams.set('to', to);
   const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   // Only an event tells a page that its own policy has blocked a call, and it comes after the call has failed.
   let forbidden = false;
   const watch = ({ blockedURI, disposition }: SecurityPolicyViolationEvent) => {
-    if (disposition === 'enforce' && blockedURI.startsWith(url.origin)) forbidden = true;
+    if (disposition === 'enforce' && blockedURI.startsWith(base)) forbidden = true;
   };
   document.addEventListener('securitypolicyviolation', watch);
   const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
@@ -33,8 +33,8 @@ export async function report({ base, business, token, from, to }: ReportRequest,
   document.removeEventListener('securitypolicyviolation', watch);
   const body: Body | null | undefined = await answer?.json().catch(() => null);
   if (answer?.ok && body?.data?.used?.length) return body.data.used;
-  if (forbidden) throw noReport('csp', `the Content-Security-Policy of this page needs connect-src ${url.origin}`);
+  if (forbidden) throw noReport('csp', `the Content-Security-Policy of this page needs connect-src ${base}`);
   if (!answer && !navigator.onLine) throw noReport('offline', 'the browser is offline');
-  if (!answer || late.aborted) throw noReport('network', `no response from ${url.origin}`);
+  if (!answer || late.aborted) throw noReport('network', `no response from ${base}`);
   throw noReport('service', (!answer.ok && body?.message) || 'unexpected response', answer.status);
 }

@@ -10,6 +10,9 @@ export type Bar = Span & { whole: boolean; before: Span | undefined };
 
 export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
 
+/** `value`, or what is nearest to it from 0 to `most`. */
+export const clamp = (value: number, most: number) => Math.max(0, Math.min(value, most));
+
 const span = (days: readonly Day[]): Span => ({
   from: days[0]?.date ?? '',
   to: days.at(-1)?.date ?? '',
@@ -39,10 +42,9 @@ export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[],
 
 /** The labels of the vertical axis: whole numbers from 0, evenly spaced, at most `most` of them above 0. */
 export function countTicks(max: number, most: number): number[] {
-  if (max === 0) return [0];
   const rough = Math.max(1, max / Math.max(1, most));
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? rough;
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   return Array.from({ length: Math.ceil(max / step) + 1 }, (_, index) => index * step);
 }
 

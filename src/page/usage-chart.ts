@@ -2,11 +2,12 @@
 // service itself, and speaks the language of the page. If there is nothing to show, visitors are told so in a few plain words;
 // the service's own message goes to the console and into the event.
 import { addDays } from '../core/time.ts';
-import { box, daysOf, html, span, tableOf, today } from './chart-parts.ts';
+import { daysOf, tableOf, today } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
+import { box, html, span } from './element.ts';
 import { type Drawn, plot } from './plot.ts';
 import { type Failed, noReport, type ReportRequest, report } from './report.ts';
-import { type Day, sum } from './scale.ts';
+import { clamp, type Day, sum } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** Each is an attribute; `baseUrl` is `base-url`. */
@@ -29,9 +30,27 @@ const periodOf = (used: Day[]): Period => ({
   used,
 });
 
+/** Null if it is anything else than an origin, with or without a slash behind it. */
+function originOf(url: string): string | null {
+  try {
+    const { origin, href } = new URL(url);
+    return href === `${origin}/` ? origin : null;
+  } catch {
+    return null;
+  }
+}
+
 const daysBefore = ({ from, used }: Period) => ({ from: addDays(from, -used.length), to: addDays(from, -1) });
 
-export interface UsageChart extends Record<(typeof REFLECTED)[number], string | null> {}
+function reflect(chart: UsageChart, attribute: string, value: string | null | undefined): void {
+  if (value === null || value === undefined) chart.removeAttribute(attribute);
+  else chart.setAttribute(attribute, value);
+}
+
+export interface UsageChart extends Record<Exclude<(typeof REFLECTED)[number], 'business'>, string | null> {
+  get business(): string | null;
+  set business(value: string | number | null);
+}
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the loop below the class defines these properties
 export class UsageChart extends HTMLElement {
@@ -70,11 +89,12 @@ export class UsageChart extends HTMLElement {
     root.append(this.#card);
     this.#message.role = 'status';
     this.#tip.ariaHidden = 'true';
+    const plot = this.#plot;
     const point = ({ clientX }: PointerEvent) =>
-      this.#mark(this.#drawn?.indexAt(clientX - this.#plot.getBoundingClientRect().left) ?? null);
-    for (const moved of ['pointermove', 'pointerdown'] as const) this.#plot.addEventListener(moved, point);
-    for (const leave of ['pointerleave', 'blur']) this.#plot.addEventListener(leave, () => this.#mark(null));
-    this.#plot.addEventListener('keydown', (event) => this.#press(event));
+      this.#mark(this.#drawn?.indexAt(clientX - plot.getBoundingClientRect().left) ?? null);
+    plot.onpointermove = plot.onpointerdown = point;
+    plot.onpointerleave = plot.onblur = () => this.#mark(null);
+    plot.onkeydown = (event) => this.#press(event);
   }
 
   connectedCallback(): void {
@@ -105,10 +125,11 @@ export class UsageChart extends HTMLElement {
   }
 
   get compare() {
-    return this.hasAttribute('compare');
+    return (this.getAttribute('compare') ?? 'false') !== 'false';
   }
+  /** Frameworks can pass `"false"` on as text: the attribute keeps it as it is. */
   set compare(value: boolean) {
-    this.toggleAttribute('compare', Boolean(value));
+    reflect(this, 'compare', value ? `${value}` : null);
   }
   get token() {
     return this.#token ?? this.getAttribute('token');
@@ -138,13 +159,20 @@ export class UsageChart extends HTMLElement {
     this.#asking = new AbortController();
     const { signal } = this.#asking;
     const { business, token, from, to } = this;
-    const base = (this.baseUrl ?? SERVICE).replace(/\/+$/, '');
+    const base = originOf(this.baseUrl || SERVICE);
     this.#failed = null;
     this.#loading = true;
     this.#show();
-    const words = loadWords(this.#language, base);
+    const words = loadWords(this.#language, base ?? SERVICE);
     try {
-      if (!business || !token) throw noReport('attributes', 'the attributes business and token are needed');
+      if (!business || !token || !base) {
+        const faults = [
+          !business && 'business is missing',
+          !token && 'token is missing',
+          !base && 'base-url must be an origin, such as https://usage.example.com',
+        ];
+        throw noReport('attributes', faults.filter(Boolean).join('; '));
+      }
       const request = { base, business, token, from, to };
       const loaded = periodOf(await report(request, signal));
       await words;
@@ -288,7 +316,7 @@ export class UsageChart extends HTMLElement {
       End: Infinity,
     };
     const step = steps[key];
-    if (step) this.#mark(Math.max(0, Math.min(last, (this.#index ?? (step < 0 ? last + 1 : -1)) + step)));
+    if (step) this.#mark(clamp((this.#index ?? (step < 0 ? last + 1 : -1)) + step, last));
     else if (key === 'Escape') this.#mark(null);
     else return;
     event.preventDefault();
@@ -310,7 +338,7 @@ export class UsageChart extends HTMLElement {
     if (!bar || !at) return;
     this.#tip.replaceChildren(...told.map((text, i) => span(['count', 'days', 'before'][i] as string, text)));
     const { offsetWidth, offsetHeight, style } = this.#tip;
-    const x = Math.max(0, Math.min(at.x - offsetWidth / 2, this.#plot.clientWidth - offsetWidth));
+    const x = clamp(at.x - offsetWidth / 2, this.#plot.clientWidth - offsetWidth);
     style.transform = `translate(${Math.round(x)}px, ${Math.round(at.y - offsetHeight - 8)}px)`;
   }
 }
@@ -322,8 +350,7 @@ for (const name of REFLECTED) {
       return this.getAttribute(attribute);
     },
     set(this: UsageChart, value: string | null | undefined) {
-      if (value === null || value === undefined) this.removeAttribute(attribute);
-      else this.setAttribute(attribute, value);
+      reflect(this, attribute, value);
     },
   });
 }

@@ -34,9 +34,11 @@ export async function loadWords(language: string, base: string): Promise<void> {
   const primary = primaryOf(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;
   const init = { credentials: 'omit', signal: AbortSignal.timeout(WORDS_TIMEOUT_MS) } as const;
-  const answer = await fetch(`${base}/v1/words/${primary}.json`, init).catch(() => null);
-  const table = answer?.ok ? ((await answer.json().catch(() => null)) as Partial<Table> | null) : null;
-  if (table) tables[primary] = { ...ENGLISH, ...table };
+  const table: Promise<Partial<Table> | null> = fetch(`${base}/v1/words/${primary}.json`, init).then((answer) =>
+    answer.ok ? answer.json() : null,
+  );
+  const loaded = await table.catch(() => null);
+  if (loaded) tables[primary] = { ...ENGLISH, ...loaded };
 }
 
 const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;

@@ -21,6 +21,8 @@ const NOW = new Date();
 const TODAY = NOW.toISOString().slice(0, 10);
 const STAMP = '2026-01-01T00:00:00.000000Z';
 
+const NO_ORIGIN = 'base-url must be an origin, such as https://usage.example.com';
+
 type Site = Awaited<ReturnType<typeof startSite>>;
 
 let browser: Browser;
@@ -314,6 +316,24 @@ describe('the period before', () => {
     expect(await page.locator('usage-chart path.before').count()).toBe(0);
   });
 
+  test('is not compared with compare="false", however that is set', async () => {
+    await visitWith(tag(shop, 'from="2026-03-01" to="2026-03-28" compare="false"'));
+    await state('loaded');
+    const reload = (code: string) =>
+      inChart<object>(`return new Promise((resolve) => {
+        chart.addEventListener('load', ({ detail }) => resolve(detail), { once: true });
+        ${code};
+        chart.reload();
+      });`);
+    expect(await inChart('return chart.compare;')).toBe(false);
+    expect(await reload('')).not.toHaveProperty('before');
+    expect(await reload('chart.compare = true')).toHaveProperty('before');
+    expect(await inChart('return [chart.compare, chart.getAttribute("compare")];')).toEqual([true, 'true']);
+    expect(await reload('chart.compare = "false"')).not.toHaveProperty('before');
+    expect(await inChart('return [chart.compare, chart.getAttribute("compare")];')).toEqual([false, 'false']);
+    expect(await page.locator('usage-chart path.before').count()).toBe(0);
+  });
+
   test('leaves the chart as it is if it cannot be loaded', async () => {
     await visit('about:blank');
     await page.route('**/api/**from=2026-02-01**', (route) => route.abort());
@@ -428,12 +448,47 @@ describe('where there is no chart', () => {
     complaints = complaints.filter((met) => !met.includes('Content Security Policy'));
   });
 
-  test('missing attributes are reported if the chart is visible, and awaited if it is not', async () => {
-    await visitWith('<usage-chart></usage-chart><usage-chart hidden></usage-chart>');
+  test.each([
+    ['', 'business is missing; token is missing'],
+    ['token="bua_pk_none"', 'business is missing'],
+    ['business="" token="bua_pk_none"', 'business is missing'],
+    ['business="7"', 'token is missing'],
+    ['business="7" base-url="https://a.example/api/v1"', `token is missing; ${NO_ORIGIN}`],
+    ...['usage.example.com', 'localhost:8787', '//a.example', '/', 'https://', 'https://a.example/api/v1'].map(
+      (url) => [`business="7" token="bua_pk_none" base-url="${url}"`, NO_ORIGIN],
+    ),
+  ] as [string, string][])('what is wrong with the attributes is reported by name: %s', async (attributes, message) => {
+    await visit('about:blank');
+    await page.addInitScript(
+      `addEventListener('error', (event) => { if (event.detail) window.failed = event.detail; }, true)`,
+    );
+    const calls: string[] = [];
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname));
+    registered.body = `<usage-chart ${attributes}></usage-chart>`;
+    await page.goto(registered.url);
     await state('refused');
     expect(await text('message')).toBe('This chart cannot be shown here.');
-    expect(told()).toEqual(['<usage-chart business="null">: the attributes business and token are needed']);
+    expect(await page.evaluate('window.failed')).toEqual({ status: 0, message, reason: 'attributes' });
+    const business = attributes.match(/business="(7?)"/)?.[1] ?? 'null';
+    expect(told()).toEqual([`<usage-chart business="${business}">: ${message}`]);
+    expect(calls).toEqual(['/', '/usage-chart.js']);
   });
+
+  test('missing attributes are awaited in silence if the chart is hidden', async () => {
+    await visitWith('<usage-chart hidden></usage-chart>');
+    await page.locator('usage-chart [data-state=refused]').waitFor({ state: 'attached' });
+    expect(told()).toEqual([]);
+  });
+});
+
+test('base-url is the origin of the API, with or without a slash behind it; if it is empty, that of the module', async () => {
+  await visit('about:blank');
+  for (const url of ['', service.url, `${service.url}/`, service.url.toUpperCase()]) {
+    registered.body = tag(shop, `${DAYS} base-url="${url}"`);
+    await page.goto(registered.url);
+    await state('loaded');
+    expect(await bars().count()).toBe(31);
+  }
 });
 
 const LANGUAGES = Object.entries({ en: { unit: 'use|uses', empty: 'Nothing in this period.' }, ...TABLES });
@@ -671,7 +726,8 @@ describe('a page', () => {
         const [to, setTo] = useState('2025-03-31');
         window.change = () => setTo('2025-03-05');
         return createElement('usage-chart', { ...${values()}, to, label: 'Orders', unit: 'order|orders', compare: true,
-          onload: ({ detail }) => { document.querySelector('output').textContent = 'load ' + detail.total; } });
+          onload: ({ detail }) => { document.querySelector('output').textContent = 'load ' + detail.total; },
+          onLoad: () => console.error('React calls onLoad'), onError: () => console.error('React calls onError') });
       }
       createRoot(document.getElementById('app')).render(createElement(App));`,
     );
