@@ -3,6 +3,9 @@ import type { Loaded } from '../../src/page/types/usage-chart.d.ts';
 
 const chart = document.createElement('usage-chart');
 chart.business = '1';
+chart.business = 1;
+const business: string | null = chart.business;
+console.log(business);
 chart.compare = true;
 chart.baseUrl = null;
 chart.reload();
@@ -16,6 +19,8 @@ document.querySelector('usage-chart')?.reload();
 
 // @ts-expect-error: it is a boolean
 chart.compare = 'yes';
+// @ts-expect-error: it is text, or a number that is set as text
+chart.business.toFixed();
 // @ts-expect-error: there is no such reason
 chart.addEventListener('error', ({ detail }) => console.log(detail.reason === 'weather'));
 // @ts-expect-error: there is no such property

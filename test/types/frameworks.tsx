@@ -17,6 +17,14 @@ export const react = (
     onerror={({ detail }) => console.log(detail.message)}
   />
 );
+declare const range: { from?: string; to?: string };
+export const partial = <usage-chart business="1" token="bua_pk_" compare={false} from={range.from} to={range.to} />;
+// @ts-expect-error: React never calls it
+export const silent = <usage-chart business={1} onLoad={() => {}} />;
+// @ts-expect-error: nor this
+export const silentToo = <usage-chart business={1} onError={() => {}} />;
+// @ts-expect-error: it is a boolean
+export const text = <usage-chart business={1} compare="false" />;
 // @ts-expect-error: no such attribute
 export const wrong = <usage-chart colour="red" />;
 
@@ -29,6 +37,7 @@ export const vue: Vue = {
   class: ['wide'],
   onLoad: ({ detail }) => console.log(detail.total),
 };
+export const vuePartial: Vue = { business: '1', from: range.from, onError: ({ detail }) => console.log(detail.reason) };
 // @ts-expect-error: it is a boolean
 export const odd: Vue = { compare: 'yes' };
 export const element: UsageChart | null = document.querySelector('usage-chart');

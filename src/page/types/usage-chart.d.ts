@@ -14,15 +14,15 @@ export type Failed = {
 type Word = 'empty' | 'error' | 'failed' | 'offline' | 'retry' | 'loading' | 'today' | 'week' | 'month' | 'before';
 
 export type UsageChartAttributes = {
-  business?: string | number;
-  token?: string;
-  from?: string;
-  to?: string;
-  label?: string;
-  unit?: string;
-  compare?: boolean;
-  'base-url'?: string;
-} & { [word in `word-${Word}`]?: string };
+  business?: string | number | undefined;
+  token?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  label?: string | undefined;
+  unit?: string | undefined;
+  compare?: boolean | undefined;
+  'base-url'?: string | undefined;
+} & { [word in `word-${Word}`]?: string | undefined };
 
 type Events = Omit<HTMLElementEventMap, 'load' | 'error'> & {
   load: CustomEvent<Loaded>;
@@ -30,7 +30,8 @@ type Events = Omit<HTMLElementEventMap, 'load' | 'error'> & {
 };
 
 export interface UsageChart extends HTMLElement {
-  business: string | null;
+  get business(): string | null;
+  set business(value: string | number | null);
   token: string | null;
   from: string | null;
   to: string | null;
@@ -57,10 +58,13 @@ declare global {
   }
 }
 
+/** React calls `onload` and `onerror`. It takes `onLoad` and `onError` for events of its own, which no custom element has. */
 type OfReact = UsageChartAttributes & {
-  baseUrl?: string;
-  onload?: (event: CustomEvent<Loaded>) => void;
-  onerror?: (event: CustomEvent<Failed>) => void;
+  baseUrl?: string | undefined;
+  onload?: ((event: CustomEvent<Loaded>) => void) | undefined;
+  onerror?: ((event: CustomEvent<Failed>) => void) | undefined;
+  onLoad?: never;
+  onError?: never;
 };
 
 // @ts-ignore: a project without React
@@ -74,12 +78,12 @@ declare module 'react' {
 }
 
 type OfVue = UsageChartAttributes & {
-  id?: string;
+  id?: string | undefined;
   class?: unknown;
   style?: unknown;
-  baseUrl?: string;
-  onLoad?: (event: CustomEvent<Loaded>) => void;
-  onError?: (event: CustomEvent<Failed>) => void;
+  baseUrl?: string | undefined;
+  onLoad?: ((event: CustomEvent<Loaded>) => void) | undefined;
+  onError?: ((event: CustomEvent<Failed>) => void) | undefined;
 };
 
 // @ts-ignore: a project without Vue
