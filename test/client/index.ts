@@ -1,32 +1,33 @@
-// Records a use, registers a site and reads the usage report, with types generated from openapi.json.
+// Records a use and a list of uses, and reads the usage report, with types generated from openapi.json.
 import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 
-const { USAGE_URL = '', API_KEY, BUSINESS } = process.env;
+const { API = '', API_KEY, SHOP } = process.env;
 const usage = createClient<paths, 'application/json'>({
-  baseUrl: USAGE_URL,
+  baseUrl: new URL(API).origin,
   headers: { Authorization: `Bearer ${API_KEY}` },
   fetch: (request) => fetch(request, { signal: AbortSignal.timeout(15_000) }),
 });
-const path = { business_id: Number(BUSINESS) };
+const path = { business_id: Number(SHOP) };
 
 const use = await usage.POST('/api/v1/business/usage/{business_id}', {
-  params: { path, header: { 'Idempotency-Key': 'order-1' } },
+  params: { path, header: { 'Idempotency-Key': 'invoice-1' } },
 });
 if (use.error) throw new Error(use.error.message);
 
-const { data, error } = await usage.POST('/api/v1/business/{business_id}/access', {
+const list = await usage.POST('/api/v1/business/usage/{business_id}', {
   params: { path },
-  body: { sites: ['https://shop.example'] },
+  body: { uses: [{ id: 'invoice-1' }, { id: 'invoice-2' }] },
 });
-if (error) throw new Error(error.message);
-console.log(
-  data.data.name,
-  data.data.access_list.map(({ site }) => site),
-);
+if (list.error) throw new Error(list.error.message);
 
-const report = await usage.GET('/api/v1/business/usage/{business_id}', {
-  params: { path, query: { from: '2026-03-01', to: '2026-03-03' } },
-});
+// One operation has two results. `in` tells them apart, for TypeScript too.
+for (const { data: result } of [use.data, list.data]) {
+  if ('count' in result) console.log(`${result.date}: ${result.count}`);
+  else console.log(`${result.recorded} new, ${result.duplicates} known`);
+}
+
+const report = await usage.GET('/api/v1/business/usage/{business_id}', { params: { path } });
 if (report.error) throw new Error(report.error.message);
-for (const { date, count } of report.data.data.used) console.log(date, count);
+const total = report.data.data.used.reduce((sum, { count }) => sum + count, 0);
+console.log(`${total} in the last 30 days`);

@@ -18,6 +18,18 @@ await usage.POST('/api/v1/business/usage/{business_id}', { params: { path }, bod
 const recorded = await usage.POST('/api/v1/business/usage/{business_id}', { params: { path } });
 // @ts-expect-error a field of one of the two responses, without a look which of them it is
 recorded.data?.data.count;
+if (recorded.data && 'recorded' in recorded.data.data) {
+  const { recorded: fresh, duplicates } = recorded.data.data;
+  console.log(fresh.toFixed(), duplicates.toFixed());
+  // @ts-expect-error a field of one use, where the result is that of a list
+  recorded.data.data.date;
+}
+if (recorded.data && 'count' in recorded.data.data) {
+  const { date, count, remaining } = recorded.data.data;
+  console.log(date.slice(5), count.toFixed(), remaining?.toFixed());
+  // @ts-expect-error a field of a list, where the result is that of one use
+  recorded.data.data.duplicates;
+}
 // @ts-expect-error a number of hours without its unit
 await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, body: { keep_old: 24 } });
 const { data: page } = await usage.GET('/api/v1/business');

@@ -1,14 +1,21 @@
-// Records one use, then a list: two responses of one operation, which a client tells apart by their fields. Then rotates the token,
-// and reads lists that come in pages.
+// Registers a site, records uses in each form of the body, rotates the token, and reads a report and lists that come in pages.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './usage.d.ts';
 
-const { USAGE_URL = '', API_KEY, BUSINESS } = process.env;
+const { API = '', API_KEY, SHOP } = process.env;
 const usage = createClient<paths, 'application/json'>({
-  baseUrl: USAGE_URL,
+  baseUrl: new URL(API).origin,
   headers: { Authorization: `Bearer ${API_KEY}` },
 });
-const params = { path: { business_id: Number(BUSINESS) } };
+const params = { path: { business_id: Number(SHOP) } };
+
+const access = await usage.POST('/api/v1/business/{business_id}/access', {
+  params,
+  body: { sites: ['https://shop.example'] },
+});
+if (access.error) throw new Error(access.error.message);
+const { name, access_list } = access.data.data;
+console.log(`${name}: ${access_list.map(({ site }) => site)}`);
 
 type Recorded = components['schemas']['RecordedUse'] | components['schemas']['RecordedUses'];
 const words = (result: Recorded) =>
@@ -24,6 +31,12 @@ for (const body of [undefined, {}, { uses: [{ id: 'order-2' }, { id: 'order-2' }
   if (error) throw new Error('errors' in error ? JSON.stringify(error.errors) : error.message);
   console.log(words(data.data));
 }
+
+const report = await usage.GET('/api/v1/business/usage/{business_id}', {
+  params: { ...params, query: { from: '2026-03-01', to: '2026-03-03' } },
+});
+if (report.error) throw new Error(report.error.message);
+console.log(report.data.data.used.map(({ date, count }) => `${date}: ${count}`).join());
 
 const rotated = await usage.POST('/api/v1/business/{business_id}/token', { params, body: { keep_old: '24h' } });
 if (rotated.error) throw new Error(rotated.error.message);

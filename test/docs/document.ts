@@ -6,12 +6,15 @@ const inDocs = readdirSync('docs').filter((name) => name.endsWith('.md'));
 export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
 export const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. */
+/**
+ * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. What installs packages has a
+ * test of its own (test/node/client.test.ts).
+ */
 export const examplesIn = (path: string) =>
   [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: command = '', 2: printed = '"no json block follows"' }) => {
       const line = read(path).slice(0, index).split('\n').length;
-      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(command);
+      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(command) && !command.includes('npm install');
       return runsHere ? [{ name: `${path}:${line} ${command.trim()}`, command, printed }] : [];
     },
   );

@@ -1,46 +1,64 @@
-// A client with types generated from openapi.json compiles, and its calls succeed (test/client, as docs/embedding.md shows it).
+// A client with types generated from openapi.json starts from an empty folder, compiles, and its calls succeed (test/client; the first
+// program is that of docs/embedding.md).
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type {} from './served.ts'; // what `inject` can give
+import { newFolder } from './state.ts';
 
 const { url, ofClient } = inject('served');
 const CLIENT = resolve(import.meta.dirname, '../client');
+const [shop] = ofClient.businesses;
+const env = { ...process.env, API: `${url}/api/v1`, API_KEY: ofClient.key, SHOP: `${shop?.id}` };
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, [resolve(CLIENT, script), ...args], {
     cwd: CLIENT,
-    env: { ...process.env, USAGE_URL: url, API_KEY: ofClient.key, BUSINESS: `${ofClient.businesses[0]?.id}` },
+    env,
     stdio: 'pipe',
     encoding: 'utf8',
   });
 
-beforeAll(() => {
-  run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
-});
-
-test('is the one in docs/embedding.md', () => {
+/** The blocks of code in the section, in order. */
+function printed(): string[] {
   const document = readFileSync(resolve(CLIENT, '../../docs/embedding.md'), 'utf8');
-  expect(document).toContain(`\`\`\`ts\n${readFileSync(join(CLIENT, 'index.ts'), 'utf8')}\`\`\``);
+  const [, section = ''] = /^## A typed client\n(.*?)^## /ms.exec(document) ?? [];
+  return Array.from(section.matchAll(/^```\w+\n(.*?)^```$/gms), ([, code = '']) => code);
+}
+
+test('begins in an empty folder with the lines of docs/embedding.md', { timeout: 180_000 }, () => {
+  const [install = '', program = '', start = '', ...more] = printed();
+  expect(more).toEqual([]);
+  expect(program).toBe(readFileSync(join(CLIENT, 'index.ts'), 'utf8'));
+  const folder = newFolder();
+  const terminal = { ...env, npm_config_prefer_offline: 'true' }; // what npm has in its cache, it need not load
+  const shell = (lines: string) =>
+    execFileSync('bash', ['-ec', lines], { cwd: folder, env: terminal, stdio: 'pipe', encoding: 'utf8' });
+  shell(install);
+  writeFileSync(join(folder, 'client.ts'), program);
+  expect(shell(start)).toMatch(/^\d{4}-\d\d-\d\d: 1\n1 new, 1 known\n2 in the last 30 days\n$/);
 });
 
-test('compiles, and does not compile where it asks for what there is not', () => {
-  run('../../node_modules/typescript/bin/tsc', '-p', '.');
-});
+describe('types generated from the description', () => {
+  beforeAll(() => {
+    run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
+  });
 
-test('reads the report and registers a domain', () => {
-  expect(run('index.ts')).toBe("Acme [ 'https://shop.example' ]\n2026-03-01 0\n2026-03-02 5\n2026-03-03 0\n");
-});
+  test('compile, and do not where a program asks for what there is not', () => {
+    run('../../node_modules/typescript/bin/tsc', '-p', '.');
+  });
 
-test('tells one use from a list by the fields of the response, rotates the token and reads pages', () => {
-  const [first, second, ...rest] = run('uses.ts').split('\n');
-  expect(first).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);
-  expect(second).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);
-  expect(rest).toEqual([
-    '1 new, 1 known',
-    expect.stringMatching(/^Acme: \d+ uses today, any number left, new token$/),
-    expect.stringMatching(/^\d+ rotate_token string$/),
-    '',
-  ]);
+  test('serve to register a site, to record uses, to rotate the token and to read pages', () => {
+    const [site, one, two, ...rest] = run('uses.ts').split('\n');
+    expect(site).toBe('Acme: https://shop.example');
+    for (const line of [one, two]) expect(line).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);
+    expect(rest).toEqual([
+      '1 new, 1 known',
+      '2026-03-01: 0,2026-03-02: 5,2026-03-03: 0',
+      expect.stringMatching(/^Acme: \d+ uses today, any number left, new token$/),
+      expect.stringMatching(/^\d+ rotate_token string$/),
+      '',
+    ]);
+  });
 });
