@@ -287,12 +287,19 @@ test.each(ROUTES.filter(({ bad }) => Object.keys(bad).length > 0))(
 );
 
 test.each(ROUTES.filter(({ method }) => method === 'GET'))(
-  '$name answers HEAD as GET, without a body',
+  '$name answers HEAD with the status and headers of GET, without a body',
   async (route) => {
     const business = await newBusiness();
-    const head = await call('HEAD', route.path(business), { as: business.key });
-    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
-    expect((await call('HEAD', route.path(business))).status).toBe(401);
+    const headersOf = ({ headers }: { headers: Headers }) =>
+      Object.fromEntries([...headers].filter(([name]) => !['server-timing', 'x-request-id'].includes(name)));
+    for (const options of [{ as: business.key }, {}]) {
+      const [head, get] = [
+        await call('HEAD', route.path(business), options),
+        await call('GET', route.path(business), options),
+      ];
+      expect({ status: head.status, text: head.text }).toEqual({ status: 'as' in options ? 200 : 401, text: '' });
+      expect({ ...headersOf(head), status: head.status }).toEqual({ ...headersOf(get), status: get.status });
+    }
   },
 );
 
