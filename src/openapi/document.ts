@@ -18,8 +18,9 @@ its own business only. Once a business has registered domains, pages of other do
 is refused without \`Origin\`.
 
 **Responses.** A success has \`status: true\` and \`data\`. An unknown path gets 404 and another method 405, both with
-\`{"message": "…"}\`; HEAD works like GET. Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that
-depends on a credential must not be stored. Days are UTC.`;
+\`{"message": "…"}\`. HEAD works wherever GET does: it has the same status and headers, except Content-Length, and no body.
+Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that depends on a credential must not be
+stored. Days are UTC.`;
 
 const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With \`uses\`
 (API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
@@ -140,6 +141,7 @@ const paths: ZodOpenApiPathsObject = {
     get: guarded(['read_access'], {
       operationId: 'readAccess',
       summary: 'List the registered domains',
+      description: 'The business with its registered domains. Without any, its token works on every site.',
       success: ok('The business and its registered domains.', schemas.business, { business: businessWith(SHOP) }),
     }),
     post: guarded(['change_access'], {
@@ -177,6 +179,7 @@ const paths: ZodOpenApiPathsObject = {
     delete: guarded(['change_refused_origins'], {
       operationId: 'forgetRefusedOrigins',
       summary: 'Forget refused origins',
+      description: 'Empties the list. An origin that is refused again appears again.',
       success: ok('The empty list.', schemas.refusedOrigins, { refused: { refused: [] } }),
       refusals: { ...service.NO_BODY, ...service.BROKEN_BODY },
     }),
@@ -232,6 +235,7 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'readHealth',
       tags: ['description'],
       summary: 'Whether the service and its databases respond',
+      description: 'For uptime checks: every caller has a response within 5 seconds.',
       security: [],
       responses: {
         200: {
@@ -248,6 +252,7 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'readDescription',
       tags: ['description'],
       summary: 'Read this description',
+      description: 'Every operation with its parameters, responses and errors, as OpenAPI 3.1.',
       security: [],
       responses: {
         200: {
@@ -283,7 +288,12 @@ export const openapi = ({ closed } = { closed: false }) =>
   createDocument(
     {
       openapi: '3.1.0',
-      info: { title: 'Business Usage and Access', version: '1.0.0', description: DESCRIPTION },
+      info: {
+        title: 'Business Usage and Access',
+        version: '1.0.0',
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: '/', description: 'The host that serves this description.' }],
       tags: [
         { name: 'usage', description: 'Read and record the uses of a business.' },
