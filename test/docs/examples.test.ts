@@ -1,5 +1,8 @@
 // What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { newFolder } from '../node/state.ts';
 import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, read, tableIn, valueIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
 
@@ -36,6 +39,19 @@ test('docs/api.md has the request that a page sends', async () => {
   const run = new Function('url', 'token', `return (async () => { ${program} return response; })()`);
   const response: Response = await run(`${$.API}${usage()}`, $.TOKEN);
   expect(response.status).toBe(200);
+});
+
+test('with -fOJ, the example of a report as CSV is saved as a file that the service names, and a refusal is not', async () => {
+  const { command = '', printed = '' } = examplesIn(API).find((example) => example.command.includes('text/csv')) ?? {};
+  const folder = newFolder();
+  const saving = `cd '${folder}'\n${command.replace('curl', 'curl -fOJ')}`;
+  await shell(saving);
+  const [name = '', ...others] = readdirSync(folder);
+  expect(others).toEqual([]);
+  expect(name).toMatch(/^usage-\d+-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+  expect(valueIn(readFileSync(join(folder, name), 'utf8'))).toEqual(like(valueIn(printed)));
+  await expect(shell(saving.replace('$TOKEN', 'none'))).rejects.toMatchObject({ code: 22 });
+  expect(readdirSync(folder)).toEqual([name]);
 });
 
 test('docs/operating.md has the fields of a log line', () => {
