@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
 import { credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
-import { type Operation, POLICY } from './core/policy.ts';
+import { isInvalidity, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -18,7 +18,7 @@ import { rememberRefusal } from './db/refused-origins.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { batchError, denied, tooMany, unauthenticated, unavailable } from './http/errors.ts';
+import { batchError, denied, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
 import { noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
@@ -73,14 +73,14 @@ function guardWith(
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
-    if (credential === null) throw unauthenticated(hasCredential(c.req.raw.headers));
+    if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers) ? 'malformed' : 'missing');
     if (await isCredentialLimited(c.env, credential, origin)) throw tooMany();
 
     const { kind, text } = credential;
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const binding = databaseFor(credential, business_id, (name) => c.env[name] !== undefined);
     const database = binding === null ? undefined : c.env[binding];
-    if (database === undefined) throw unauthenticated(true);
+    if (database === undefined) throw new Unauthenticated('unbound_database');
     logEntry.database = binding;
     const { operation, isRepeatable } = operationOf(c, body);
     const lookupValue = kind === 'key' ? await credential.hash() : text;
@@ -95,11 +95,13 @@ function guardWith(
       const { row, rows } = await inTime(batch, deadline - sent).catch((cause: unknown) => {
         throw batchError(cause, isRepeatable);
       });
-      if (row === undefined) throw unauthenticated(true);
+      if (row === undefined) throw new Unauthenticated('unknown');
       if (row.refusal === 'origin_not_authorized') {
         afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
       }
-      if (row.refusal !== null) throw denied(row.refusal, call);
+      if (row.refusal !== null) {
+        throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
+      }
       isPermitted = true;
       const { unmarked_key, time_left } = row;
       if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));

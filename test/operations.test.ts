@@ -4,6 +4,8 @@ import { createExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
+import { rotateToken } from '../src/cli/businesses.ts';
+import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { type AnyRoute, ROUTES, type Route } from './routes.ts';
@@ -294,6 +296,54 @@ describe('the log', () => {
     expect(nowhere.lines).toMatchObject([{ status: 404, operation: null, credential: null }]);
     const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
     for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
+  });
+
+  test('tells the causes of a 401 apart, which the caller cannot', async () => {
+    const active = await newBusiness();
+    const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
+    const { home, user_id } = active;
+    const revoked = await createKey(home, { user_id, name: 'r', expires_on: null }, NOW);
+    await revokeKey(home.db, revoked.id, NOW);
+    const expired = await createKey(home, { user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
+    const kept = await rotateToken((inactive[0] as typeof active).home, inactive[0]?.id ?? 0, NOW, 3_600_000);
+    const causes: [string, string[]][] = [
+      ['malformed', ['bua_sk_x', `${active.key}x`, '', `${active.key}, Bearer ${active.key}`]],
+      ['unbound_database', [`bua_sk_z${'x'.repeat(33)}`, `bua_pk_z${'x'.repeat(33)}`]],
+      ['unknown', [`bua_sk_0${'x'.repeat(33)}`, `bua_pk_0${'x'.repeat(33)}`, 'Token-of-nobody-at-all-here']],
+      ['revoked_key', [revoked.api_key]],
+      ['expired_key', [expired.api_key]],
+      ['token_of_inactive_business', [...inactive.map(({ token }) => token), kept?.token ?? '']],
+    ];
+    const answers = new Set<string>();
+    const before = await everything();
+    for (const [reason, credentials] of causes) {
+      for (const as of credentials) {
+        for (const { method, path, body, headers } of ROUTES as readonly Route[]) {
+          const answer = await call(method, path(active), {
+            as,
+            body,
+            headers: { ...headers },
+            origin: 'https://shop.example',
+          });
+          const asked = !['malformed', 'unbound_database'].includes(reason);
+          expect(answer.cost).toMatchObject({ round_trips: Number(asked), rows_written: 0 });
+          expect(answer.cost.rows_read).toBeLessThanOrEqual(15);
+          expect(answer.lines).toMatchObject([{ status: 401, refusal: 'unauthenticated', reason }]);
+          answers.add(
+            JSON.stringify([
+              answer.status,
+              answer.text,
+              ...[...answer.headers].filter(([name]) => name !== 'x-request-id'),
+            ]),
+          );
+        }
+      }
+    }
+    expect([...answers]).toEqual([expect.stringContaining('Unauthenticated.')]);
+    expect(await everything()).toBe(before);
+    expect((await call('GET', active.usage)).lines).toMatchObject([{ refusal: 'unauthenticated', reason: 'missing' }]);
+    const foreign = await call('GET', '/api/v1/business/999/access', { as: active.key });
+    expect(foreign.lines).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);
   });
 
   test('names the credential of a call that is over the limits', async () => {

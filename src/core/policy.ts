@@ -50,3 +50,9 @@ export type Refusal =
   | 'inactive_business'
   | 'origin_missing'
   | 'origin_not_authorized';
+
+/** Why a credential that is stored is not valid. Callers are told the same as for one that is unknown. */
+export const INVALIDITIES = ['revoked_key', 'expired_key', 'token_of_inactive_business'] as const;
+export type Invalidity = (typeof INVALIDITIES)[number];
+export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>
+  (INVALIDITIES as readonly string[]).includes(reason);

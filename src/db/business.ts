@@ -1,5 +1,5 @@
 // The statements that read businesses.
-import { between, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, between, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
@@ -32,7 +32,12 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
   // A key for one business has a range of one id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
-  const isOwn = sql`${eq(businesses.user_id, permission.key_user_id)} and ${between(businesses.id, start, end)}`;
+  // The user of a key that is no longer valid is known, too.
+  const isOwn = and(
+    isNull(permission.refusal),
+    eq(businesses.user_id, permission.key_user_id),
+    between(businesses.id, start, end),
+  );
   const page = builder
     .select({
       id: businesses.id,

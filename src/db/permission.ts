@@ -1,7 +1,7 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
-import { and, eq, gte, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Refusal } from '../core/policy.ts';
+import type { Invalidity, Refusal } from '../core/policy.ts';
 import { $call, CALL_VALUES, type CallValue, candidate } from './call.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
@@ -21,11 +21,6 @@ const isToken = or(
   eq(businesses.token, $call.lookup_value),
   sql`${businesses.id} = (select ${formerTokens.business_id} from ${formerTokens}
     where ${eq(formerTokens.token, $call.lookup_value)} and ${formerTokens.expires_at} > ${$call.now})`,
-);
-const isValidKey = and(
-  eq(apiKeys.hash, $call.lookup_value),
-  isNull(apiKeys.revoked_at),
-  or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, $call.today)),
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
@@ -47,9 +42,19 @@ export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
 
 const NULL = sql`null`;
 
+/** Why a credential is not valid, although it is stored: null if it is valid. */
+const invalidity: Record<Form['caller'], SQL> = {
+  key: sql`case
+    when ${apiKeys.revoked_at} is not null then 'revoked_key'
+    when ${apiKeys.expires_on} < ${$call.today} then 'expired_key'
+  end`,
+  token: sql`case when ${businesses.status} <> 'active' then 'token_of_inactive_business' end`,
+  operator: NULL,
+};
+
 /**
  * The permission of a call: a subquery with the `refusal`, null if the call is permitted, and what the statements need to know of the
- * key (null for a token) and of the business. It has no row if the credential is not valid. Both the refusal that the caller sees and
+ * key (null for a token) and of the business. It has no row if the credential is unknown. Both the refusal that the caller sees and
  * every write come from it, so they cannot disagree.
  */
 function permissionFor(form: Form) {
@@ -58,7 +63,9 @@ function permissionFor(form: Form) {
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
-    refusal: sql<Refusal | null>`(${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
+    refusal: sql<
+      Refusal | Invalidity | null
+    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
@@ -73,12 +80,9 @@ function permissionFor(form: Form) {
     or(isNull(apiKeys.business_id), eq(apiKeys.business_id, businesses.id)),
   );
   const callers = {
-    key: () => builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(isValidKey),
-    token: () =>
-      builder
-        .select(fields)
-        .from(businesses)
-        .where(and(isToken, eq(businesses.status, 'active'))),
+    key: () =>
+      builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(eq(apiKeys.hash, $call.lookup_value)),
+    token: () => builder.select(fields).from(businesses).where(isToken),
     operator: () =>
       builder.select(fields).from(sql`(select 1)`).leftJoin(businesses, eq(businesses.id, $call.business_id)),
   };
@@ -103,7 +107,7 @@ export const verdictOf = (permission: Permission) => ({
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
 export type Verdict = {
-  refusal: Refusal | null;
+  refusal: Refusal | Invalidity | null;
   read_only: number | null;
   unmarked_key: number | null;
   time_left: number;

@@ -1,6 +1,6 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
 import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
-import { POLICY, type Refusal } from '../core/policy.ts';
+import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
@@ -49,14 +49,18 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** There is no credential, or it is not valid. `sent` says whether anything was sent as a credential. */
-export const unauthenticated = (sent: boolean) =>
-  new ServiceError(
-    'unauthenticated',
-    401,
-    { message: 'Unauthenticated.' },
-    sent ? { 'WWW-Authenticate': HOW_TO_SEND } : CHALLENGE,
-  );
+/** Why a request is not authenticated. `missing`: nothing was sent as a credential. */
+export type UnauthenticatedReason = 'missing' | 'malformed' | 'unbound_database' | 'unknown' | Invalidity;
+
+/** There is no credential, or it is not valid. Only the log has the reason. */
+export class Unauthenticated extends ServiceError {
+  readonly reason: UnauthenticatedReason;
+  constructor(reason: UnauthenticatedReason) {
+    const headers = reason === 'missing' ? CHALLENGE : { 'WWW-Authenticate': HOW_TO_SEND };
+    super('unauthenticated', 401, { message: 'Unauthenticated.' }, headers);
+    this.reason = reason;
+  }
+}
 
 /** `errors` says for each field (its path with dots) what is wrong and what would be right. */
 export const invalid = (errors: Record<string, string[]>) =>

@@ -4,7 +4,7 @@ import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/outage.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
-import { ServiceError } from './errors.ts';
+import { ServiceError, Unauthenticated } from './errors.ts';
 
 /** Logs a line for each request. Sets `clock`, `log` and `logEntry` for the handlers after it. */
 export const logged = (clock: Clock, log: Log) =>
@@ -30,6 +30,7 @@ function lineOf({ request_id, d1, credential, database, call, error }: LogEntry,
     operation: call?.operation ?? null,
     status,
     refusal,
+    ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
     business_id: call?.business_id ?? null,
     ...(refusal === 'origin_not_authorized' ? { origin: legibleOrigin(call?.origin ?? null) } : {}),
     credential,

@@ -37,7 +37,7 @@ export function denials(operation: Operation): Record<string, Refused> {
   if (writes) reasons.push('read_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
-  return { unauthenticated: errors.unauthenticated(true), ...Object.fromEntries(others) };
+  return { unauthenticated: new errors.Unauthenticated('unknown'), ...Object.fromEntries(others) };
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.

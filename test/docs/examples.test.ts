@@ -57,7 +57,7 @@ test('with -fOJ, the example of a report as CSV is saved as a file that the serv
 test('docs/operating.md has the fields of a log line', () => {
   const logged = [...output().matchAll(/^ {2}(\w+): /gm)].map(([, field]) => field);
   const named = tableIn('docs/operating.md', 'Field', 'Meaning').map(([cell]) => codesIn(cell)[0]);
-  expect(named.sort()).toEqual([...new Set(logged).add('error')].sort());
+  expect(named.sort()).toEqual([...new Set(logged).add('error').add('reason')].sort());
 });
 
 test.each(tableIn(API, 'The request comes from'))('origins: %s, %s', async (_, header, ...printed) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { POLICY } from '../../src/core/policy.ts';
+import { INVALIDITIES, POLICY } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { ROUTES } from '../routes.ts';
 
@@ -14,6 +14,7 @@ const served = [
   ),
 ];
 const api = readFileSync('docs/api.md', 'utf8');
+const errors = readFileSync('src/http/errors.ts', 'utf8');
 const operating = readFileSync('docs/operating.md', 'utf8');
 
 test('src/openapi/document.ts describes every route, and nothing else', () => {
@@ -63,4 +64,12 @@ test('docs/operating.md, "Log", lists every operation', () => {
   const [, row = ''] = /^\| `operation` \| (.*?; null .*)$/m.exec(operating) ?? [];
   const listed = [...row.matchAll(/`(\w+)`/g)].map(([, name]) => name);
   expect(listed.sort(), 'list the names of the policy in the row `operation`').toEqual(Object.keys(POLICY).sort());
+});
+
+test('docs/operating.md, "Log", lists every reason of a 401', () => {
+  const [, union = ''] = /^export type UnauthenticatedReason = (.*) \| Invalidity;$/m.exec(errors) ?? [];
+  const reasons = [...[...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason), ...INVALIDITIES];
+  const [, row = ''] = /^\| `reason` \| only with `unauthenticated`, (.*)$/m.exec(operating) ?? [];
+  const listed = [...row.matchAll(/`([a-z_]+)`/g)].map(([, reason]) => reason);
+  expect(listed.sort(), 'list them in the row `reason`').toEqual(reasons.sort());
 });

@@ -38,6 +38,6 @@ test.each([
   );
 });
 
-const PERMISSION = /\((select \(case\n.*?limit 1)\) "permission"/s;
+const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>
   `-- ${name}\n${format(sql.replaceAll('"', ''), { language: 'sqlite', expressionWidth: 100 })};\n`;

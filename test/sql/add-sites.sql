@@ -2,7 +2,11 @@
 
 -- permission
 select
-  (
+  coalesce(
+    case
+      when api_keys.revoked_at is not null then 'revoked_key'
+      when api_keys.expires_on < :today then 'expired_key'
+    end,
     case
       when :names_business
       and businesses.id is not :business_id then 'unknown_business'
@@ -50,14 +54,7 @@ from
     )
   )
 where
-  (
-    api_keys.hash = :lookup_value
-    and api_keys.revoked_at is null
-    and (
-      api_keys.expires_on is null
-      or api_keys.expires_on >= :today
-    )
-  )
+  api_keys.hash = :lookup_value
 limit
   1;
 

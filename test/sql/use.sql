@@ -2,7 +2,10 @@
 
 -- permission
 select
-  (
+  coalesce(
+    case
+      when businesses.status <> 'active' then 'token_of_inactive_business'
+    end,
     case
       when :names_business
       and businesses.id is not :business_id then 'unknown_business'
@@ -43,19 +46,16 @@ from
   businesses
 where
   (
-    (
-      businesses.token = :lookup_value
-      or businesses.id = (
-        select
-          former_tokens.business_id
-        from
-          former_tokens
-        where
-          former_tokens.token = :lookup_value
-          and former_tokens.expires_at > :now
-      )
+    businesses.token = :lookup_value
+    or businesses.id = (
+      select
+        former_tokens.business_id
+      from
+        former_tokens
+      where
+        former_tokens.token = :lookup_value
+        and former_tokens.expires_at > :now
     )
-    and businesses.status = 'active'
   )
 limit
   1;
