@@ -115,6 +115,20 @@ test('is 503 where a database is not the one of its binding', async () => {
   for (const { d1 } of homes) await d1.prepare('delete from identity').run();
 });
 
+test('names every database that failed, and why, in one line of the log', async () => {
+  const causeOf = (binding: string) => `D1_ERROR: D1 DB of ${binding} is overloaded.`;
+  const { ask, errors } = isolate({
+    ...databases(),
+    ...Object.fromEntries(homes.map(({ binding }) => [binding, failing(causeOf(binding))])),
+  });
+  expect(bodyOf(await ask())).toEqual(DOWN);
+  expect(errors).toHaveLength(1);
+  const named = [...(errors[0]?.error ?? '').matchAll(/^caused by Error: (?:(\w+) failed|(D1_ERROR: .*))$/gm)];
+  expect(named.map(([, binding, cause]) => binding ?? cause)).toEqual(
+    homes.flatMap(({ binding }) => [binding, causeOf(binding)]),
+  );
+});
+
 test('is 503 where a database has not responded within 5 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {

@@ -27,7 +27,9 @@ export function outageOf(error: unknown): 'not_run' | 'unknown' | null {
  * D1's own.
  */
 export function stackOf(error: unknown): string {
-  const { stack, cause } = error instanceof Error ? error : { stack: `${error}` };
+  if (!(error instanceof Error)) return `${error}`;
+  const { stack, cause } = error;
   if (error instanceof DrizzleQueryError) return stackOf(cause);
-  return cause instanceof Error ? `${stack}\ncaused by ${stackOf(cause)}` : `${stack}`;
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : cause instanceof Error ? [cause] : [];
+  return [stack, ...causes.map((cause) => `caused by ${stackOf(cause)}`)].join('\n');
 }

@@ -38,8 +38,8 @@ export function health() {
   }
 
   const route = newRoutes().get('/health', openToAll, async (c) => {
-    const [cause] = await currentOutcome(c);
-    if (cause !== undefined) throw unavailable(cause);
+    const faults = await currentOutcome(c);
+    if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
     return json<Health>(c, { status: true });
   });
   refuseOtherMethods(route);
