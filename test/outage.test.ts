@@ -30,6 +30,9 @@ const NOT_RUN = [
     'cloudflare/workers-sdk#14916; local only',
   ],
   ['database or disk is full: SQLITE_FULL', 'cloudflare/workerd, src/workerd/api/sql-test.js'],
+  ['database disk image is malformed: SQLITE_CORRUPT', 'sqlite.org/rescode.html; local only'],
+  ['malformed database schema (access) - near "x": SQLITE_CORRUPT', 'sqlite/sqlite, src/prepare.c; local only'],
+  ['file is not a database: SQLITE_NOTADB', 'sqlite.org/rescode.html; local only'],
 ];
 const UNKNOWN = [
   ['Network connection lost.', DOCS],

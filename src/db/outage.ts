@@ -4,10 +4,11 @@ import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
  * Nothing was stored. The database was busy (a lock of a local database mentions a commit token) or blocked by an export or an import, or
- * a limit is exhausted: the size of the database, the storage of the account, or the daily rows of the free plan.
+ * a limit is exhausted: the size of the database, the storage of the account, or the daily rows of the free plan. Or the file of a local
+ * database is damaged: then a statement failed, and its transaction was rolled back.
  */
 const NOT_RUN =
-  /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL/i;
+  /overloaded|processing a long-running|database is locked|session commit token|exceeded maximum DB size|exceeded D1's|SQLITE_FULL|SQLITE_CORRUPT|SQLITE_NOTADB/i;
 /**
  * The batch may have run: the connection or the database went away before the response, or it came too late. Local errors of the first
  * kind can quote these, so NOT_RUN is looked at first.
