@@ -373,6 +373,29 @@ describe('with owners in a database that is not bound', () => {
     await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
 
+  test('nothing is created, and nothing claimed: the user, or the token, could be in that database', async () => {
+    const { id } = await newBusiness();
+    const { d1 } = homes[0] as (typeof homes)[number];
+    const [elsewhere, anybody] = [newUser(), newUser()];
+    await d1.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
+    const before = await everything();
+    const token = `${IMPORTED}unbound`;
+    for (const user_id of [elsewhere, anybody]) {
+      for (const [name, given] of [
+        ['key create', { user_id }],
+        ['business create', { ...FIELDS, user_id }],
+        ['business create', { ...FIELDS, user_id, token }],
+        ['business update', { ID: id, user_id }],
+      ] as const) {
+        await expect(RUNS[name](all(), given, NOW)).rejects.toThrow(
+          new Error('DB_5 has owners, but the configuration does not bind it'),
+        );
+      }
+    }
+    expect(await everything()).toBe(before);
+    await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
+  });
+
   test('a command for one of its ids names it; an id of no database is unknown', async () => {
     for (const [name, what] of [
       ['business show', 'business'],

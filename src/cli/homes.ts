@@ -57,6 +57,12 @@ export async function eachOfOwners<T>(databases: Databases, read: (database: Bou
   return { values: values.map(({ value }) => value), failures: [...failures, ...missing] };
 }
 
+/** Fails if owners are in a database that is not bound: whoever gets something new, or the token that is imported, could be there. */
+export async function requireHomesBound(databases: Databases): Promise<void> {
+  const { failures } = await eachOfOwners(databases, async () => null);
+  if (failures.length > 0) throw new Error(failures.join('; '));
+}
+
 /** Claims a database for a user. Returns the one that was claimed first. */
 async function claimHome({ db }: BoundDatabase, user_id: number, database: number): Promise<number> {
   const [, [claimed]] = await db.batch([

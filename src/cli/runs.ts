@@ -17,7 +17,7 @@ import type { BoundDatabase, Databases } from './databases.ts';
 import { deleteBusiness } from './deletion.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
-import { claimToken, eachOfOwners, homeOf } from './homes.ts';
+import { claimToken, eachOfOwners, homeOf, requireHomesBound } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { summaryOf } from './summary.ts';
 
@@ -39,7 +39,8 @@ async function listed<T>(databases: Databases, name: string, read: (database: Bo
 
 export const RUNS: Record<CommandName, Runner> = {
   async 'business create'(databases, { database, ...row }, now) {
-    // First: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
+    await requireHomesBound(databases);
+    // Before the home: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
     if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
     const home = await homeOf(databases, row.user_id, database);
     return { business: await createBusiness(home, row, now) };
@@ -53,8 +54,10 @@ export const RUNS: Record<CommandName, Runner> = {
     if (Object.keys(given).length === 0) throw new UsageError('business update needs a field to change');
     const { db, number } = homeOfBusiness(databases, ID);
     found(await findBusiness(db, ID), 'business');
-    // The new owner must have the same home, or get it.
-    if (given.user_id !== undefined) await homeOf(databases, given.user_id, number);
+    if (given.user_id !== undefined) {
+      await requireHomesBound(databases);
+      await homeOf(databases, given.user_id, number); // the new owner must have the same home, or get it
+    }
     const { daily_limit, monthly_limit, ...changes } = given;
     const limits = {
       ...(daily_limit === undefined ? {} : { daily_limit: daily_limit === 'none' ? null : daily_limit }),
@@ -109,6 +112,7 @@ export const RUNS: Record<CommandName, Runner> = {
       const owned = await findBusiness(homeOfBusiness(databases, business_id).db, business_id);
       if (owned?.user_id !== user_id) throw new Error(`User ${user_id} has no business ${business_id}.`);
     }
+    await requireHomesBound(databases);
     const home = await homeOf(databases, user_id, database);
     const key = { user_id, name, expires_on, business_id: business_id ?? null, read_only: read_only ?? false };
     return createKey(home, key, now);
