@@ -23,7 +23,8 @@ try {
 /** Prints the result. A database that failed is named on stderr, and the exit code is 1: the result lacks what is in it. */
 async function run({ name, given, where }: CommandLine) {
   // Loaded late: wrangler and drizzle take most of a second to load, and help and errors need not wait for them.
-  const [{ withDatabases }, { RUNS }] = await Promise.all([import('./open.ts'), import('./runs.ts')]);
+  const [{ requireLocal, withDatabases }, { RUNS }] = await Promise.all([import('./open.ts'), import('./runs.ts')]);
+  if (!where.remote) requireLocal(where);
   const { failures = [], ...result } = await withDatabases(where, (databases) =>
     RUNS[name](databases, given, new Date()),
   );

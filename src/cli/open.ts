@@ -1,14 +1,17 @@
 // Opens the databases for the operator: the local ones, or the deployed ones through remote bindings.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { drizzle } from 'drizzle-orm/d1';
 import { getPlatformProxy, unstable_readConfig } from 'wrangler';
 import { numberOf } from '../core/database.ts';
 import { Databases, failingDatabase, metLock } from './databases.ts';
 import { recognized } from './identity.ts';
+import { isLoggedOut, LOGIN } from './login.ts';
+import { requireDatabases, requireRoom } from './state.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 const LOCK_WAIT_MS = 10_000;
@@ -34,7 +37,7 @@ type Config = {
 /** The databases that a configuration binds, by number. `name` is empty if it names none; `migrations` is the folder of theirs. */
 export function boundIn(config: string | undefined) {
   const file = config === undefined ? CONFIG : resolve(config);
-  const { name, account_id, compatibility_date, d1_databases }: Config = unstable_readConfig({ config: file });
+  const { name, account_id, compatibility_date, d1_databases } = configIn(file);
   const bound = d1_databases.flatMap(({ binding, database_name = '', migrations_dir = 'migrations' }) => {
     const number = numberOf(binding);
     if (number === null && /^db[-_]?\d+$/i.test(binding))
@@ -44,6 +47,30 @@ export function boundIn(config: string | undefined) {
   });
   bound.sort((a, b) => a.number - b.number);
   return { file, worker: { name, account_id, compatibility_date }, bound };
+}
+
+/** Reads a configuration. Fails with a line that says where it is wrong. */
+function configIn(file: string): Config {
+  try {
+    return unstable_readConfig({ config: file });
+  } catch (error) {
+    const { message, location } = error as Error & { location?: { line: number } };
+    if (location !== undefined) throw new Error(`${file}, line ${location.line}: ${message.replace(/\n.*/s, '')}`);
+    // What can be read and is wrong: wrangler's first line names the file, and the others what is wrong in it.
+    const [first, ...mistakes] = message.split('\n').map((line) => line.replace(/^[\s-]+/, ''));
+    throw new Error(mistakes.length === 0 ? first : `${file}: ${mistakes.join(' ')}`);
+  }
+}
+
+/** Where local databases are. */
+export const folderOf = ({ 'persist-to': state, config }: Where): string =>
+  resolve(state ?? join(dirname(config === undefined ? CONFIG : resolve(config)), '.wrangler/state'));
+
+/** Fails with a line that says why if there are no local databases, or nothing can be written there. */
+export function requireLocal(where: Where): void {
+  boundIn(where.config); // what is wrong with the configuration comes first
+  requireDatabases(folderOf(where));
+  requireRoom(folderOf(where));
 }
 
 /** Opens the databases for `work` and closes them afterwards. If `work` meets a lock it runs again, so it must be repeatable. */
@@ -59,12 +86,13 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
 }
 
 /** Opens the databases until `close`. */
-export async function openDatabases({ remote = false, 'persist-to': state, config }: Where) {
-  const configured = boundIn(config);
+export async function openDatabases(where: Where) {
+  const { remote = false } = where;
+  const configured = boundIn(where.config);
   const { file, bound } = configured;
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
     configPath: remote ? remoteConfig(configured) : file,
-    persist: remote ? false : { path: resolve(state ?? join(dirname(file), '.wrangler/state'), 'v3') },
+    persist: remote ? false : { path: join(folderOf(where), 'v3') },
     remoteBindings: remote,
     envFiles: [],
   });
@@ -94,11 +122,9 @@ async function patiently<T>(step: () => Promise<T>): Promise<T> {
  * deployed is left out.
  */
 function remoteConfig({ file, worker, bound }: ReturnType<typeof boundIn>): string {
-  const shell = process.platform === 'win32';
   // All at once, however many are bound: each call of wrangler takes seconds.
-  const list = ['d1', 'list', '--json', '--config', shell ? `"${file}"` : file];
   const listed: { name: string; uuid: string }[] = JSON.parse(
-    execFileSync('wrangler', list, { encoding: 'utf8', shell }),
+    outputOf(['d1', 'list', '--json', '--config', process.platform === 'win32' ? `"${file}"` : file]),
   );
   const ids = new Map(listed.map(({ name, uuid }) => [name, uuid]));
   const d1_databases = bound.flatMap(({ binding, name }) => {
@@ -110,4 +136,16 @@ function remoteConfig({ file, worker, bound }: ReturnType<typeof boundIn>): stri
   const config = join(directory, 'wrangler.json');
   writeFileSync(config, JSON.stringify({ ...worker, d1_databases }));
   return config;
+}
+
+/** What wrangler prints. If it fails, so does this, with one line. */
+function outputOf(words: string[]): string {
+  const wrangler = (words: string[]) =>
+    spawnSync('wrangler', words, { encoding: 'utf8', shell: process.platform === 'win32' });
+  const { status, stdout, stderr, error } = wrangler(words);
+  if (error !== undefined) throw error;
+  if (status === 0) return stdout;
+  if (isLoggedOut(wrangler(['whoami', '--json']).stdout)) throw new Error(LOGIN);
+  const [, reason = 'no reason given'] = /\[ERROR\]\s*(.+)/.exec(stripVTControlCharacters(`${stderr}${stdout}`)) ?? [];
+  throw new Error(`wrangler ${words.slice(0, 2).join(' ')} failed: ${reason}`);
 }

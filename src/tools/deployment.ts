@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
+import { isLoggedOut, LOGIN } from '../cli/login.ts';
 import { boundIn } from '../cli/open.ts';
 import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
@@ -23,8 +24,6 @@ export type Run = (
 };
 type Printer = Record<'log' | 'warn', (line: string) => void>;
 
-const LOGIN =
-  'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
 const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
 /** What wrangler says of a Worker that is not deployed: the code is of Cloudflare's API. */
 const NOT_DEPLOYED = /\[code: 10007\]|has no deployments/;
@@ -35,8 +34,7 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
   // Of every step the same: without it, wrangler would choose among files of several names.
   const run: Run = (words, mode) => wrangler([...words, '--config', config], mode);
   const failed = (message: string) => {
-    const loggedOut = /"loggedIn":\s*false/.test(wrangler(['whoami', '--json'], 'read').output);
-    return new Error(loggedOut ? LOGIN : message);
+    return new Error(isLoggedOut(wrangler(['whoami', '--json'], 'read').output) ? LOGIN : message);
   };
   /** What a command of wrangler prints as JSON. */
   function read<T>(label: string, words: string[]): T {

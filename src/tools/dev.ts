@@ -15,16 +15,18 @@ const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded late: all this takes more than a second to load, and an error need not wait for it.
-const [{ withDatabases }, { configWith }, { prepareDemo }, { DEMO_VARIABLE }] = await Promise.all([
-  import('../cli/open.ts'),
-  import('./dev-config.ts'),
-  import('./demo.ts'),
-  import('./build.ts'),
-]);
+const [{ folderOf, withDatabases }, { requireRoom }, { configWith }, { prepareDemo }, { DEMO_VARIABLE }] =
+  await Promise.all([
+    import('../cli/open.ts'),
+    import('../cli/state.ts'),
+    import('./dev-config.ts'),
+    import('./demo.ts'),
+    import('./build.ts'),
+  ]);
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
-const { bindings, config } = configWith(count);
+const { bindings, config } = prepared();
 const where = [
   ...(config === undefined ? [] : ['--config', config]),
   ...(persist === undefined ? [] : ['--persist-to', persist]),
@@ -78,6 +80,17 @@ and then, for example:
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
 ${others ? others.example + others.admin : ''}`);
+
+/** The databases to serve. What is wrong with the configuration or the folder of the databases ends this with one line. */
+function prepared() {
+  try {
+    const configured = configWith(count);
+    requireRoom(folderOf({ 'persist-to': persist }));
+    return configured;
+  } catch (error) {
+    return end(reasonOf(error), 1);
+  }
+}
 
 /** Not with `fetch`, which refuses ports such as 6000. */
 function answers(): Promise<boolean> {

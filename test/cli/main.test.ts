@@ -1,6 +1,7 @@
-import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { withDatabases } from '../../src/cli/open.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 import { admin, node, ROOT } from './support.ts';
 
@@ -59,7 +60,9 @@ describe.concurrent('the command line', () => {
   });
 
   test('answers a database without tables with one line on stderr and 1', { tags: 'slow' }, async () => {
-    expect(await admin('business', 'list', '--persist-to', newFolder())).toEqual({
+    const state = newFolder();
+    await withDatabases({ 'persist-to': state }, ({ first }) => first.db.$client.exec('select 1'));
+    expect(await admin('business', 'list', '--persist-to', state)).toEqual({
       code: 1,
       stdout: '',
       stderr:
@@ -67,12 +70,14 @@ describe.concurrent('the command line', () => {
     });
   });
 
-  test('ends, with one line on stderr and 1, where the database cannot be opened', { tags: 'slow' }, async () => {
-    const file = join(newFolder(), 'file');
-    writeFileSync(file, '');
-    const { code, stdout, stderr } = await admin('business', 'list', '--persist-to', file);
+  test('answers a folder without databases with one line on stderr and 1, and leaves it as it was', {
+    tags: 'slow',
+  }, async () => {
+    const state = join(newFolder(), 'misspelt');
+    const { code, stdout, stderr } = await admin('key', 'create', '--user', '7', '--persist-to', state);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^ENOTDIR: .+\n$/);
+    expect(stderr).toMatch(/^There are no local databases in .*misspelt\. npm run dev creates some, .*\n$/);
+    expect(existsSync(state)).toBe(false);
   });
 
   test('keeps what wrangler says off stdout', { tags: 'slow' }, async () => {
@@ -83,8 +88,8 @@ describe.concurrent('the command line', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
     writeFileSync(join(copy, '.dev.vars'), 'A=1');
     const script = join(copy, 'src/cli/main.ts');
-    const { stdout, stderr } = await node(script, 'business', 'list', '--persist-to', newFolder());
-    expect(stdout).toBe('');
+    const { stdout, stderr } = await node(script, 'business', 'list', '--persist-to', newDatabase());
+    expect(stdout).toBe('{"businesses":[]}\n');
     expect(stderr).toMatch(/^Using secrets defined in .*\.dev\.vars\n/);
   });
 });

@@ -1,7 +1,7 @@
 // npm run dev with a stand-in for wrangler; test/docs starts it with wrangler.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -70,6 +70,28 @@ describe.concurrent('npm run dev', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(inUse(other.port));
     expect(readdirSync(state)).toEqual([]);
+  });
+
+  test('names a folder that cannot be written with one line on stderr and 1, before it starts wrangler', {
+    tags: 'slow',
+  }, async () => {
+    const file = join(newFolder(), 'file');
+    writeFileSync(file, '');
+    const env = playing('process.stdout.write("started")');
+    const stderr = `${file} cannot be written: file already exists\n`;
+    const args = ['--port', `${await freePort()}`, '--persist-to', file];
+    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  test('names the line in which wrangler.toml is wrong', { tags: 'slow' }, async () => {
+    const copy = newFolder();
+    for (const name of ['src', 'package.json']) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
+    const file = join(copy, 'wrangler.toml');
+    writeFileSync(file, 'name = "x"\n[[d1_databases]\n');
+    const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
+    const dev = await node(join(copy, 'src/tools/dev.ts'), '--port', `${await freePort()}`);
+    expect(dev).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('ends with the exit code of a server that does not start, and prints nothing to paste', {
