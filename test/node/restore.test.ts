@@ -1,0 +1,430 @@
+// docs/operating.md, "Restoring a database": every row of its table, played on copies of local databases. What each row says has
+// happened happens after the copy was made; then the copy is put back, and the row is followed with the commands and requests it names.
+// @module-tag slow
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scheduler } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
+import { createApp } from '../../src/app.ts';
+import { Databases } from '../../src/cli/databases.ts';
+import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
+import type { Bindings } from '../../src/env.ts';
+import { ROOT, resultOf, rowsOf, threeDatabases } from '../cli/support.ts';
+import { codesIn, read, tableIn } from '../docs/document.ts';
+import { newDatabase, newFolder } from './state.ts';
+
+const OPERATING = 'docs/operating.md';
+const ROWS = tableIn(OPERATING, 'Since then', 'The restore', 'Repeat').map(([since = '', , repeat = '']) => {
+  return { since, repeat };
+});
+
+let opened: Awaited<ReturnType<typeof openDatabases>>;
+/** The commands that were run and the methods that were requested. */
+let played: string[] = [];
+
+/** `npm run admin -- …args`. */
+function run(...args: (string | number)[]) {
+  played.push(args.slice(0, 2).join(' '));
+  return resultOf(new Databases(opened.all), ...args.map(String));
+}
+
+vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in Node
+afterAll(() => void vi.unstubAllGlobals());
+const { fetch } = createApp(() => new Date('2026-03-15T12:00:00.000Z'), { log() {}, error: console.error });
+
+/** A request to the service, and what it does after the response. */
+async function send(as: string, method: string, path: string, { origin, id, body }: Sent = {}) {
+  played.push(method);
+  const headers = {
+    Authorization: `Bearer ${as}`,
+    'Content-Type': 'application/json',
+    ...(origin === undefined ? {} : { Origin: origin }),
+    ...(id === undefined ? {} : { 'Idempotency-Key': id }),
+  };
+  const request = new Request(`https://service.example/api/v1/business${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const bindings = Object.fromEntries(opened.all.map(({ binding, db }) => [binding, db.$client]));
+  const later: Promise<unknown>[] = [];
+  const context = { waitUntil: (work: Promise<unknown>) => later.push(work), passThroughOnException() {}, props: {} };
+  const answer = await fetch(request, bindings as unknown as Bindings, context as unknown as ExecutionContext);
+  await Promise.all(later);
+  return { status: answer.status, data: (await answer.json<{ data?: never }>()).data as never };
+}
+type Sent = { origin?: string; id?: string; body?: unknown };
+
+const A = 'https://a.example';
+const B = 'https://b.example';
+const EVIL = 'https://evil.example';
+
+type Owner = { user: number; id: number; token: string; key: string; keyId: number };
+let user = 0;
+
+async function newOwner(): Promise<Owner> {
+  user += 1;
+  const fields = ['--main-domain', 'acme.example', '--site', 'https://acme.example', '--country', 1, '--size', 'small'];
+  const { business } = await run('business', 'create', '--user', user, '--name', 'Acme', ...fields);
+  const key = await run('key', 'create', '--user', user);
+  return { user, id: business.id, token: business.token, key: key.api_key, keyId: key.id };
+}
+
+/** What a page, or a server, gets that asks for the usage. */
+const visit = async ({ id }: Owner, as: string, origin?: string) =>
+  (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
+const addSites = ({ id, key }: Owner, ...sites: string[]) => send(key, 'POST', `/${id}/access`, { body: { sites } });
+type Entries = { access_list: { id: number; site: string }[] };
+const entriesOf = async ({ id, key }: Owner) => ((await send(key, 'GET', `/${id}/access`)).data as Entries).access_list;
+const sitesOf = async (owner: Owner) => (await entriesOf(owner)).map(({ site }) => site);
+async function removeSite(owner: Owner, site: string) {
+  const entry = (await entriesOf(owner)).find((entry) => entry.site === site);
+  return send(owner.key, 'DELETE', `/${owner.id}/access/${entry?.id}`);
+}
+async function countOf({ id, key }: Owner, day = '2026-03-15'): Promise<number> {
+  const { data } = await send(key, 'GET', `/usage/${id}?from=${day}&to=${day}`);
+  return (data as { used: { count: number }[] }).used[0]?.count ?? 0;
+}
+const use = ({ id, key }: Owner, name?: string) =>
+  send(key, 'POST', `/usage/${id}`, name === undefined ? {} : { id: name });
+const limitsOf = async ({ id }: Owner) => (await run('business', 'show', id)).limits;
+const actionsOf = async ({ id }: Owner) =>
+  (await run('changes', 'list', id)).changes.map(({ action }: { action: string }) => action);
+async function refusedOf({ id, key }: Owner): Promise<string[]> {
+  const { data } = await send(key, 'GET', `/${id}/access/refused`);
+  return (data as { refused: { origin: string }[] }).refused.map(({ origin }) => origin);
+}
+function importDays({ id }: Owner, csv: string, ...options: string[]) {
+  const file = join(newFolder(), 'history.csv');
+  writeFileSync(file, csv);
+  return run('usage', 'import', id, file, ...options);
+}
+
+/** One row: what is so before, what happens since; what the restore has done, what repeats it, and that all is right then. */
+type Play<Before, Since> = {
+  before: (owner: Owner) => Promise<Before>;
+  since: (owner: Owner, before: Before) => Promise<Since>;
+  restored: (owner: Owner, since: Since, before: Before) => Promise<void>;
+  repeat: (owner: Owner, since: Since, before: Before) => Promise<unknown>;
+  right: (owner: Owner, since: Since, before: Before) => Promise<void>;
+};
+const play = <Before, Since>(one: Play<Before, Since>) => one as Play<unknown, unknown>;
+const nothing = async () => {};
+
+const PLAYS: Record<string, Play<unknown, unknown>> = {
+  'an API key was revoked': play({
+    before: nothing,
+    since: ({ keyId }) => run('key', 'revoke', keyId),
+    restored: async (owner) => expect(await visit(owner, owner.key)).toBe(200),
+    repeat: ({ keyId }) => run('key', 'revoke', keyId),
+    right: async (owner) => expect(await visit(owner, owner.key)).toBe(401),
+  }),
+  'a token was replaced': play({
+    before: nothing,
+    since: async ({ id }) => (await run('business', 'rotate-token', id)).business.token as string,
+    restored: async (owner, lost) => {
+      expect([await visit(owner, owner.token), await visit(owner, lost)]).toEqual([200, 401]);
+    },
+    repeat: ({ id }) => run('business', 'rotate-token', id),
+    right: async (owner, lost) => {
+      const { token } = (await run('business', 'show', owner.id)).business;
+      const statuses = [await visit(owner, owner.token), await visit(owner, lost), await visit(owner, token)];
+      expect(statuses).toEqual([401, 401, 200]);
+    },
+  }),
+  'a site was removed': play({
+    before: (owner) => addSites(owner, A, B),
+    since: (owner) => removeSite(owner, B),
+    restored: async (owner) => expect(await visit(owner, owner.token, B)).toBe(200),
+    repeat: (owner) => removeSite(owner, B),
+    right: async (owner) => {
+      expect([await visit(owner, owner.token, B), await visit(owner, owner.token, A)]).toEqual([403, 200]);
+    },
+  }),
+  'a site was added, not the first': play({
+    before: (owner) => addSites(owner, A),
+    since: (owner) => addSites(owner, B),
+    restored: async (owner) => expect(await visit(owner, owner.token, B)).toBe(403),
+    repeat: (owner) => addSites(owner, B),
+    right: async (owner) => expect(await visit(owner, owner.token, B)).toBe(200),
+  }),
+  'the first sites were registered, or all were replaced': play({
+    before: async () => {
+      const replacing = await newOwner();
+      await addSites(replacing, A);
+      return replacing;
+    },
+    since: async (owner, replacing) => {
+      await addSites(owner, A);
+      await addSites(replacing, B);
+      await removeSite(replacing, A);
+    },
+    restored: async (owner, _, replacing) => {
+      expect(await visit(owner, owner.token, EVIL)).toBe(200);
+      const statuses = [await visit(replacing, replacing.token, A), await visit(replacing, replacing.token, B)];
+      expect(statuses).toEqual([200, 403]);
+    },
+    repeat: async (owner, _, replacing) => {
+      await addSites(owner, A);
+      await addSites(replacing, B);
+      await removeSite(replacing, A);
+    },
+    right: async (owner, _, replacing) => {
+      expect(await visit(owner, owner.token, EVIL)).toBe(403);
+      expect([await sitesOf(owner), await sitesOf(replacing)]).toEqual([[A], [B]]);
+    },
+  }),
+  'a business was suspended': play({
+    before: nothing,
+    since: ({ id }) => run('business', 'status', id, 'suspended'),
+    restored: async (owner) => expect(await visit(owner, owner.token)).toBe(200),
+    repeat: ({ id }) => run('business', 'status', id, 'suspended'),
+    right: async (owner) => expect(await visit(owner, owner.token)).toBe(401),
+  }),
+  'a business was set back to active': play({
+    before: ({ id }) => run('business', 'status', id, 'suspended'),
+    since: ({ id }) => run('business', 'status', id, 'active'),
+    restored: async (owner) => expect(await visit(owner, owner.token)).toBe(401),
+    repeat: ({ id }) => run('business', 'status', id, 'active'),
+    right: async (owner) => expect(await visit(owner, owner.token)).toBe(200),
+  }),
+  'a business was given to another user': play({
+    before: newOwner,
+    since: ({ id }, other) => run('business', 'update', id, '--user', other.user),
+    restored: async (owner, _, other) => {
+      expect([await visit(owner, owner.key), await visit(owner, other.key)]).toEqual([200, 422]);
+    },
+    repeat: ({ id }, _, other) => run('business', 'update', id, '--user', other.user),
+    right: async (owner, _, other) => {
+      expect([await visit(owner, owner.key), await visit(owner, other.key)]).toEqual([422, 200]);
+    },
+  }),
+  'another field of a business was changed': play({
+    before: nothing,
+    since: ({ id }) => run('business', 'update', id, '--name', 'Acme 2'),
+    restored: async ({ id }) => expect((await run('business', 'show', id)).business.name).toBe('Acme'),
+    repeat: ({ id }) => run('business', 'update', id, '--name', 'Acme 2'),
+    right: async ({ id }) => expect((await run('business', 'show', id)).business.name).toBe('Acme 2'),
+  }),
+  'a limit was set, lowered or lifted': play({
+    before: ({ id }) => run('business', 'update', id, '--monthly-limit', 5),
+    since: ({ id }) => run('business', 'update', id, '--daily-limit', 1000, '--monthly-limit', 'none'),
+    restored: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: null, monthly: 5 }),
+    repeat: ({ id }) => run('business', 'update', id, '--daily-limit', 1000, '--monthly-limit', 'none'),
+    right: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: 1000, monthly: null }),
+  }),
+  'a business was deleted': play({
+    before: async (owner) => {
+      await use(owner, 'order-1');
+      return (await run('key', 'create', '--user', owner.user, '--business', owner.id)).api_key as string;
+    },
+    since: ({ id }) => run('business', 'delete', id, '--confirm', 'Acme'),
+    restored: async (owner, _, narrow) => {
+      expect([await visit(owner, owner.token), await visit(owner, narrow)]).toEqual([200, 200]);
+      expect(await countOf(owner)).toBe(1);
+    },
+    repeat: ({ id }) => run('business', 'delete', id, '--confirm', 'Acme'),
+    right: async (owner, _, narrow) => {
+      expect([await visit(owner, owner.token), await visit(owner, narrow)]).toEqual([401, 401]);
+      await expect(run('business', 'show', owner.id)).rejects.toThrow('There is no business with that id.');
+    },
+  }),
+  // The only row that creates something after the copy, so the ids that are lost are the next ones.
+  'a business or a key was created': play({
+    before: nothing,
+    since: newOwner,
+    restored: async (_, lost) => {
+      expect([await visit(lost, lost.token), await visit(lost, lost.key)]).toEqual([401, 401]);
+      expect((await run('business', 'list', '--user', lost.user)).businesses).toEqual([]);
+    },
+    repeat: newOwner,
+    right: async (_, lost) => {
+      const { businesses } = await run('business', 'list', '--user', user);
+      expect(businesses).toEqual([expect.objectContaining({ id: lost.id })]);
+      const { keys } = await run('key', 'list', '--user', user);
+      expect(keys).toEqual([expect.objectContaining({ id: lost.keyId })]);
+      expect([await visit(lost, lost.token), await visit(lost, lost.key)]).toEqual([401, 401]);
+    },
+  }),
+  'uses were recorded': play({
+    before: async (owner) => {
+      await run('business', 'update', owner.id, '--daily-limit', 3);
+      await use(owner, 'order-1');
+    },
+    since: async (owner) => {
+      await use(owner, 'order-2');
+      await use(owner);
+      expect((await use(owner)).status).toBe(429);
+    },
+    restored: async (owner) => {
+      expect(await countOf(owner)).toBe(1);
+      expect((await use(owner)).status).toBe(200); // a use of after the restore
+    },
+    repeat: async (owner) => {
+      for (const id of ['order-1', 'order-2']) expect((await use(owner, id)).status).toBe(200);
+    },
+    right: async (owner) => expect(await countOf(owner)).toBe(3), // order-1 counts once
+  }),
+  'a history was imported': play({
+    before: (owner) => importDays(owner, '2020-01-01,5'),
+    since: (owner) => importDays(owner, '2020-01-01,9\n2020-01-02,3', '--replace'),
+    restored: async (owner) => {
+      expect([await countOf(owner, '2020-01-01'), await countOf(owner, '2020-01-02')]).toEqual([5, 0]);
+    },
+    repeat: (owner) => importDays(owner, '2020-01-01,9\n2020-01-02,3', '--replace'),
+    right: async (owner) => {
+      expect([await countOf(owner, '2020-01-01'), await countOf(owner, '2020-01-02')]).toEqual([9, 3]);
+    },
+  }),
+  'changes were stored': play({
+    before: nothing,
+    since: async (owner) => {
+      await addSites(owner, A);
+      return actionsOf(owner);
+    },
+    restored: async (owner, saved) => {
+      expect([saved, await actionsOf(owner)]).toEqual([['add_sites', 'create_business'], ['create_business']]);
+    },
+    repeat: nothing,
+    right: async (owner) => expect(await actionsOf(owner)).toEqual(['create_business']),
+  }),
+  'pages were refused': play({
+    before: async (owner) => {
+      await addSites(owner, A);
+      await visit(owner, owner.token, EVIL);
+    },
+    since: async (owner) => {
+      await send(owner.key, 'DELETE', `/${owner.id}/access/refused`);
+      await visit(owner, owner.token, B);
+      expect(await refusedOf(owner)).toEqual([B]);
+    },
+    restored: async (owner) => expect(await refusedOf(owner)).toEqual([EVIL]),
+    repeat: nothing,
+    right: async (owner) => {
+      await visit(owner, owner.token, B); // it keeps coming
+      expect((await refusedOf(owner)).sort()).toEqual([B, EVIL]);
+    },
+  }),
+};
+
+/** These are about more than the rows of one owner, and have tests of their own below. */
+const MIGRATION = 'a migration was applied';
+const CLAIM = 'an owner or an imported token came to any database (only if you restore `DB`)';
+
+test('every row of the table is played, and no other', () => {
+  expect(ROWS.map(({ since }) => since).sort()).toEqual([...Object.keys(PLAYS), MIGRATION, CLAIM].sort());
+});
+
+/** The first words of a command, or the method of a request, as `played` has them. */
+const headOf = (code: string) => /^[A-Z]+(?= )|^\S+ \S+/.exec(code)?.[0];
+
+describe('since the time that is restored,', () => {
+  type Told = { owner: Owner; before: unknown; since: unknown };
+  const told = new Map<string, Told>();
+  const where: Where = { 'persist-to': newDatabase() };
+  const state = where['persist-to'] as string;
+
+  beforeAll(async () => {
+    opened = await openDatabases(where);
+    for (const [row, { before }] of Object.entries(PLAYS)) {
+      const owner = await newOwner();
+      told.set(row, { owner, before: await before(owner), since: undefined });
+    }
+    await opened.close();
+    const copy = newFolder();
+    cpSync(state, copy, { recursive: true });
+    opened = await openDatabases(where);
+    for (const [row, { since }] of Object.entries(PLAYS)) {
+      const one = told.get(row) as Told;
+      one.since = await since(one.owner, one.before);
+    }
+    await opened.close();
+    rmSync(state, { recursive: true });
+    cpSync(copy, state, { recursive: true });
+    opened = await openDatabases(where);
+  }, 120_000);
+  afterAll(() => opened.close());
+
+  test.each(Object.entries(PLAYS))('%s', async (row, { restored, repeat, right }) => {
+    const { owner, before, since } = told.get(row) as Told;
+    await restored(owner, since, before);
+    played = [];
+    await repeat(owner, since, before);
+    const named = codesIn(ROWS.find(({ since }) => since === row)?.repeat).map(headOf);
+    expect(played).toEqual(expect.arrayContaining(named));
+    await right(owner, since, before);
+  });
+});
+
+test(`since the time that is restored, ${MIGRATION}`, async () => {
+  const state = newFolder();
+  const where: Where = { 'persist-to': state };
+  const files = globSync('migrations/*.sql', { cwd: ROOT }).sort();
+  await withDatabases(where, async ({ first: { db } }) => {
+    const queries = files
+      .slice(0, -1)
+      .flatMap((file) => [
+        ...statementsOf(readFileSync(join(ROOT, file), 'utf8')),
+        `insert into d1_migrations (name) values ('${file.replace('migrations/', '')}')`,
+      ]);
+    await db.$client.exec('create table d1_migrations (id integer primary key, name text unique, applied_at text)');
+    await db.$client.batch(queries.map((query) => db.$client.prepare(query)));
+  });
+  const copy = newFolder();
+  cpSync(state, copy, { recursive: true });
+  /** What npm run deploy runs for each database, with --remote. */
+  const migrate = () =>
+    execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state], {
+      cwd: ROOT,
+      env: { ...process.env, CI: 'true', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
+      stdio: 'ignore',
+    });
+  const applied = () =>
+    withDatabases(where, async (databases) => (await rowsOf(databases, 'd1_migrations')).map(({ name }) => name));
+  const names = files.map((file) => file.replace('migrations/', ''));
+  migrate();
+  expect(await applied()).toEqual(names);
+  rmSync(state, { recursive: true });
+  cpSync(copy, state, { recursive: true });
+  expect(await applied()).toEqual(names.slice(0, -1));
+  migrate();
+  expect(await applied()).toEqual(names);
+});
+
+test(`since the time that is restored, ${CLAIM}`, async () => {
+  const where = await threeDatabases();
+  const state = where['persist-to'];
+  const copy = newFolder();
+  cpSync(state, copy, { recursive: true });
+  const token = 'Token-of-another-system-1';
+  const [, statement = ''] =
+    /--command "\n(\s*select 'insert or ignore into homes.*?)" \|/s.exec(read(OPERATING)) ?? [];
+  const claims = async (databases: Databases) => [
+    await rowsOf(databases, 'homes'),
+    (await rowsOf(databases, 'imported_tokens')).map(({ user_id }) => user_id),
+  ];
+  const create = [
+    ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
+    ...['--site', 'https://acme.example', '--country', '1', '--size', 'small', '--database', '1', '--token', token],
+  ];
+  const saved = await withDatabases(where, async (databases) => {
+    await resultOf(databases, ...create);
+    expect(await claims(databases)).toEqual([[{ user_id: 7, database: 1 }], [7]]);
+    return (await databases.first.db.$client.prepare(statement).all<{ line: string }>()).results;
+  });
+  // Only DB is restored. Its file is the one that a state with one database has.
+  const files = { cwd: newDatabase(), exclude: (name: string) => name.endsWith('metadata.sqlite') };
+  const [file = ''] = globSync('v3/d1/*/*.sqlite', files);
+  for (const name of globSync(`${file}*`, { cwd: state })) rmSync(join(state, name));
+  for (const name of globSync(`${file}*`, { cwd: copy })) cpSync(join(copy, name), join(state, name));
+  await withDatabases(where, async (databases) => {
+    expect(await claims(databases)).toEqual([[], []]);
+    expect((await resultOf(databases, 'business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
+    for (const { line } of saved) await databases.first.db.$client.prepare(line).run();
+    expect(await claims(databases)).toEqual([[{ user_id: 7, database: 1 }], [7]]);
+    const other = create.map((word) => (word === '7' ? '8' : word));
+    await expect(resultOf(databases, ...other)).rejects.toThrow(new Error('This token is already in use.'));
+  });
+});
