@@ -1,9 +1,10 @@
 // The list of businesses: those whose usage the caller could read from where it calls, page by page.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { addDays } from '../src/core/time.ts';
 import { businesses, dailyUsage } from '../src/db/schema.ts';
-import { type CallOptions, call, newBusiness, setCount, TODAY } from './support.ts';
+import { type CallOptions, call, NOW, newBusiness, setCount, TODAY } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Listed = { id: number; token: string; used: { date: string; count: number }[]; limits: object | null };
@@ -112,6 +113,15 @@ test('refuses a business token, whatever it sends', async () => {
 });
 
 describe('costs one round trip', () => {
+  test('and as many rows for a key that was revoked, however many businesses its user has', async () => {
+    const user_id = 7_300;
+    const [first] = (await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id })))) as [Business];
+    const revoked = await createKey(first.home, { user_id, name: 'r', expires_on: null }, NOW);
+    await revokeKey(first.db, revoked.id, NOW);
+    const { status, cost } = await call('GET', '/api/v1/business', { as: revoked.api_key });
+    expect({ status, cost }).toMatchObject({ status: 401, cost: { round_trips: 1, rows_read: 2 } });
+  });
+
   const SIZE = 20;
   let key = '';
   beforeAll(async () => {

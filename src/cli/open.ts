@@ -31,19 +31,26 @@ type Config = {
   name?: string | undefined;
   account_id?: string | undefined;
   compatibility_date?: string | undefined;
-  d1_databases: { binding: string; database_name?: string | undefined; migrations_dir?: string | undefined }[];
+  d1_databases: {
+    binding: string;
+    database_name?: string | undefined;
+    database_id?: string | undefined;
+    migrations_dir?: string | undefined;
+  }[];
 };
 
 /** The databases that a configuration binds, by number. `name` is empty if it names none; `migrations` is the folder of theirs. */
 export function boundIn(config: string | undefined) {
   const file = config === undefined ? CONFIG : resolve(config);
   const { name, account_id, compatibility_date, d1_databases } = configIn(file);
-  const bound = d1_databases.flatMap(({ binding, database_name = '', migrations_dir = 'migrations' }) => {
+  const bound = d1_databases.flatMap(({ binding, database_name = '', database_id, migrations_dir = 'migrations' }) => {
     const number = numberOf(binding);
     if (number === null && /^db[-_]?\d+$/i.test(binding))
       throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
     const migrations = resolve(dirname(file), migrations_dir);
-    return number === null ? [] : [{ number, binding, name: database_name, migrations }];
+    return number === null
+      ? []
+      : [{ number, binding, name: database_name, hasId: database_id !== undefined, migrations }];
   });
   bound.sort((a, b) => a.number - b.number);
   return { file, worker: { name, account_id, compatibility_date }, bound };

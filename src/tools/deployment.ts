@@ -9,7 +9,7 @@ import { isLoggedOut, LOGIN } from '../cli/login.ts';
 import { boundIn } from '../cli/open.ts';
 import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
-import { type Found, type Identity, isNew, markOf, problemWith } from './recognition.ts';
+import { type Found, type Identity, markOf, problemWith } from './recognition.ts';
 
 /** Runs wrangler: its output is only read, or shown, or shown and it may ask questions. */
 export type Run = (
@@ -48,33 +48,48 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
     return read<Answer>(label, ['d1', 'execute', binding, '--remote', '--command', sql]).at(-1)?.results ?? [];
   }
 
+  /** The databases that the deployed versions of the Worker use, by binding; some may be deleted. Null if it is not deployed. */
+  function liveDatabases(): Map<string, string[]> | null {
+    const status = run(['deployments', 'status', '--json'], 'read');
+    if (!status.done) {
+      if (NOT_DEPLOYED.test(status.output)) return null;
+      throw failed(`The Worker ${worker}: ${status.output}`);
+    }
+    const { versions } = JSON.parse(status.stdout) as { versions: { version_id: string }[] };
+    const live = new Map<string, string[]>();
+    for (const { version_id } of versions) {
+      type Version = { resources: { bindings: { type: string; name: string; id: string }[] } };
+      const { resources } = read<Version>(`The Worker ${worker}`, ['versions', 'view', version_id]);
+      for (const { type, name, id } of resources.bindings) {
+        if (type === 'd1') live.set(name, [...(live.get(name) ?? []), id]);
+      }
+    }
+    return live;
+  }
+
   if (missingLimits.length > 0)
     warn(
       `Warning: without a [[ratelimits]] block ${missingLimits.join(' and ')}, each refused origin is written to the database.`,
     );
 
-  const existing = new Set(read<{ name: string }[]>('The databases', ['d1', 'list']).map(({ name }) => name));
+  const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
+  const live = liveDatabases();
   let homes: number[] = [];
   const found = databases.map((database): Found => {
-    const { number, label } = database;
-    const exists = existing.has(database.name);
+    const { number, name, label, binding } = database;
+    const exists = listed.some((other) => other.name === name);
+    const used = live?.get(binding);
     const tables = exists ? rowsOf<{ name: string }>(database, TABLES).map(({ name }) => name) : [];
     const [state] = tables.includes('businesses') ? rowsOf<State>(database, stateSql(tables)) : [];
     const { lastId = null, identity = null, homes: here = null } = state ?? {};
     if (number === 0 && here !== null) homes = JSON.parse(here);
-    return { number, label, exists, tables, lastId, identity: identity && JSON.parse(identity) };
+    return {
+      ...{ number, name, label, exists, tables, lastId, identity: identity && JSON.parse(identity) },
+      live: used === undefined ? null : listed.filter(({ uuid }) => used.includes(uuid)).map(({ name }) => name),
+    };
   });
-  const problem = problemWith(found, homes, worker);
+  const problem = problemWith(found, homes, { name: worker, isDeployed: live !== null });
   if (problem !== null) throw new Error(`${problem}: nothing was changed.`);
-  const [first] = found;
-  if (first !== undefined && isNew(first)) {
-    const { done, output } = run(['deployments', 'status', '--json'], 'read');
-    if (done)
-      throw new Error(
-        `${first.label} ${first.exists ? 'is empty' : 'does not exist'}, but the Worker ${worker} is deployed already: nothing was changed.`,
-      );
-    if (!NOT_DEPLOYED.test(output)) throw failed(`The Worker ${worker}: ${output}`);
-  }
 
   const mark = markOf(found) ?? randomBytes(16).toString('hex');
   for (const [index, database] of databases.entries()) {
@@ -117,7 +132,7 @@ function stateSql(tables: string[]): string {
 
 /** Marks a database that has no mark. Returns the mark that it has. */
 function markSql({ number, mark, worker }: Identity): string {
-  const values = `${number}, '${mark}', '${worker.replaceAll("'", "''")}'`;
+  const values = `${number}, '${mark}', '${worker}'`; // of a Worker's name, wrangler takes only letters, digits and dashes
   return `insert into identity (number, mark, worker) select ${values} where not exists (select 1 from identity); select number, mark, worker from identity`;
 }
 
@@ -150,8 +165,9 @@ function planOf(root: string, args: string[]) {
 function requireComplete(bound: ReturnType<typeof boundIn>['bound'], folder: string): void {
   if (bound[0]?.number !== 0) throw new Error('The configuration binds no database DB.');
   const bindings = new Map<string, string>();
-  for (const { binding, name, migrations } of bound) {
+  for (const { binding, name, hasId, migrations } of bound) {
     if (name === '') throw new Error(`The database ${binding} has no database_name.`);
+    if (hasId) throw new Error(`Remove database_id of ${binding}: a deployment finds the database by its name.`);
     const other = bindings.get(name);
     if (other !== undefined) throw new Error(`${other} and ${binding} have the same database_name, ${name}.`);
     bindings.set(name, binding);

@@ -8,9 +8,12 @@ export type Identity = typeof identity.$inferSelect;
 /** What a deployment knows of a database before it changes anything. */
 export type Found = {
   number: number;
+  name: string;
   /** Its name and binding, for messages. */
   label: string;
   exists: boolean;
+  /** The names of the databases that the deployed Worker has under this binding. Null if it has none, or is not deployed. */
+  live: string[] | null;
   /** Its tables, without those of D1 and SQLite. */
   tables: string[];
   /** The last id that was given in it; null if there was none. */
@@ -19,47 +22,64 @@ export type Found = {
   identity: Identity | null;
 };
 
-/** Whether a database has the tables of the service. */
-const isOurs = ({ tables }: Found) => tables.includes('businesses');
+/** The Worker that is deployed: whether it was before. */
+export type Target = { name: string; isDeployed: boolean };
+
+/** Whether a database is not there, or has no tables yet. */
+const isNew = ({ tables }: Found): boolean => !tables.includes('businesses');
 /** Whether anything was ever created in it. */
-const wasUsed = ({ number, lastId }: Found) => lastId !== null && lastId > number * IDS_PER_DATABASE;
+const wasUsed = ({ number, lastId }: Found): boolean => lastId !== null && lastId > number * IDS_PER_DATABASE;
+const emptiness = ({ exists }: Found): string => (exists ? 'is empty' : 'does not exist');
 
 /**
- * Why the databases cannot be those of this Worker, in one line; null if they can. `homes` are the numbers of the databases in which
- * owners are. Whether the Worker is deployed already is a different question, for a DB that `isNew`.
+ * Why the databases cannot be those of the Worker, in one line; null if they can. `homes` are the numbers of the databases in which
+ * owners are.
  */
-export function problemWith(databases: Found[], homes: number[], worker: string): string | null {
-  const bound = new Map(databases.map((found) => [found.number, found]));
+export function problemWith(databases: Found[], homes: number[], worker: Target): string | null {
+  const bound = new Set(databases.map(({ number }) => number));
   const unbound = homes.filter((home) => !bound.has(home)).map(bindingOf);
   if (unbound.length > 0)
     return `Owners have their data in ${unbound.join(', ')}, which the configuration does not bind`;
-
-  const marked = firstMarked(databases);
   for (const found of databases) {
-    const { number, label, exists, identity, lastId } = found;
-    if (identity !== null) {
-      if (identity.worker !== worker)
-        return `${label} is a database of the Worker ${identity.worker}, not of ${worker}`;
-      if (identity.number !== number) return `${label} is the database ${bindingOf(identity.number)} of the service`;
-      if (identity.mark !== marked?.identity?.mark)
-        return `${label} and ${marked?.label} are databases of different services`;
-    } else if (exists && !isOurs(found) && found.tables.length > 0) {
-      return `${label} has tables that are not of this service: ${found.tables.join(', ')}`;
-    } else if (lastId !== null && lastId > 0 && databaseOfId(lastId) !== number) {
-      return `${label} has the ids of ${bindingOf(databaseOfId(lastId))}`;
-    }
-    if (number !== 0 && homes.includes(number) && identity === null && !wasUsed(found))
-      return `Owners have their data in ${bindingOf(number)}, but ${label} ${exists ? 'is empty' : 'does not exist'}`;
+    const problem = problemOf(found, homes, worker, firstMarked(databases));
+    if (problem !== null) return problem;
   }
-  const [first] = databases;
-  const other = databases.find(({ number, exists }) => number !== 0 && exists);
-  if (first !== undefined && isNew(first) && other !== undefined)
-    return `${first.label} ${first.exists ? 'is empty' : 'does not exist'}, but ${other.label} exists`;
+  const [first, ...others] = databases;
+  return first === undefined ? null : problemOfFirst(first, others, worker);
+}
+
+function problemOf(found: Found, homes: number[], worker: Target, marked: Found | undefined): string | null {
+  const { number, name, label, live, tables, lastId, identity } = found;
+  const other = live?.find((used) => used !== name);
+  if (other !== undefined) return `The Worker ${worker.name} uses ${other} as ${bindingOf(number)}, not ${name}`;
+  if (identity !== null) {
+    if (identity.worker !== worker.name)
+      return `${label} is a database of the Worker ${identity.worker}, not of ${worker.name}`;
+    if (identity.number !== number) return `${label} is the database ${bindingOf(identity.number)} of the service`;
+    if (identity.mark !== marked?.identity?.mark)
+      return `${label} and ${marked?.label} are databases of different services`;
+  }
+  if (isNew(found) && tables.length > 0)
+    return `${label} has tables that are not of this service: ${tables.join(', ')}`;
+  if (lastId && databaseOfId(lastId) !== number) return `${label} has the ids of ${bindingOf(databaseOfId(lastId))}`;
+  // The database that the Worker uses may be empty: a claim whose command was interrupted stays.
+  if (number !== 0 && !live?.includes(name) && homes.includes(number) && !wasUsed(found))
+    return `Owners have their data in ${bindingOf(number)}, but ${label} ${emptiness(found)}`;
   return null;
 }
 
-/** Whether a database is not there, or has no tables yet. */
-export const isNew = (found: Found): boolean => !isOurs(found);
+/** DB is in every service: an empty one can only be that of the first deployment. */
+function problemOfFirst(first: Found, others: Found[], worker: Target): string | null {
+  if (isNew(first)) {
+    const other = others.find(({ exists }) => exists);
+    if (other !== undefined) return `${first.label} ${emptiness(first)}, but ${other.label} exists`;
+    if (first.live !== null)
+      return `${first.label} ${emptiness(first)}, but the Worker ${worker.name} is deployed already`;
+  } else if (first.identity === null && wasUsed(first) && !worker.isDeployed) {
+    return `${first.label} is in use, but the Worker ${worker.name} is not deployed`;
+  }
+  return null;
+}
 
 /** The mark of the service, if one of its databases has it. */
 export const markOf = (databases: Found[]): string | undefined => firstMarked(databases)?.identity?.mark;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
-import { IN_A_WORKER, ON_ANY_SERVER, onAnyServer, run } from './products.ts';
+import { IN_A_WORKER, inAWorker, ON_ANY_SERVER, onAnyServer, run } from './products.ts';
 import type {} from './served.ts'; // what `inject` can give
 import { type Service, startService } from './server.ts';
 import { newDatabase } from './state.ts';
@@ -67,7 +67,7 @@ test('in a Worker: takes no other path from its visitors', async () => {
 });
 
 describe('on any server', () => {
-  const withWork = (work: string) => ON_ANY_SERVER.replace('({ answer: 42 })', work);
+  const withWork = (work: string, program = ON_ANY_SERVER) => program.replace('({ answer: 42 })', work);
 
   test('acts on 200, and passes a refusal on with its reason', async () => {
     const { url, ofProduct } = inject('served');
@@ -114,19 +114,24 @@ describe('on any server', () => {
     'a visit for which the work fails with %s is 500 without the cause, and the next is served',
     async (work) => {
       const { url, ofProduct } = inject('served');
-      const variables = { BUSINESS: `${ofProduct.businesses[0]?.id}` };
-      const product = await onAnyServer(url, variables, withWork(work));
-      try {
-        const headers = { Authorization: `Bearer ${ofProduct.key}` };
-        for (let visits = 2; visits > 0; visits--) {
-          const answer = await fetch(product.url, { headers });
-          expect([answer.status, await answer.json()]).toEqual([500, { message: 'Server Error' }]);
-          expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      const BUSINESS = `${ofProduct.businesses[0]?.id}`;
+      const products = [
+        await onAnyServer(url, { BUSINESS }, withWork(work)),
+        await inAWorker(url, withWork(work, IN_A_WORKER)),
+      ];
+      for (const product of products) {
+        try {
+          const headers = { Authorization: `Bearer ${ofProduct.key}` };
+          for (let visits = 2; visits > 0; visits--) {
+            const answer = await fetch(product.url.replace(/business=\d+/, `business=${BUSINESS}`), { headers });
+            expect([answer.status, await answer.json()]).toEqual([500, { message: 'Server Error' }]);
+            expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+          }
+        } finally {
+          await product.stop();
         }
-      } finally {
-        await product.stop();
+        expect(product.log.length).toBeGreaterThan(0);
       }
-      expect(product.log.length).toBeGreaterThan(0);
     },
   );
 });

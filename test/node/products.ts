@@ -39,7 +39,7 @@ export async function onAnyServer(address: string, variables = {}, program = ON_
 }
 
 /** Starts the Worker. Its service binding leads to another Worker, which hands everything on to the address. */
-export async function inAWorker(address: string): Promise<Product> {
+export async function inAWorker(address: string, program = IN_A_WORKER): Promise<Product> {
   const { compatibility_date: compatibilityDate } = unstable_readConfig({ config: 'test/product/wrangler.toml' });
   const worker = (name: string, contents: string) => ({
     name,
@@ -50,7 +50,7 @@ export async function inAWorker(address: string): Promise<Product> {
   const handOn = `export default {
     fetch: (request) => fetch(request.url.replace('https://usage.internal', '${address}'), request),
   };`;
-  const product = worker('product', transformSync(IN_A_WORKER, { loader: 'ts', target: 'esnext' }).code);
+  const product = worker('product', transformSync(program, { loader: 'ts', target: 'esnext' }).code);
   const workers = [{ ...product, serviceBindings: { USAGE: 'usage' } }, worker('usage', handOn)];
   const log: string[] = [];
   const handleStructuredLogs = ({ message }: { message: string }) => log.push(message);

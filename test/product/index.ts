@@ -61,6 +61,11 @@ export default {
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: always }); // a preflight is not a use
     const use = await recordUse(request, env.USAGE);
     if (use.status !== 200) return use; // pass the refusal on
-    return Response.json(await work(), { headers: use.headers });
+    try {
+      return Response.json(await work(), { headers: use.headers });
+    } catch (error) {
+      console.error(error); // for you: the visitor gets no cause
+      return Response.json({ message: 'Server Error' }, { status: 500, headers: use.headers });
+    }
   },
 } satisfies ExportedHandler<Env>;

@@ -41,7 +41,8 @@ type Fault = { at: string; says?: string };
 /** An account at Cloudflare, with the databases and the Worker that were deployed to it. */
 class Account {
   databases = new Map<string, DatabaseSync>();
-  isDeployed = false;
+  /** The databases that each deployed Worker uses, by binding. */
+  readonly workers = new Map<string, [string, DatabaseSync | undefined][]>();
   isLoggedIn = true;
   /** All that wrangler was called with. */
   readonly calls: string[][] = [];
@@ -59,16 +60,15 @@ class Account {
     const wrangler: Run = (words, mode) => {
       this.calls.push(words);
       const line = words.filter((word, index) => word !== '--config' && words[index - 1] !== '--config').join(' ');
-      const changes = !/^(whoami|d1 list|deployments|d1 execute \w+ --remote --command select)/.test(line);
+      const changes = !/^(whoami|d1 list|deployments|versions|d1 execute \w+ --remote --command select)/.test(line);
       if (changes)
         ended.steps.push(line.replace(/ --command insert into identity.*/, ' --command insert into identity …'));
       const config = words[words.indexOf('--config') + 1];
-      const { bound } = boundIn(config === words[0] ? undefined : config);
-      const nameOf = (binding = '') => bound.find((database) => database.binding === binding)?.name ?? '';
+      const configured = boundIn(config === words[0] ? undefined : config);
       const answer =
         fault && `${line} `.startsWith(`${fault.at} `)
           ? { error: fault.says ?? '' }
-          : this.run(line.split(' '), nameOf);
+          : this.run(line.split(' '), configured);
       if (mode === 'read')
         return { done: answer.error === undefined, stdout: answer.out ?? '', output: answer.error ?? answer.out ?? '' };
       ended.stdout += answer.out ?? '';
@@ -88,19 +88,39 @@ class Account {
     return ended;
   }
 
-  private run(words: string[], nameOf: (binding?: string) => string): { out?: string; error?: string } {
+  private run(words: string[], { worker, bound }: ReturnType<typeof boundIn>): { out?: string; error?: string } {
+    const name = worker.name ?? '';
+    const live = this.workers.get(name);
+    const nameOf = (binding = '') => bound.find((database) => database.binding === binding)?.name ?? '';
     const [command, verb, third = '', fourth = ''] = words;
     if (command === 'whoami') return { out: JSON.stringify({ loggedIn: this.isLoggedIn }) };
     if (command === 'deployments') {
-      if (!this.isDeployed) return { error: 'This Worker does not exist on your account. [code: 10007]' };
-      return { out: '{}' };
+      if (live === undefined) return { error: 'This Worker does not exist on your account. [code: 10007]' };
+      return { out: JSON.stringify({ versions: [{ version_id: 'v1', percentage: 100 }] }) };
     }
-    if (command === 'deploy') this.isDeployed = true;
-    else if (verb === 'list') return { out: JSON.stringify([...this.databases.keys()].map((name) => ({ name }))) };
-    else if (verb === 'create') this.databases.set(third, new DatabaseSync(':memory:'));
+    if (command === 'versions') {
+      const bindings = (live ?? []).map(([name, database]) => ({ type: 'd1', name, id: this.uuidOf(database) }));
+      const others = [{ type: 'assets', name: 'ASSETS' }];
+      return { out: JSON.stringify({ id: third, resources: { bindings: [...bindings, ...others] } }) };
+    }
+    if (command === 'deploy')
+      this.workers.set(
+        name,
+        bound.map(({ binding, name }) => [binding, this.databases.get(name)]),
+      );
+    else if (verb === 'list') {
+      const list = [...this.databases].map(([name, database]) => ({ name, uuid: this.uuidOf(database) }));
+      return { out: JSON.stringify(list) };
+    } else if (verb === 'create') this.databases.set(third, new DatabaseSync(':memory:'));
     else if (verb === 'migrations') this.migrate(nameOf(fourth));
     else if (verb === 'execute') return { out: this.execute(nameOf(third), words.slice(5, -1).join(' ')) };
     return {};
+  }
+
+  private readonly uuids: (DatabaseSync | undefined)[] = [];
+  private uuidOf(database: DatabaseSync | undefined): string {
+    if (!this.uuids.includes(database)) this.uuids.push(database);
+    return `uuid-${this.uuids.indexOf(database)}`;
   }
 
   /** What D1 returns of statements without parameters. */
@@ -135,6 +155,10 @@ class Account {
     this.database(names[0] ?? '').exec(`insert into homes (user_id, database) values (${user_id}, ${number})`);
   }
 
+  mark(name: string) {
+    return this.database(name).prepare('select mark from identity').get()?.mark;
+  }
+
   /** What each database says that it is. */
   identities() {
     return Object.fromEntries(
@@ -167,7 +191,10 @@ function undeployed(names: string[], last: string): Account {
     account.databases.set(name, new DatabaseSync(':memory:'));
     account.migrate(name, last);
   }
-  account.isDeployed = true;
+  account.workers.set(
+    'usage',
+    names.map((name) => [name.slice('usage-'.length), account.databases.get(name)]),
+  );
   return account;
 }
 
@@ -266,51 +293,106 @@ const named = (names: Record<string, string>) =>
   TOML + ['DB', 'DB_1', 'DB_2'].map((binding) => block(binding, names[binding])).join('');
 
 describe('npm run deploy changes nothing where', () => {
-  test.each<[string, string, string]>([
+  // First with the deployed Worker, which says what its databases are; then without it, when only the databases can tell.
+  test.each<[string, string, string, string]>([
     [
       'the name of DB is another, and the others are there',
       named({ DB: 'new' }),
+      'The Worker usage uses usage-DB as DB, not new',
       'new (DB) does not exist, but usage-DB_1 (DB_1) exists',
     ],
     [
       'the name of DB_1 is another, and an owner is in it',
       named({ DB_1: 'new' }),
+      'The Worker usage uses usage-DB_1 as DB_1, not new',
       'Owners have their data in DB_1, but new (DB_1) does not exist',
     ],
     [
       'two names are exchanged',
       named({ DB_1: 'usage-DB_2', DB_2: 'usage-DB_1' }),
+      'The Worker usage uses usage-DB_1 as DB_1, not usage-DB_2',
       'usage-DB_2 (DB_1) is the database DB_2 of the service',
     ],
     [
       'the name of DB is exchanged',
       named({ DB: 'usage-DB_1', DB_1: 'usage-DB' }),
+      'The Worker usage uses usage-DB as DB, not usage-DB_1',
       'usage-DB_1 (DB) is the database DB_1 of the service',
+    ],
+    [
+      'all names are exchanged',
+      named({ DB: 'usage-DB_1', DB_1: 'usage-DB_2', DB_2: 'usage-DB' }),
+      'The Worker usage uses usage-DB as DB, not usage-DB_1',
+      'usage-DB_1 (DB) is the database DB_1 of the service',
+    ],
+    [
+      'a binding has another number',
+      THREE.replace('"DB_1"', '"DB_3"'),
+      'Owners have their data in DB_1, which the configuration does not bind',
+      'Owners have their data in DB_1, which the configuration does not bind',
     ],
     [
       'a database with an owner is not bound',
       TOML + block('DB') + block('DB_2'),
+      'Owners have their data in DB_1, which the configuration does not bind',
       'Owners have their data in DB_1, which the configuration does not bind',
     ],
     [
       'the Worker has another name',
       THREE.replace('name = "usage"', 'name = "copy"'),
       'usage-DB (DB) is a database of the Worker usage, not of copy',
+      'usage-DB (DB) is a database of the Worker usage, not of copy',
     ],
-  ])('%s', (_, toml, line) => {
-    expect(deployed().deploy(toml)).toEqual(nothing(line));
-  });
-
-  test('the name of the only database is another, and the Worker is deployed', () => {
-    const line = 'new (DB) does not exist, but the Worker usage is deployed already';
-    expect(deployed(ONE).deploy(TOML + block('DB', 'new'))).toEqual(nothing(line));
-    const account = deployed(ONE);
-    account.databases.set('new', new DatabaseSync(':memory:')); // by hand
-    expect(account.deploy(TOML + block('DB', 'new'))).toEqual(nothing(line.replace('does not exist', 'is empty')));
-  });
-
-  test('the other database is empty, or of another service', () => {
+  ])('%s', (_, toml, withWorker, withoutWorker) => {
     const account = deployed();
+    expect(account.deploy(toml)).toEqual(nothing(withWorker));
+    account.workers.clear();
+    expect(account.deploy(toml)).toEqual(nothing(withoutWorker));
+  });
+
+  test('the name of the only database is another, whatever database has that name', () => {
+    const renamed = TOML + block('DB', 'new');
+    const line = 'The Worker usage uses usage-DB as DB, not new';
+    const account = deployed(ONE);
+    expect(account.deploy(renamed)).toEqual(nothing(line));
+    account.databases.set('new', new DatabaseSync(':memory:'));
+    expect(account.deploy(renamed)).toEqual(nothing(line)); // an empty one
+    account.migrate('new', UNMARKED);
+    expect(account.deploy(renamed)).toEqual(nothing(line)); // left by a deployment of an earlier version
+    account.addOwner(9, 0, ['new']);
+    expect(account.deploy(renamed)).toEqual(nothing(line)); // of another copy of the service
+    account.migrate('new');
+    account.database('new').exec("insert into identity select 0, 'another', 'usage'");
+    expect(account.deploy(renamed)).toEqual(nothing(line)); // marked
+  });
+
+  test('the only database was deleted', () => {
+    const account = deployed(ONE);
+    account.databases.clear();
+    const line = 'usage-DB (DB) does not exist, but the Worker usage is deployed already';
+    expect(account.deploy(ONE)).toEqual(nothing(line));
+    account.databases.set('usage-DB', new DatabaseSync(':memory:'));
+    expect(account.deploy(ONE)).toEqual(nothing(line.replace('does not exist', 'is empty')));
+  });
+
+  test('a part of the visitors has a version with another database', () => {
+    const account = deployed(ONE);
+    account.databases.set('old', new DatabaseSync(':memory:'));
+    account.workers.get('usage')?.push(['DB', account.databases.get('old')]);
+    expect(account.deploy(ONE)).toEqual(nothing('The Worker usage uses old as DB, not usage-DB'));
+  });
+
+  test('the claims of the owners are lost, and a name is another', () => {
+    const account = deployed();
+    account.database('usage-DB').exec('delete from homes');
+    expect(account.deploy(named({ DB_1: 'new' }))).toEqual(
+      nothing('The Worker usage uses usage-DB_1 as DB_1, not new'),
+    );
+  });
+
+  test('another database is empty or of another service, and the one before was deleted', () => {
+    const account = deployed();
+    account.databases.delete('usage-DB_1');
     account.databases.set('new', new DatabaseSync(':memory:'));
     const renamed = named({ DB_1: 'new' });
     expect(account.deploy(renamed)).toEqual(nothing('Owners have their data in DB_1, but new (DB_1) is empty'));
@@ -321,6 +403,9 @@ describe('npm run deploy changes nothing where', () => {
     expect(account.deploy(renamed)).toEqual(
       nothing('new (DB_1) and usage-DB (DB) are databases of different services'),
     );
+    account.database('new').exec('delete from identity');
+    account.database('new').exec(`insert into identity select 1, '${account.mark('usage-DB')}', 'usage'`);
+    expect(account.deploy(renamed)).toEqual(nothing('Owners have their data in DB_1, but new (DB_1) is empty'));
   });
 
   test('a database has tables of something else', () => {
@@ -334,12 +419,56 @@ describe('npm run deploy changes nothing where', () => {
     const account = undeployed(NAMES, last);
     account.addOwner(7, 0, NAMES);
     account.addOwner(8, 1, NAMES);
-    expect(account.deploy(named({ DB: 'usage-DB_1', DB_1: 'usage-DB' }))).toEqual(
-      nothing('usage-DB_1 (DB) has the ids of DB_1'),
-    );
-    expect(account.deploy(named({ DB_1: 'usage-DB_2', DB_2: 'usage-DB_1' }))).toEqual(
-      nothing('Owners have their data in DB_1, but usage-DB_2 (DB_1) is empty'),
-    );
+    const [first, second] = [
+      named({ DB: 'usage-DB_1', DB_1: 'usage-DB' }),
+      named({ DB_1: 'usage-DB_2', DB_2: 'usage-DB_1' }),
+    ];
+    expect(account.deploy(first)).toEqual(nothing('The Worker usage uses usage-DB as DB, not usage-DB_1'));
+    expect(account.deploy(second)).toEqual(nothing('The Worker usage uses usage-DB_1 as DB_1, not usage-DB_2'));
+    account.workers.clear();
+    expect(account.deploy(first)).toEqual(nothing('usage-DB_1 (DB) has the ids of DB_1'));
+    expect(account.deploy(second)).toEqual(nothing('Owners have their data in DB_1, but usage-DB_2 (DB_1) is empty'));
+  });
+
+  test('a copy of an earlier version has another name, and the database of the first', () => {
+    const account = undeployed(['usage-DB'], OLD);
+    account.addOwner(7, 0, NAMES);
+    const line = 'usage-DB (DB) is in use, but the Worker copy is not deployed';
+    expect(account.deploy(ONE.replace('name = "usage"', 'name = "copy"'))).toEqual(nothing(line));
+  });
+
+  test('a database has an id, which could be that of another', () => {
+    const toml = ONE.replace('database_name', 'database_id = "uuid-9"\ndatabase_name');
+    const stderr = 'Remove database_id of DB: a deployment finds the database by its name.\n';
+    expect(deployed(ONE).deploy(toml)).toEqual({ code: 1, stdout: '', stderr, steps: [] });
+  });
+});
+
+describe('npm run deploy goes on where', () => {
+  test('the Worker has no database yet: a secret was stored before the first deployment', () => {
+    const account = new Account();
+    account.workers.set('usage', []);
+    expect(account.deploy(ONE)).toMatchObject({ code: 0, steps: [...madeOf('DB'), 'deploy'] });
+  });
+
+  test('a database was restored into another, and the one before was deleted', () => {
+    const account = deployed();
+    account.databases.set('copy', account.database('usage-DB_1'));
+    account.databases.delete('usage-DB_1');
+    expect(account.deploy(named({ DB_1: 'copy' }))).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('a claim was interrupted, so that an owner is in a database without anything', () => {
+    const account = undeployed(NAMES, UNMARKED);
+    account.database('usage-DB').exec('insert into homes (user_id, database) values (7, 2)');
+    expect(account.deploy(THREE)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('the first migration was interrupted, so that only the tables of D1 are there', () => {
+    const account = new Account();
+    account.databases.set('usage-DB', new DatabaseSync(':memory:'));
+    account.database('usage-DB').exec('create table d1_migrations (name text unique); create table _cf_KV (key text)');
+    expect(account.deploy(ONE)).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -367,7 +496,19 @@ describe('npm run deploy stops', () => {
     expect(account.deploy(THREE)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('where it cannot be told whether the Worker is deployed', () => {
+  test('not where the Worker exists without a deployment', () => {
+    const fault = { at: 'deployments status', says: 'The Worker usage has no deployments.\n' };
+    expect(new Account().deploy(ONE, { fault })).toMatchObject({ code: 0, steps: [...madeOf('DB'), 'deploy'] });
+  });
+
+  test('where it cannot be told whether the Worker is deployed, or with what', () => {
+    const unknown = { at: 'versions view', says: 'fetch failed\n' };
+    expect(deployed(ONE).deploy(ONE, { fault: unknown })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The Worker usage: fetch failed\n',
+      steps: [],
+    });
     const fault = { at: 'deployments status', says: 'fetch failed\n' };
     expect(new Account().deploy(ONE, { fault })).toEqual({
       code: 1,
@@ -420,7 +561,7 @@ describe('npm run deploy stops', () => {
       const account = new Account();
       const interrupted = account.deploy(THREE, { fault: { at: step.replace(' …', ''), says: 'interrupted\n' } });
       expect(interrupted).toMatchObject({ code: 1, steps: first.slice(0, index + 1) });
-      expect(account.isDeployed).toBe(false);
+      expect(account.workers.size).toBe(0);
       expect(account.deploy(THREE)).toMatchObject({ code: 0, stderr: '' });
       expect(Object.values(account.identities()).map((rows) => rows.map(({ number }) => number))).toEqual([
         [0],
@@ -568,7 +709,8 @@ describe('the process of npm run deploy', { tags: 'slow' }, () => {
   const rows = (...results: object[]) => ({ stdout: JSON.stringify([{ results, success: true, meta: {} }]) });
   const NAME = 'business-usage-access';
   const plays = {
-    'd1 list': { stdout: JSON.stringify([{ name: NAME }]), stderr: 'not shown\n' },
+    'd1 list': { stdout: JSON.stringify([{ name: NAME, uuid: 'a' }]), stderr: 'not shown\n' },
+    deployments: { code: 1, stderr: 'This Worker does not exist on your account. [code: 10007]' },
     'd1 execute DB --remote --command select name': rows({ name: 'businesses' }, { name: 'identity' }),
     'd1 execute DB --remote --command select (': rows({
       lastId: 1,
@@ -586,7 +728,14 @@ describe('the process of npm run deploy', { tags: 'slow' }, () => {
     expect(ended).toEqual({ code: 0, stdout: 'applied\nlive\n', stderr: 'with care\nat last\n' });
     const read = 'd1 execute DB --remote --command';
     const migrate = 'd1 migrations apply DB --remote';
-    expect(commands(calls)).toEqual(['d1 list', read, read, migrate, 'deploy --domain=usage.example.com < yes']);
+    expect(commands(calls)).toEqual([
+      'd1 list',
+      'deployments status',
+      read,
+      read,
+      migrate,
+      'deploy --domain=usage.example.com < yes',
+    ]);
   });
 
   test('says on stderr what is wrong, and ends with 1', () => {
