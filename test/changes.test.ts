@@ -114,6 +114,7 @@ describe('no row', () => {
     const { business, key } = await owned({ sites: [A] });
     const other = await newBusiness();
     const readOnly = (await newKey(business, { read_only: 1 })).key;
+    const recordOnly = (await newKey(business, { record_only: 1 })).key;
     const token = `/api/v1/business/${business.id}/token`;
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
     const attempts: [number, string, string, CallOptions][] = [
@@ -131,6 +132,9 @@ describe('no row', () => {
       [403, 'POST', business.access, { as: readOnly, body: { sites: [B] } }],
       [403, 'DELETE', business.access, { as: readOnly }],
       [403, 'POST', token, { as: readOnly }],
+      [403, 'POST', business.access, { as: recordOnly, body: { sites: [B] } }],
+      [403, 'DELETE', business.access, { as: recordOnly }],
+      [403, 'POST', token, { as: recordOnly }],
       [403, 'POST', token, { as: business.token, origin: A }],
       [401, 'POST', business.access, { as: other.key, body: { sites: [B] } }],
       [401, 'DELETE', business.access, { as: other.key }],
@@ -320,7 +324,9 @@ test('after all operations, no table has an API key, and no change a token', { t
   for (const token of [undefined, 'Imported.Token_from~elsewhere/2']) {
     const business = await newBusiness({ sites: [A], ...(token && { token }) });
     const keys = [business.key, (await newKey(business)).key];
-    keys.push((await newKey(business, { read_only: 1, business_id: business.id })).key);
+    for (const role of [{ read_only: 1 }, { record_only: 1 }] as const) {
+      keys.push((await newKey(business, { ...role, business_id: business.id })).key);
+    }
     for (const as of [...keys, business.token]) {
       for (const route of ROUTES) {
         for (const origin of [undefined, A, 'https://evil.example', `https://${as.toLowerCase().slice(-7)}.example`]) {

@@ -76,8 +76,9 @@ describe('a change by the operator', () => {
     });
 
     const key = await run<{ id: number; api_key: string }>('key create', { user_id, name: 'Narrow', business_id: ID });
-    const made = { key: lastFour(key.api_key), name: 'Narrow', expires_on: null, business_id: ID, read_only: false };
-    expect((await changesOf({ ID }))[0]).toEqual({ ...row, id: 7, action: 'create_key', before: null, after: made });
+    const made = { key: lastFour(key.api_key), name: 'Narrow', expires_on: null, business_id: ID };
+    const full = { ...made, read_only: false, role: 'full' };
+    expect((await changesOf({ ID }))[0]).toEqual({ ...row, id: 7, action: 'create_key', before: null, after: full });
     for (let time = 0; time < 2; time++) await run('key revoke', { ID: key.id });
     expect((await changesOf({ ID }))[0]).toMatchObject({ id: 8, action: 'revoke_key', after: null });
     expect(await changesOf({ user_id })).toEqual([]);
@@ -85,11 +86,16 @@ describe('a change by the operator', () => {
 
   test('of a key for all businesses is one of its user', async () => {
     const user_id = ++user;
-    const key = await run<{ id: number; api_key: string }>('key create', { user_id, read_only: true });
+    const key = await run<{ id: number; api_key: string }>('key create', { user_id, role: 'record' });
     for (let time = 0; time < 2; time++) await run('key revoke', { ID: key.id });
     expect(await changesOf({ user_id })).toMatchObject([
       { id: 2, action: 'revoke_key', before: { id: key.id, key: lastFour(key.api_key), name: 'API key' }, after: null },
-      { id: 1, action: 'create_key', before: null, after: { key: lastFour(key.api_key), read_only: true } },
+      {
+        id: 1,
+        action: 'create_key',
+        before: null,
+        after: { key: lastFour(key.api_key), read_only: false, role: 'record' },
+      },
     ]);
   });
 
@@ -149,13 +155,30 @@ describe('a narrow key', () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const given = { user_id: mine.user_id, business_id: mine.id, read_only: true };
     const { api_key, ...key } = await run<{ api_key: string; id: number }>('key create', given);
-    expect(key).toMatchObject({ business_id: mine.id, read_only: true, last_used_on: null });
+    expect(key).toMatchObject({ business_id: mine.id, read_only: true, role: 'read', last_used_on: null });
     expect((await call('GET', mine.usage, { as: api_key })).status).toBe(200);
     const { keys } = await run<{ keys: object[] }>('key list', { user_id: mine.user_id });
     expect(keys).toContainEqual({ ...key, last_used_on: TODAY });
     const refusal = `User ${mine.user_id} has no business ${other.id}.`;
     await expect(run('key create', { ...given, business_id: other.id })).rejects.toThrow(refusal);
   });
+});
+
+test('a key of each role may do what its role says', async () => {
+  const { user_id, usage, access } = await newBusiness();
+  const statusesOf = async (role: string) => {
+    const { api_key: as } = await run<{ api_key: string }>('key create', { user_id, role });
+    const calls = [
+      call('GET', usage, { as }),
+      call('POST', usage, { as }),
+      call('GET', access, { as }),
+      call('DELETE', access, { as }),
+    ];
+    return (await Promise.all(calls)).map(({ status }) => status);
+  };
+  expect(await statusesOf('full')).toEqual([200, 200, 200, 200]);
+  expect(await statusesOf('read')).toEqual([200, 403, 200, 403]);
+  expect(await statusesOf('record')).toEqual([200, 200, 403, 403]);
 });
 
 test('access list shows what the API shows', async () => {

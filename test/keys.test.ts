@@ -1,8 +1,9 @@
-// Narrow keys: one for a single business, one that can only read, and one that is both, on every route.
+// Narrow keys: those for a single business, those that can only read, those that can only record, and those that are for one and can
+// only do the other, on every route.
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { businesses } from '../src/db/schema.ts';
+import { apiKeys, businesses } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import { addSite, type CallOptions, call, everything, homes, newBusiness, newKey, type Scope } from './support.ts';
 
@@ -11,15 +12,20 @@ type Business = Awaited<ReturnType<typeof newBusiness>>;
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
 const READ_ONLY = { status: false, message: 'This API key can only read.' };
+const RECORD_ONLY = { status: false, message: 'This API key can only record.' };
+const ALL_ROLES = { read_only: 0, record_only: 0 } as const;
 const SCOPES = [
-  { scope: 'of all businesses', narrow: false, read_only: 0 },
-  { scope: 'for one business', narrow: true, read_only: 0 },
-  { scope: 'to read only', narrow: false, read_only: 1 },
-  { scope: 'for one business, to read only', narrow: true, read_only: 1 },
+  { scope: 'of all businesses', narrow: false, ...ALL_ROLES },
+  { scope: 'for one business', narrow: true, ...ALL_ROLES },
+  { scope: 'to read only', narrow: false, ...ALL_ROLES, read_only: 1 },
+  { scope: 'for one business, to read only', narrow: true, ...ALL_ROLES, read_only: 1 },
+  { scope: 'to record only', narrow: false, ...ALL_ROLES, record_only: 1 },
+  { scope: 'for one business, to record only', narrow: true, ...ALL_ROLES, record_only: 1 },
 ] as const;
 
-const scopeOf = ({ narrow, read_only }: { narrow: boolean; read_only: 0 | 1 }, { id }: Business): Scope => ({
+const scopeOf = ({ narrow, read_only, record_only }: (typeof SCOPES)[number], { id }: Business): Scope => ({
   read_only,
+  record_only,
   ...(narrow ? { business_id: id } : {}),
 });
 
@@ -51,6 +57,7 @@ function refusalOf(route: AnyRoute, scope: (typeof SCOPES)[number], { target, st
   const forbidden = (message: string) => ({ status: 403, body: { status: false, message } });
   if (route.unknownBusiness !== null && !isKnown) return route.unknownBusiness;
   if (scope.read_only && route.writes) return { status: 403, body: READ_ONLY };
+  if (scope.record_only && !route.allowsRecordKey) return { status: 403, body: RECORD_ONLY };
   if (status !== 'active' && route.inactiveRefusal !== null) return forbidden(route.inactiveRefusal);
   const advice = ' Register it from a server, or from an authorized page.';
   if (origin === EVIL && route.unknownBusiness !== null) {
@@ -72,7 +79,8 @@ describe.each(SCOPES)('with a key $scope', (scope) => {
     const calls = (['active', 'suspended'] as const).map(async (status) => {
       const all = await world(status);
       const { key } = await newKey(all.mine, scopeOf(scope, all.mine));
-      const secrets = [all.strange.token, ...(scope.read_only ? [all.mine.token, all.sibling.token] : [])];
+      const hidesTokens = scope.read_only || scope.record_only;
+      const secrets = [all.strange.token, ...(hidesTokens ? [all.mine.token, all.sibling.token] : [])];
       return [undefined, SHOP, EVIL].flatMap((origin) =>
         inputs.flatMap((isBad) =>
           targets.map((target) => {
@@ -106,7 +114,9 @@ describe.each(SCOPES)('with a key $scope', (scope) => {
       expect({ example, status: (await send()).status }).toEqual({ example, status: route.granted ?? 200 });
     }
   });
+});
 
+describe.each(SCOPES.filter(({ record_only }) => !record_only))('with a key $scope', (scope) => {
   test('the list has the businesses of the key and says whether it can only read', async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
@@ -122,6 +132,50 @@ describe.each(SCOPES)('with a key $scope', (scope) => {
     const rest = await call('GET', `/api/v1/business?after=${mine.id}`, { as: key });
     expect(rest.body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [] : [sibling]).map(shown));
   });
+});
+
+test('a key that can only record is told so before the origin and the input, and after an unknown business', async () => {
+  const { mine, sibling } = await world('suspended');
+  const { key } = await newKey(mine, { business_id: mine.id, record_only: 1 });
+  const send = async ({ access }: Business) => {
+    const { status, body, headers } = await call('POST', access, { as: key, origin: EVIL, body: 'no JSON' });
+    return { status, body, code: headers.get('Error-Code') };
+  };
+  expect(await send(mine)).toEqual({ status: 403, body: RECORD_ONLY, code: 'record_only_key' });
+  const unknown = { status: 401, body: { status: false, message: 'Id is not valid' }, code: 'unknown_business' };
+  expect(await send(sibling)).toEqual(unknown);
+});
+
+test('what a key that can only record may do costs as much as with any other key', async () => {
+  const business = await newBusiness({ sites: [SHOP] });
+  const { key } = await newKey(business, { record_only: 1 });
+  for (const route of OF_A_BUSINESS.filter(({ allowsRecordKey }) => allowsRecordKey)) {
+    const by = async (as: string) => {
+      const { status, cost } = await ask(route, business, false, { as, origin: SHOP });
+      return { name: route.name, status, cost };
+    };
+    await by(business.key); // what is there already costs less to write
+    expect(await by(key)).toEqual({ ...(await by(business.key)), status: 200 });
+  }
+});
+
+test('no key can only read and only record', async () => {
+  const business = await newBusiness();
+  const both = newKey(business, { read_only: 1, record_only: 1 });
+  await expect(both).rejects.toMatchObject({ cause: { message: expect.stringContaining('CHECK constraint failed') } });
+  for (const [made, other] of [
+    ['read_only', 'record_only'],
+    ['record_only', 'read_only'],
+  ] as const) {
+    const { id } = await newKey(business, { [made]: 1 });
+    const widened = business.db
+      .update(apiKeys)
+      .set({ [other]: 1 })
+      .where(eq(apiKeys.id, id));
+    await expect(widened).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('CHECK constraint failed') },
+    });
+  }
 });
 
 test('a key that can only read is told so before the origin and the input, and after an unknown business', async () => {
@@ -205,6 +259,10 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
         ([0, 1] as const).map((read_only) => newKey(mine, { business_id: mine.id, read_only })),
       );
       const reader = await newKey(mine, { read_only: 1 });
+      const recorders = [
+        await newKey(mine, { record_only: 1 }),
+        await newKey(mine, { business_id: mine.id, record_only: 1 }),
+      ];
       const all: World = { ...made, keys: [mine.key, ...narrow.map(({ key }) => key)] };
       for (const { event, who } of steps) await EVENTS[event]?.(all, all.keys[who % all.keys.length] ?? '');
       for (const { key } of narrow) {
@@ -223,6 +281,14 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
           for (const { id } of [mine, sibling, strange]) {
             const { status, body } = await ask(route, { id }, false, { as: key });
             expect([{ status: 403, body: READ_ONLY }, route.unknownBusiness]).toContainEqual({ status, body });
+          }
+        }
+      }
+      for (const { key } of recorders) {
+        for (const route of ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey)) {
+          for (const { id } of [mine, sibling, strange]) {
+            const { status, body } = await ask(route, { id }, false, { as: key });
+            expect([{ status: 403, body: RECORD_ONLY }, route.unknownBusiness]).toContainEqual({ status, body });
           }
         }
       }

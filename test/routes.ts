@@ -19,6 +19,8 @@ export type Route = {
   tokenRefusal: string | null;
   /** Whether it changes or records something, which a key that can only read may not. */
   writes: boolean;
+  /** Whether a key that can only record may do it. */
+  allowsRecordKey: boolean;
   /** What the list of changes says of it, or null if it is no change. */
   action: Action | null;
   /** What the owner of a business that is not active is told, or null where he may. */
@@ -47,6 +49,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { query: '?from=tomorrow' },
     tokenRefusal: null,
     writes: false,
+    allowsRecordKey: true,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: usageUnknown,
@@ -59,6 +62,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
     writes: true,
+    allowsRecordKey: true,
     action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
@@ -72,6 +76,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { headers: { 'Idempotency-Key': 'two words' } },
     tokenRefusal: null,
     writes: true,
+    allowsRecordKey: true,
     action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
@@ -85,6 +90,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { uses: [] } },
     tokenRefusal: 'A business token cannot report past uses. Use an API key.',
     writes: true,
+    allowsRecordKey: true,
     action: null,
     inactiveRefusal: inactive,
     unknownBusiness: usageUnknown,
@@ -97,6 +103,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot read access domains. Use an API key.',
     writes: false,
+    allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -110,6 +117,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { sites: 'https://new.example' } },
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    allowsRecordKey: false,
     action: 'add_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -123,6 +131,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    allowsRecordKey: false,
     action: 'remove_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -135,6 +144,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change access domains. Use an API key.',
     writes: true,
+    allowsRecordKey: false,
     action: 'remove_sites',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -147,6 +157,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot read refused origins. Use an API key.',
     writes: false,
+    allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -159,6 +170,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: {},
     tokenRefusal: 'A business token cannot change refused origins. Use an API key.',
     writes: true,
+    allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -172,6 +184,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { body: { keep_old: '31d' } },
     tokenRefusal: 'A business token cannot rotate tokens. Use an API key.',
     writes: true,
+    allowsRecordKey: false,
     action: 'rotate_token',
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -184,6 +197,7 @@ export const OF_A_BUSINESS: Route[] = [
     bad: { query: '?limit=101' },
     tokenRefusal: 'A business token cannot read changes. Use an API key.',
     writes: false,
+    allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
@@ -200,6 +214,7 @@ export const ROUTES: (Route | Unnamed)[] = [
     bad: { query: '?limit=51' },
     tokenRefusal: 'A business token cannot list businesses. Use an API key.',
     writes: false,
+    allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
     unknownBusiness: null,

@@ -189,8 +189,8 @@ export async function newBusiness(
   };
 }
 
-/** What a key may do less than its owner: for one business, to read only, or both. */
-export type Scope = { business_id?: number; read_only?: 0 | 1 };
+/** What a key may do less than its owner: for one business, and to read only or to record only. */
+export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1 };
 
 /** A key of the owner of a business, its id and how changes name it. */
 export async function newKey({ user_id, home }: { user_id: number; home: Home }, scope: Scope = {}) {

@@ -9,6 +9,7 @@ import {
   id,
   limit,
   line,
+  role,
   status,
   text,
   token,
@@ -92,12 +93,13 @@ export const COMMANDS = {
     optional: { replace: flag },
   },
   'key create': {
-    does: 'creates an API key and prints it, this one time only; --business is for a key of one business, --database chooses where a new user goes',
+    does: 'creates an API key and prints it, this one time only; --business is for a key of one business, --role is full (the default), read or record, --database chooses where a new user goes',
     required: { user_id },
     optional: {
       name: line('"Billing server"'),
       expires_on: expiry('2027-01-31'),
       business_id: id('1'),
+      role: role('record'),
       read_only: flag,
       database: databaseNumber,
     },

@@ -1,6 +1,7 @@
 // How the operator creates and revokes API keys. The key itself is only visible when it is created.
 import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { hashOf, newCredential } from '../core/credential.ts';
+import type { Role } from '../core/policy.ts';
 import { timestampOf } from '../core/time.ts';
 import { apiKeys, type Database } from '../db/schema.ts';
 import { changeByOperator, lastFourOf, type Subject } from './changes.ts';
@@ -10,9 +11,15 @@ import { raiseIds } from './homes.ts';
 const { hash: _, ...columns } = getTableColumns(apiKeys);
 type Row = Omit<typeof apiKeys.$inferSelect, 'hash'>;
 
+/** How a role is shown. `read_only` is older than roles. */
+const roleFields = (role: Role) => ({ read_only: role === 'read', role });
+
 /** A key as it is listed: everything stored about it except the hash. */
-export type Key = Omit<Row, 'read_only'> & { read_only: boolean };
-const shown = ({ read_only, ...row }: Row): Key => ({ ...row, read_only: read_only === 1 });
+export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
+const shown = ({ read_only, record_only, ...row }: Row): Key => ({
+  ...row,
+  ...roleFields(read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full'),
+});
 
 /** A key for one business is listed with what happens to that business, any other with its user. */
 const subjectOf = ({ user_id, business_id }: Pick<Key, 'user_id' | 'business_id'>): Subject =>
@@ -24,20 +31,22 @@ const subjectOf = ({ user_id, business_id }: Pick<Key, 'user_id' | 'business_id'
  */
 export async function createKey(
   home: NumberedDatabase,
-  key: { user_id: number; name: string; expires_on: string | null; business_id?: number | null; read_only?: boolean },
+  key: { user_id: number; name: string; expires_on: string | null; business_id?: number | null; role?: Role },
   now: Date,
 ): Promise<Key & { api_key: string }> {
   const { db, number } = home;
   const api_key = newCredential('bua_sk_', number);
-  const { business_id = null, read_only = false } = key;
-  const row = { ...key, business_id, read_only: Number(read_only), last_four: api_key.slice(-4) };
-  const insert = { ...row, hash: await hashOf(api_key), created_at: timestampOf(now) };
-  const { name, expires_on } = key;
-  const after = { key: lastFourOf(api_key), name, expires_on, business_id, read_only };
+  const { user_id, name, expires_on, business_id = null, role = 'full' } = key;
+  const insert = {
+    ...{ user_id, name, expires_on, business_id },
+    ...{ read_only: Number(role === 'read'), record_only: Number(role === 'record') },
+    ...{ hash: await hashOf(api_key), last_four: api_key.slice(-4), created_at: timestampOf(now) },
+  };
+  const after = { key: lastFourOf(api_key), name, expires_on, business_id, ...roleFields(role) };
   const [, , [created]] = await db.batch([
     ...raiseIds(home),
     db.insert(apiKeys).values(insert).returning(columns),
-    changeByOperator(db, subjectOf({ ...key, business_id }), 'create_key', { before: null, after }, now),
+    changeByOperator(db, subjectOf({ user_id, business_id }), 'create_key', { before: null, after }, now),
   ]);
   return { api_key, ...shown(created as Row) };
 }

@@ -105,16 +105,25 @@ export const RUNS: Record<CommandName, Runner> = {
   },
   async 'key create'(
     databases,
-    { user_id, name = 'API key', expires_on = null, business_id, read_only, database },
+    {
+      user_id,
+      name = 'API key',
+      expires_on = null,
+      business_id,
+      read_only,
+      role = read_only ? 'read' : 'full',
+      database,
+    },
     now,
   ) {
+    if (read_only && role !== 'read') throw new UsageError(`--read-only means --role read: leave out --role ${role}`);
     if (business_id !== undefined) {
       const owned = await findBusiness(homeOfBusiness(databases, business_id).db, business_id);
       if (owned?.user_id !== user_id) throw new Error(`User ${user_id} has no business ${business_id}.`);
     }
     await requireHomesBound(databases);
     const home = await homeOf(databases, user_id, database);
-    const key = { user_id, name, expires_on, business_id: business_id ?? null, read_only: read_only ?? false };
+    const key = { user_id, name, expires_on, business_id: business_id ?? null, role };
     return createKey(home, key, now);
   },
   'key list': (databases, given) => listed(databases, 'keys', ({ db }) => listKeys(db, given.user_id)),

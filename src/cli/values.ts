@@ -2,6 +2,7 @@
 import { isImportable } from '../core/credential.ts';
 import { BINDINGS, bindingOf } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
@@ -55,6 +56,7 @@ export const status = value(
   'be active, suspended or closed',
   textIf((text) => ['active', 'suspended', 'closed'].includes(text)),
 );
+export const role = value('be full, read or record', (text) => ROLES.find((role) => role === text) ?? null);
 export const url = value(
   'be an http or https URL',
   textIf((text) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)),

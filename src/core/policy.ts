@@ -1,6 +1,10 @@
 // The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts binds a row of this table to
 // the SQL rule that decides every call.
 
+/** What an API key may do: everything, only read, or only read usage and record uses. */
+export const ROLES = ['full', 'read', 'record'] as const;
+export type Role = (typeof ROLES)[number];
+
 type Rule = {
   /** The kind of path. It decides how an unknown business is refused. Paths of `businesses` name none. */
   resource: 'usage' | 'access' | 'businesses';
@@ -10,6 +14,8 @@ type Rule = {
   allowsToken: boolean;
   /** Whether it changes or records anything, which a key that can only read may not. */
   writes: boolean;
+  /** Whether a key that can only record may do this. */
+  allowsRecordKey: boolean;
   /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
   allowsInactive: boolean;
   /** Whether doing this twice has the same effect as doing it once. */
@@ -17,20 +23,33 @@ type Rule = {
 };
 
 /** What an API key may do even if the business is not active, and a token may not. */
-const READ = { allowsToken: false, writes: false, allowsInactive: true, repeatable: true } as const;
+const READ = {
+  allowsToken: false,
+  writes: false,
+  allowsRecordKey: false,
+  allowsInactive: true,
+  repeatable: true,
+} as const;
 const CHANGE = { ...READ, writes: true } as const;
 
 export const POLICY = {
-  read_usage: { ...READ, resource: 'usage', does: 'read usage', allowsToken: true },
+  read_usage: { ...READ, resource: 'usage', does: 'read usage', allowsToken: true, allowsRecordKey: true },
   record_use: {
     ...CHANGE,
     resource: 'usage',
     does: 'record a use',
     allowsToken: true,
+    allowsRecordKey: true,
     allowsInactive: false,
     repeatable: false,
   },
-  record_uses: { ...CHANGE, resource: 'usage', does: 'report past uses', allowsInactive: false },
+  record_uses: {
+    ...CHANGE,
+    resource: 'usage',
+    does: 'report past uses',
+    allowsRecordKey: true,
+    allowsInactive: false,
+  },
   read_access: { ...READ, resource: 'access', does: 'read access domains' },
   change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
   read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },
@@ -47,6 +66,7 @@ export type Refusal =
   | 'unknown_business'
   | 'token_not_allowed'
   | 'read_only_key'
+  | 'record_only_key'
   | 'inactive_business'
   | 'origin_missing'
   | 'origin_not_authorized';

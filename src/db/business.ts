@@ -43,7 +43,7 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
       id: businesses.id,
       ...limitColumns,
       business: jsonObject(businessColumns).as('business'),
-      denied: sql<Refusal | null>`(${ruleFor(form, permission.read_only)})`.as('denied'),
+      denied: sql<Refusal | null>`(${ruleFor(form, permission)})`.as('denied'),
     })
     .from(businesses)
     .where(isOwn)

@@ -24,16 +24,20 @@ const isToken = or(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
+/** Whether the key can only read, or only record. */
+type KeyRole = Record<'read_only' | 'record_only', SQLWrapper>;
+
 /**
- * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. `readOnly` says
- * whether the key can only read. Without a site, every origin is allowed.
+ * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Without a site,
+ * every origin is allowed.
  */
-export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
+export function ruleFor({ candidates }: Form, key: KeyRole) {
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   return sql<Refusal | null>`case
     when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
     when ${$call.token_refused} then 'token_not_allowed'
-    when ${readOnly} and ${$call.writes} then 'read_only_key'
+    when ${key.read_only} and ${$call.writes} then 'read_only_key'
+    when ${key.record_only} and ${$call.record_key_refused} then 'record_only_key'
     when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
     when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
     when exists (${ownSites}) then ${$call.origin_refusal}
@@ -41,6 +45,7 @@ export function ruleFor({ candidates }: Form, readOnly: SQLWrapper) {
 }
 
 const NULL = sql`null`;
+const NO_KEY: KeyRole = { read_only: NULL, record_only: NULL };
 
 /** Why a credential is not valid, although it is stored: null if it is valid. */
 const invalidity: Record<Form['caller'], SQL> = {
@@ -65,12 +70,13 @@ function permissionFor(form: Form) {
     // a field, and a subquery would then find another column of that name.
     refusal: sql<
       Refusal | Invalidity | null
-    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? apiKeys.read_only : NULL)})`.as('refusal'),
+    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? apiKeys : NO_KEY)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
     key_business_id: ofKey<number>(apiKeys.business_id, 'key_business_id'),
     read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
+    record_only: ofKey<number>(apiKeys.record_only, 'record_only'),
     last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
     ...limitColumns,
   };

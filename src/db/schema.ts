@@ -57,6 +57,7 @@ export const apiKeys = sqliteTable(
     business_id: integer().references(() => businesses.id),
     read_only: integer().notNull().default(0),
     last_used_on: text(),
+    record_only: integer().notNull().default(0),
   },
   (table) => [index('api_keys_user_id').on(table.user_id), index('api_keys_business_id').on(table.business_id)],
 );

@@ -117,6 +117,8 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
       return `A business token cannot ${does}. Use an API key.`;
     case 'read_only_key':
       return 'This API key can only read.';
+    case 'record_only_key':
+      return 'This API key can only record.';
     case 'inactive_business':
       return 'This business is not active.';
     case 'origin_missing':

@@ -13,9 +13,9 @@ import * as service from './service.ts';
 const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
 
 **Credentials.** Send either: \`Authorization: Bearer <API key or business token>\`. An *API key* is secret. Keep it on servers; it
-acts on every business of its user, or on one, and may be read-only. A *business token* is public. Put it into web pages; it acts on
-its own business only. Once a business has registered domains, pages of other domains are refused, whichever they send, and a token
-is refused without \`Origin\`.
+acts on every business of its user, or on one. It may be read-only; or record-only, for reading usage and recording uses. A *business
+token* is public. Put it into web pages; it acts on its own business only. Once a business has registered domains, pages of other
+domains are refused, whichever they send, and a token is refused without \`Origin\`.
 
 **Responses.** A success has \`status: true\` and \`data\`. An unknown path gets 404 and another method 405, both with
 \`{"message": "…"}\`. HEAD works wherever GET does: it has the same status and headers, except Content-Length, and no body.
@@ -269,7 +269,8 @@ const paths: ZodOpenApiPathsObject = {
 
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
-const KEY = 'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only.';
+const KEY =
+  'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only or record-only.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
 /** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */

@@ -31,10 +31,11 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { allowsToken, allowsInactive, writes } = POLICY[operation];
+  const { allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
   const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized'];
   reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
   if (writes) reasons.push('read_only_key');
+  if (!allowsRecordKey) reasons.push('record_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
   return { unauthenticated: new errors.Unauthenticated('unknown'), ...Object.fromEntries(others) };

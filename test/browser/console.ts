@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { withDatabases } from '../../src/cli/open.ts';
+import type { Role } from '../../src/core/policy.ts';
 import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
 import { access, type BusinessRow, businesses, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { startService } from '../node/server.ts';
@@ -59,7 +60,7 @@ export async function openConsole(closing: (() => unknown)[]) {
     };
     const sites = (business_id: number, list: string[]) =>
       db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
-    const key = async (user_id: number, more: { read_only?: boolean; business_id?: number } = {}) =>
+    const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
       (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
 
     const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
@@ -98,7 +99,8 @@ export async function openConsole(closing: (() => unknown)[]) {
     for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
     const keys = {
       owner: await key(OWNER),
-      reader: await key(OWNER, { read_only: true }),
+      reader: await key(OWNER, { role: 'read' }),
+      recorder: await key(OWNER, { role: 'record' }),
       many: await key(MANY),
       nobody: await key(NOBODY),
       spare: await key(SPARE),

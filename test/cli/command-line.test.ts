@@ -46,8 +46,8 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
   ],
   'key create': [
-    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--business 1] [--read-only] [--database 1]',
-    'creates an API key and prints it, this one time only; --business is for a key of one business, --database chooses where a new user goes',
+    'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--business 1] [--role record] [--read-only] [--database 1]',
+    'creates an API key and prints it, this one time only; --business is for a key of one business, --role is full (the default), read or record, --database chooses where a new user goes',
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
@@ -189,6 +189,11 @@ describe('a wrong call is refused in one clear line', () => {
       '--token must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_, such as 8f14e45fceea167a5a36dedd4bea2543',
     ],
     ['a day that is none', ['key', 'create', '--user', '7', '--expires', '2096-02-30'], day],
+    [
+      'a role that there is not',
+      ['key', 'create', '--user', '7', '--role', 'write'],
+      '--role must be full, read or record',
+    ],
     ['a day that is past', ['key', 'create', '--user', '7', '--expires', '2020-01-01'], day],
     ...['', ' '].map((directory): [string, string[], string] => [
       `the directory ${JSON.stringify(directory)}`,

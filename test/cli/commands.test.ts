@@ -32,10 +32,14 @@ const ACME = {
 const OTHER = { ...ACME, id: 2, user_id: 8, token: 'x'.repeat(24) };
 /** Keys as they are shown, and their hashes. */
 const keysIn = async (databases: Databases) =>
-  (await rowsOf(databases, 'api_keys')).map(({ read_only, ...row }) => ({ ...row, read_only: read_only === 1 }));
-const NARROW = { business_id: null, read_only: false, last_used_on: null };
+  (await rowsOf(databases, 'api_keys')).map(({ read_only, record_only, ...row }) => ({
+    ...row,
+    read_only: read_only === 1,
+    role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
+  }));
+const NARROW = { business_id: null, read_only: false, role: 'full', last_used_on: null };
 /** A key as it lies in the table. */
-const stored = ({ read_only: _, ...key }: typeof KEY, hash: string) => ({ ...key, hash });
+const stored = ({ read_only: _, role: __, ...key }: typeof KEY, hash: string) => ({ ...key, hash });
 const KEY = {
   ...NARROW,
   id: 1,
@@ -178,6 +182,32 @@ describe('key', () => {
     const created_at = '2026-03-16T12:00:00.000000Z';
     const made = { ...KEY, name: 'API key', created_at, api_key: expect.any(String), last_four: expect.any(String) };
     expect(await RUNS['key create'](opened(), { user_id: 7 }, NOW)).toEqual(made);
+  });
+
+  test.each([
+    [[], 'full'],
+    [['--role', 'full'], 'full'],
+    [['--role', 'read'], 'read'],
+    [['--role', 'record'], 'record'],
+    [['--read-only'], 'read'],
+    [['--read-only', '--role', 'read'], 'read'],
+  ])('create with %j makes a key of the role %s, and list and revoke print it', async (options, role) => {
+    const databases = opened();
+    const { api_key: _, ...key } = await resultOf(databases, 'key', 'create', '--user', '7', ...options);
+    expect(key).toMatchObject({ role, read_only: role === 'read' });
+    const [row] = await rowsOf(databases, 'api_keys');
+    expect(row).toMatchObject({ read_only: Number(role === 'read'), record_only: Number(role === 'record') });
+    expect(await resultOf(databases, 'key', 'list', '--user', '7')).toEqual({ keys: [key] });
+    const revoked_at = expect.stringMatching(INSTANT);
+    expect(await resultOf(databases, 'key', 'revoke', '1')).toEqual({ key: { ...key, revoked_at } });
+  });
+
+  test.each(['full', 'record'])('create refuses --read-only with --role %s, and makes nothing', async (role) => {
+    const databases = opened();
+    const create = resultOf(databases, 'key', 'create', '--user', '7', '--read-only', '--role', role);
+    await expect(create).rejects.toThrow(new UsageError(`--read-only means --role read: leave out --role ${role}`));
+    expect(await rowsOf(databases, 'api_keys')).toEqual([]);
+    expect(await rowsOf(databases, 'homes')).toEqual([]);
   });
 
   test('revoke keeps the moment at which the key was revoked first', async () => {

@@ -134,7 +134,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
   const { business: idle } = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
   await shell(`npm run -s admin -- business status ${idle.id} suspended`);
-  const { api_key } = JSON.parse(await shell('npm run -s admin -- key create --user 1 --read-only'));
+  const create = 'npm run -s admin -- key create --user 1 --role';
+  const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -152,7 +153,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('DELETE', `${access}/refused`, shopToken),
     call('POST', rotation, shopToken),
     call('GET', `/business/${$.SHOP}/changes`, shopToken),
-    call('POST', usage(), as(api_key)),
+    call('POST', usage(), as(reader.api_key)),
+    call('GET', access, as(recorder.api_key)),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),

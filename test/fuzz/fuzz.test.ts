@@ -19,14 +19,16 @@ async function world() {
   const rotating = await newBusiness({ user_id: open.user_id });
   const businesses = [open, restricted, wild, suspended, rotating];
   const readOnly = await Promise.all([open, restricted].map((business) => newKey(business, { read_only: 1 })));
+  const recordOnly = await Promise.all([open, restricted].map((business) => newKey(business, { record_only: 1 })));
   const narrow = await Promise.all([open, wild].map((business) => newKey(business, { business_id: business.id })));
   return {
     businesses,
     rotating,
     readOnly: readOnly.map(({ key }) => key),
+    recordOnly: recordOnly.map(({ key }) => key),
     secrets: [
       ...businesses.flatMap(({ key, token }) => [key, token]),
-      ...[...readOnly, ...narrow].map(({ key }) => key),
+      ...[...readOnly, ...recordOnly, ...narrow].map(({ key }) => key),
     ],
   };
 }
@@ -182,7 +184,7 @@ async function fuzz(faultsIn100: number) {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
   console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
   const everybody = await world();
-  const { businesses, readOnly, secrets } = everybody;
+  const { businesses, readOnly, recordOnly, secrets } = everybody;
   const sent = fc.sample(requests(everybody), { numRuns: REQUESTS, seed });
   // Loads the list of public suffixes: the test runner takes longer over that, with requests beside it, than a request may take.
   await isShared('example.com');
@@ -240,6 +242,10 @@ async function fuzz(faultsIn100: number) {
     const credential = example.headers.Authorization?.slice('Bearer '.length) ?? '';
     if (readOnly.includes(credential) && request.method !== 'OPTIONS') {
       expect(status === 200 && request.method === 'POST', said).toBe(false);
+      for (const { token } of businesses) expect(text.includes(token), said).toBe(false);
+    }
+    if (recordOnly.includes(credential) && request.method !== 'OPTIONS') {
+      expect(status === 200 && !/\/(usage|health)\b/.test(example.path), said).toBe(false);
       for (const { token } of businesses) expect(text.includes(token), said).toBe(false);
     }
     expect(answer.headers.get('Access-Control-Allow-Origin'), said).toBe('*');

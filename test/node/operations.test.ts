@@ -42,6 +42,17 @@ test('docs/api.md, "Basics", has a row for every route', () => {
   expect(missing, 'add a row to the table that says who may do it, with a link to its section').toEqual([]);
 });
 
+test('docs/api.md, "Basics", says with which credentials each can be called', () => {
+  const word = (may: boolean) => (may ? 'yes' : 'no');
+  const called = ROUTES.map(({ method, pattern, tokenRefusal, writes, allowsRecordKey }) => {
+    const credentials = [tokenRefusal === null, !writes, allowsRecordKey].map(word);
+    return [`${method} ${templateOf(pattern)}`, ...credentials].join(' | ');
+  });
+  const rows = [...api.matchAll(/^\| \[.*?\| `(.*?)`.*?\| ((?:yes|no) \| (?:yes|no) \| (?:yes|no)) \|$/gm)];
+  const printed = rows.map(([, route, credentials]) => `${route} | ${credentials}`);
+  expect([...new Set(printed)].sort()).toEqual([...new Set(called)].sort());
+});
+
 test('docs/api.md, "CORS", names every method of the service', async () => {
   const { fetch } = createApp(() => new Date(0), console);
   const preflight = await fetch(

@@ -13,6 +13,8 @@ select
       when :token_refused then 'token_not_allowed'
       when api_keys.read_only
       and :writes then 'read_only_key'
+      when api_keys.record_only
+      and :record_key_refused then 'record_only_key'
       when :must_be_active
       and businesses.status <> 'active' then 'inactive_business'
       when :origin_is_exempt
@@ -40,6 +42,7 @@ select
   api_keys.user_id as key_user_id,
   api_keys.business_id as key_business_id,
   api_keys.read_only as read_only,
+  api_keys.record_only as record_only,
   api_keys.last_used_on as last_used_on,
   businesses.daily_limit,
   businesses.monthly_limit

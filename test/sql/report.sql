@@ -12,6 +12,8 @@ select
       when :token_refused then 'token_not_allowed'
       when null
       and :writes then 'read_only_key'
+      when null
+      and :record_key_refused then 'record_only_key'
       when :must_be_active
       and businesses.status <> 'active' then 'inactive_business'
       when :origin_is_exempt
@@ -39,6 +41,7 @@ select
   null as key_user_id,
   null as key_business_id,
   null as read_only,
+  null as record_only,
   null as last_used_on,
   daily_limit,
   monthly_limit
