@@ -64,6 +64,11 @@ describe('signing in', () => {
     ],
     ['text that no header can carry', () => 'schlüssel', 'This key does not work.'],
     ['a business token', () => world.tulip.token, 'This is the token of a business, which anyone can see.'],
+    [
+      'a key that can only record',
+      () => world.keys.recorder,
+      'This key is only for recording uses, and cannot be used here.',
+    ],
   ])('says in words why %s is refused', async (_, key, words) => {
     page = await world.visit();
     await page.getByLabel('API key').fill(key());

@@ -18,10 +18,13 @@ export class Failure extends Error {
   readonly status: number;
   /** How long to wait, if the service says. */
   readonly seconds: number | null;
-  constructor(status: number, message: string, seconds: number | null = null) {
+  /** The word for the error, if the service sent one. */
+  readonly code: string | null;
+  constructor(status: number, message: string, seconds: number | null = null, code: string | null = null) {
     super(message);
     this.status = status;
     this.seconds = seconds;
+    this.code = code;
   }
 }
 
@@ -36,7 +39,8 @@ async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
   if (answer.ok) return answer;
   const body: Partial<ErrorBody> | null = await answer.json().catch(() => null);
   const wait = Number(answer.headers.get('Retry-After') ?? '');
-  throw new Failure(answer.status, body?.message ?? `The service answered ${answer.status}.`, wait || null);
+  const code = answer.headers.get('Error-Code');
+  throw new Failure(answer.status, body?.message ?? `The service answered ${answer.status}.`, wait || null, code);
 }
 
 async function dataOf<Data>(call: Promise<DataAnswer<Data>>): Promise<Data> {

@@ -58,6 +58,9 @@ export function refusedKeyWords(failure: Failure): string {
   if (failure.status === 401) {
     return 'This key does not work. It may be mistyped, expired or revoked. Ask whoever runs the service for another one.';
   }
+  if (failure.code === 'record_only_key') {
+    return 'This key is only for recording uses, and cannot be used here. Ask whoever runs the service for another one.';
+  }
   if (failure.status === 403) {
     return 'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.';
   }
