@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import type { Credential } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
+import type { OperatorSecret } from './core/operator.ts';
 import type { Operation } from './core/policy.ts';
 import type { Ask, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
@@ -20,7 +21,10 @@ export type Bindings = {
   REFUSED_BUSINESS_LIMIT?: RateLimit;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
-} & { [binding in Binding]?: D1Database };
+} & { [binding in Binding]?: D1Database } & {
+  /** The operator's keys: a role and a hash, such as full:9f86… (core/operator.ts). */
+  [name in OperatorSecret]?: string;
+};
 
 export type Clock = () => Date;
 

@@ -3,8 +3,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
-import { credentialOf } from './core/credential.ts';
+import { type Credential, credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
+import { malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
 import { isInvalidity, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
@@ -72,22 +73,33 @@ function guardWith(
     logEntry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
-    if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
+    const role = credential?.kind === 'operator' ? await operatorRoleOf(c, credential) : null;
+    // The operator's back end sends all its requests from one address.
+    if (role === null && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
     if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers) ? 'malformed' : 'missing');
-    if (await isCredentialLimited(c.env, credential, origin)) throw tooMany();
-
     const { kind, text } = credential;
+    if (kind === 'operator' && role === null) throw new Unauthenticated('unknown');
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    const binding = databaseFor(credential, business_id, (name) => c.env[name] !== undefined);
+    if (await isCredentialLimited(c.env, credential, origin, business_id)) throw tooMany();
+
+    // The businesses of all databases are listed one database after the other.
+    const first =
+      role !== null && c.req.param('business_id') === undefined ? firstListed(c.req.query('after')) : business_id;
+    const binding = databaseFor(credential, first, (name) => c.env[name] !== undefined);
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw new Unauthenticated('unbound_database');
     logEntry.database = binding;
     const { operation, isRepeatable } = operationOf(c, body);
-    const lookupValue = kind === 'key' ? await credential.hash() : text;
     const now = c.get('clock')();
     const deadline = Date.now() + DATABASE_TIMEOUT_MS;
-    const call: Call = { operation, credential: { kind, lookupValue }, business_id, origin, ownOrigin, now, deadline };
+    const caller =
+      kind === 'operator'
+        ? { kind, name: `operator (…${text.slice(-4)})` }
+        : { kind, lookupValue: kind === 'key' ? await credential.hash() : text };
+    const call: Call = { operation, credential: caller, business_id, origin, ownOrigin, now, deadline };
     logEntry.call = { operation, business_id: business_id || null, origin };
+    const refusal = role && operatorRefusal(role, operation, c.req.raw.headers);
+    if (refusal) throw denied(refusal, call);
     let isPermitted = false;
     const ask: Ask = async (read, steps) => {
       const sent = Date.now();
@@ -125,6 +137,18 @@ function guardWith(
     throw new Error(`${operation} responded without asking the database`);
   });
 }
+
+/** The role of an operator key; null if it is unknown. A secret that is malformed spoils no other, and is logged. */
+async function operatorRoleOf(c: Context<Recorded>, credential: Credential): Promise<OperatorRole | null> {
+  const role = roleOf(await credential.hash(), c.env);
+  for (const name of malformedSecrets(c.env)) {
+    c.get('log').error({ operation: 'operator_key', error: `${name} must be full: or record: and 64 hex digits` });
+  }
+  return role;
+}
+
+/** The first id that a list of all businesses can have, whatever `after` is: the guard has not read the query yet. */
+const firstListed = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
 async function remember(bindings: Bindings, database: D1Database, { business_id, origin, now }: Call): Promise<void> {

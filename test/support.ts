@@ -9,6 +9,7 @@ import { Databases } from '../src/cli/databases.ts';
 import { claimToken } from '../src/cli/homes.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
+import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
 import { access, apiKeys, dailyUsage } from '../src/db/schema.ts';
@@ -20,6 +21,13 @@ export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
 export const BASE = 'https://service.example';
+
+/** Operator keys of each role, and the secrets that the Worker has of them. */
+export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
+export const OPERATOR_SECRETS = {
+  OPERATOR_KEY_1: secretTextOf('full', await hashOf(OPERATOR.full)),
+  OPERATOR_KEY_2: secretTextOf('record', await hashOf(OPERATOR.record)),
+};
 
 /** The databases of this run: one, or three (vitest.config.ts). Users take turns. */
 export const homes = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
@@ -66,7 +74,7 @@ const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
 });
 
 export type CallOptions = {
-  /** An API key or a token. */
+  /** A credential. */
   as?: string;
   origin?: string;
   headers?: Record<string, string>;
@@ -124,7 +132,11 @@ export async function call(method: string, path: string, options: CallOptions = 
   const cost = noCost();
   const lines: object[] = [];
   const context = createExecutionContext();
-  const bindings: Bindings = { ASSETS: env.ASSETS, ...databases((d1) => counted(d1, cost)) };
+  const bindings: Bindings = {
+    ASSETS: env.ASSETS,
+    ...OPERATOR_SECRETS,
+    ...databases((d1) => counted(d1, cost)),
+  };
   const request = new Request(BASE + path, init);
   const response = await ofCall.run({ at: options.at ?? NOW, lines }, () => shared.fetch(request, bindings, context));
   const text = await response.text();

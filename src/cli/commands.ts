@@ -22,6 +22,8 @@ export type Command = {
   arguments?: Values;
   /** The arguments may be left out. */
   isOptional?: true;
+  /** It needs no database. */
+  isOffline?: true;
   /** Options, named after the columns they fill. */
   required?: Values;
   optional?: Values;
@@ -111,6 +113,11 @@ export const COMMANDS = {
   'key revoke': {
     does: 'revokes a key, from the next request on',
     arguments: { ID },
+  },
+  'operator-key create': {
+    does: 'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records',
+    optional: { record: flag },
+    isOffline: true,
   },
   'database list': {
     does: 'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',

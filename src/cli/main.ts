@@ -2,6 +2,7 @@
 // a command that failed.
 import { Console } from 'node:console';
 import { type CommandLine, commandLineOf } from './command-line.ts';
+import { COMMANDS, type Command } from './commands.ts';
 import { reasonOf, UsageError } from './errors.ts';
 
 // wrangler reports on stdout what it does.
@@ -23,9 +24,13 @@ try {
 /** Prints the result. A database that failed is named on stderr, and the exit code is 1: the result lacks what is in it. */
 async function run({ name, given, where }: CommandLine) {
   // Loaded late: wrangler and drizzle take most of a second to load, and help and errors need not wait for them.
-  const [{ requireLocal, withDatabases }, { RUNS }] = await Promise.all([import('./open.ts'), import('./runs.ts')]);
-  if (!where.remote) requireLocal(where);
-  const { failures = [], ...result } = await withDatabases(where, (databases) =>
+  const [{ requireLocal, withDatabases, withoutDatabases }, { RUNS }] = await Promise.all([
+    import('./open.ts'),
+    import('./runs.ts'),
+  ]);
+  const { isOffline }: Command = COMMANDS[name];
+  if (!where.remote && !isOffline) requireLocal(where);
+  const { failures = [], ...result } = await (isOffline ? withoutDatabases : withDatabases)(where, (databases) =>
     RUNS[name](databases, given, new Date()),
   );
   process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -92,6 +92,10 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
   }
 }
 
+/** For `work` that needs no database. */
+export const withoutDatabases = <T>(_: Where, work: (databases: Databases) => Promise<T>): Promise<T> =>
+  work(new Databases([{ number: 0, binding: 'DB', name: '', db: failingDatabase('no database is open') }]));
+
 /** Opens the databases until `close`. */
 export async function openDatabases(where: Where) {
   const { remote = false } = where;

@@ -19,6 +19,7 @@ import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
 import { claimToken, eachOfOwners, homeOf, requireHomesBound } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
+import { createOperatorKey } from './operator-keys.ts';
 import { summaryOf } from './summary.ts';
 
 /** What a command prints. `failures` is not part of it: there are some if it lacks what is in a database that failed. */
@@ -130,6 +131,7 @@ export const RUNS: Record<CommandName, Runner> = {
   'key revoke': async (databases, { ID }, now) => ({
     key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
   }),
+  'operator-key create': (_, { record = false }) => createOperatorKey(record ? 'record' : 'full'),
   'database list': (databases, _, now) =>
     listed(databases, 'databases', async (database) => [await summaryOf(database, addDays(dayOf(now), -1))]),
 } satisfies { [N in CommandName]: Runner<GivenTo<N>> };

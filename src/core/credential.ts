@@ -1,23 +1,26 @@
-// The two credentials (docs/api.md, "Credentials"): API keys, which are secret, and business tokens, which are public.
+// The credentials (docs/api.md, "Credentials"): API keys and operator keys, which are secret, and business tokens, which are public.
 
 /** A credential in the right form. Only the database knows whether it exists. */
 export type Credential = {
-  kind: 'key' | 'token';
+  kind: 'key' | 'token' | 'operator';
   text: string;
-  /** The number of the database that it names. Null for an imported token, which names none. */
+  /** The number of the database that it names. Null for an imported token or an operator key, which name none. */
   database: number | null;
   /** Computes once, on the first call. */
   hash: () => Promise<string>;
 };
 
-/** Who makes a call. The operator's commands need no credential. */
-export type CallerKind = Credential['kind'] | 'operator';
+/** Who makes a call. The operator's commands are calls of the operator, without a key. */
+export type CallerKind = Credential['kind'];
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192
 /** For random characters, and for the letters of databases: the position of a letter is the number of its database. */
 export const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The letter that names the database, and random characters. Older credentials have no letter: they are in database 0. */
 const OURS = new RegExp(`^bua_(?:sk|pk)_([0-9A-Za-z]?)[0-9A-Za-z]{${RANDOM_LENGTH}}$`);
+/** Longer than the others: it is for every business. */
+const OPERATOR_LENGTH = 43;
+const OPERATOR = new RegExp(`^bua_op_[0-9A-Za-z]{${OPERATOR_LENGTH}}$`);
 const IMPORTED = /^(?!bua_)[A-Za-z0-9._~+/=-]{24,255}$/;
 
 /** Whether `text` can be imported as a business token from a previous system. */
@@ -31,10 +34,11 @@ export function credentialOf(authorization: string | undefined): Credential | nu
   const text = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
   if (text === undefined) return null;
   const letter = OURS.exec(text)?.[1];
-  if (letter === undefined && !IMPORTED.test(text)) return null;
+  const isOperator = OPERATOR.test(text);
+  if (letter === undefined && !isOperator && !IMPORTED.test(text)) return null;
   let made: Promise<string> | undefined;
   return {
-    kind: text.startsWith('bua_sk_') ? 'key' : 'token',
+    kind: isOperator ? 'operator' : text.startsWith('bua_sk_') ? 'key' : 'token',
     text,
     database: letter === undefined ? null : ALPHABET.indexOf(letter), // 0 for no letter
     hash() {
@@ -45,15 +49,22 @@ export function credentialOf(authorization: string | undefined): Credential | nu
 }
 
 /** A new API key (`bua_sk_`) or business token (`bua_pk_`) with 196 random bits, for database `number`. */
-export function newCredential(prefix: 'bua_sk_' | 'bua_pk_', number: number): string {
+export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): string =>
+  prefix + ALPHABET[number] + randomText(RANDOM_LENGTH);
+
+/** A new operator key, with 256 random bits. */
+export const newOperatorKey = (): string => `bua_op_${randomText(OPERATOR_LENGTH)}`;
+
+/** Random characters of the alphabet. */
+function randomText(length: number): string {
   let random = '';
-  while (random.length < RANDOM_LENGTH) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))) {
+  while (random.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
       // 248 = 4 × 62: a higher byte would make the first letters of the alphabet likelier.
-      if (byte < 248 && random.length < RANDOM_LENGTH) random += ALPHABET[byte % 62];
+      if (byte < 248 && random.length < length) random += ALPHABET[byte % 62];
     }
   }
-  return prefix + ALPHABET[number] + random;
+  return random;
 }
 
 /** Every byte in hex. */
@@ -75,4 +86,4 @@ export const digestOf = async (kind: CallerKind, id: string): Promise<string> =>
   (await hashOf(`${namespaceOf(kind)}:${id}`)).slice(0, 32);
 
 /** The ids of uses that a caller shares: those of servers, or those of pages. */
-export const namespaceOf = (kind: CallerKind): Credential['kind'] => (kind === 'token' ? 'token' : 'key');
+export const namespaceOf = (kind: CallerKind): 'key' | 'token' => (kind === 'token' ? 'token' : 'key');

@@ -63,6 +63,7 @@ export type Operation = keyof typeof POLICY;
 
 /** Why a call is refused, in the order in which the reasons are checked. */
 export type Refusal =
+  | 'operator_key_in_page'
   | 'unknown_business'
   | 'token_not_allowed'
   | 'read_only_key'

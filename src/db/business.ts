@@ -25,7 +25,7 @@ export const businessWithEntries = statement([], (permission) =>
 )({});
 
 /**
- * Reads the verdict and the `limit` businesses of the key after the one with the id `after`, by id: of each whether its usage is denied
+ * Reads the verdict and the `limit` businesses of the key, or all for the operator, after the one with the id `after`, by id: of each whether its usage is denied
  * from here, and if not, the business, its limits, and the counts from the day `from` on.
  */
 export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) => {
@@ -35,7 +35,7 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
   // The user of a key that is no longer valid is known, too.
   const isOwn = and(
     isNull(permission.refusal),
-    eq(businesses.user_id, permission.key_user_id),
+    form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
     between(businesses.id, start, end),
   );
   const page = builder

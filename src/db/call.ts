@@ -1,5 +1,5 @@
 // A call, and the values that it binds in every statement.
-import { type Credential, namespaceOf } from '../core/credential.ts';
+import { namespaceOf } from '../core/credential.ts';
 import { type Operation, POLICY } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { monthOf, timestampOf } from '../core/time.ts';
@@ -9,8 +9,11 @@ import { type Bindable, placeholders } from './statement.ts';
 /** Who requests what, and from where. The guard makes one for each request. */
 export type Call = {
   operation: Operation;
-  /** `lookupValue` is the hash of an API key, or a business token as it is. The operator's commands need no credential. */
-  credential: { kind: Credential['kind']; lookupValue: string } | { kind: 'operator' };
+  /**
+   * `lookupValue` is the hash of an API key, or a business token as it is. The operator is not looked up: `name` is how changes name
+   * the key, or the commands, which need none.
+   */
+  credential: { kind: 'key' | 'token'; lookupValue: string } | { kind: 'operator'; name: string };
   /** 0, which no business has, if the path has no valid id. */
   business_id: number;
   /** Null if the caller is a server. */
@@ -25,12 +28,18 @@ export type Call = {
 /** A call by a command of the operator. */
 export const callByOperator = (operation: Operation, business_id: number, now: Date): Call => ({
   ...{ operation, business_id, now },
-  ...{ credential: { kind: 'operator' }, origin: null, ownOrigin: '', deadline: Number.MAX_SAFE_INTEGER },
+  ...{
+    credential: { kind: 'operator', name: 'operator' },
+    origin: null,
+    ownOrigin: '',
+    deadline: Number.MAX_SAFE_INTEGER,
+  },
 });
 
 export const CALL_VALUES = [
   'business_id',
   'lookup_value',
+  'operator',
   'today',
   'first_of_month',
   'last_of_month',
@@ -62,6 +71,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
   const values: Record<string, Bindable> = {
     business_id,
     lookup_value: kind === 'operator' ? '' : credential.lookupValue,
+    operator: kind === 'operator' ? credential.name : '',
     today: timestamp.slice(0, 10),
     ...monthOf(timestamp),
     now: timestamp,

@@ -31,9 +31,9 @@ export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
 export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
-/** Who makes a change: an API key, or the operator's commands, which have none. (A token makes no change.) */
+/** Who makes a change: an API key, or the operator with a key or a command. (A token makes no change.) */
 const actorOf = ({ key_id, key_last_four }: Permission) =>
-  sql`coalesce('key ' || ${key_id} || ' (…' || ${key_last_four} || ')', 'operator')`;
+  sql`coalesce('key ' || ${key_id} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
 
 /**
  * Records a change of the business in the path, if it was decided. `before` and `after` are JSON of what changes, or null. They read

@@ -111,6 +111,8 @@ export function denied(refusal: Refusal, call: DeniedCall): ServiceError {
 function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCall): string {
   const { resource, does } = POLICY[operation];
   switch (refusal) {
+    case 'operator_key_in_page':
+      return 'An operator key works only on servers.';
     case 'unknown_business':
       return resource === 'usage' ? 'business id is not valid' : 'Id is not valid';
     case 'token_not_allowed':
@@ -118,7 +120,7 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
     case 'read_only_key':
       return 'This API key can only read.';
     case 'record_only_key':
-      return 'This API key can only record.';
+      return `This ${credential.kind === 'operator' ? 'operator' : 'API'} key can only record.`;
     case 'inactive_business':
       return 'This business is not active.';
     case 'origin_missing':

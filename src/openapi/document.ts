@@ -271,6 +271,8 @@ const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
 const KEY =
   'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only or record-only.';
+const OPERATOR =
+  'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
 /** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */
@@ -298,7 +300,7 @@ export const openapi = ({ closed } = { closed: false }) =>
       servers: [{ url: '/', description: 'The host that serves this description.' }],
       tags: [
         { name: 'usage', description: 'Read and record the uses of a business.' },
-        { name: 'businesses', description: 'List the businesses of an API key.' },
+        { name: 'businesses', description: 'List the businesses of an API key, or all for the operator.' },
         {
           name: 'access',
           description: 'Manage the domains on which a business token works, the token, and read who changed what.',
@@ -306,7 +308,13 @@ export const openapi = ({ closed } = { closed: false }) =>
         { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths,
-      components: { securitySchemes: { apiKey: bearer('bua_sk_…', KEY), businessToken: bearer('bua_pk_…', TOKEN) } },
+      components: {
+        securitySchemes: {
+          apiKey: bearer('bua_sk_…', KEY),
+          businessToken: bearer('bua_pk_…', TOKEN),
+          operatorKey: bearer('bua_op_…', OPERATOR),
+        },
+      },
     },
     { override: overrideOf(closed) },
   );

@@ -127,7 +127,7 @@ export function guarded(
   return {
     ...words,
     tags: [resource],
-    security: [{ apiKey: [] }, ...(allowsToken ? [{ businessToken: [] }] : [])],
+    security: [{ apiKey: [] }, { operatorKey: [] }, ...(allowsToken ? [{ businessToken: [] }] : [])],
     responses: { 200: granted, ...refusals(reasons) },
   };
 }

@@ -32,7 +32,7 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
   const { allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
-  const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized'];
+  const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized', 'operator_key_in_page'];
   reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
   if (writes) reasons.push('read_only_key');
   if (!allowsRecordKey) reasons.push('record_only_key');

@@ -1,7 +1,7 @@
 // /api/v1/business: the businesses of a key, the token of one, and who changed what.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
-import { databaseOfId } from '../core/database.ts';
+import { BINDINGS, databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { remainingOf } from '../core/limits.ts';
 import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
@@ -11,7 +11,7 @@ import { parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import { rotateToken } from '../db/tokens.ts';
-import type { ContextOf, Env } from '../env.ts';
+import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -51,6 +51,16 @@ function listedBusiness(
   };
 }
 
+/**
+ * Where the list of the operator goes on when a database has no more: before the first id of the next one that is bound. Null if there
+ * is none, or for a key, whose businesses are all in one.
+ */
+function nextDatabase(c: ContextOf<Guarded>, after: number): number | null {
+  if (c.get('call').credential.kind !== 'operator') return null;
+  const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && c.env[name] !== undefined);
+  return next === -1 ? null : next * IDS_PER_DATABASE;
+}
+
 export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
     const query = c.req.valid('query');
@@ -58,12 +68,13 @@ export const business = newRoutes()
     const limit = Number(query.limit ?? PER_PAGE);
     const [month, range] = [monthOf(today).first_of_month, rangeOf({}, today).from];
     const from = month < range ? month : range;
-    const { row } = await c.get('ask')(businessesAfter({ limit, after: Number(query.after ?? 0), from }));
+    const after = Number(query.after ?? 0);
+    const { row } = await c.get('ask')(businessesAfter({ limit, after, from }));
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
-      next: examined.length === limit ? (examined.at(-1)?.id ?? null) : null,
+      next: examined.length === limit ? (examined.at(-1)?.id ?? null) : nextDatabase(c, after),
       read_only: row.read_only === 1,
     });
   })

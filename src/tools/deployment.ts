@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
 import { isLoggedOut, LOGIN } from '../cli/login.ts';
 import { boundIn } from '../cli/open.ts';
+import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
 import { type Found, type Identity, markOf, problemWith } from './recognition.ts';
@@ -112,7 +113,12 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
       throw new Error(`${label} was marked by another deployment at the same time: nothing was uploaded.`);
   }
   if (!run(['deploy', ...upload], 'ask').done) throw failed('wrangler deploy failed.');
+  const secrets = run(['secret', 'list'], 'read');
+  if (secrets.done && !OPERATOR_SECRETS.some((name) => secrets.stdout.includes(`"${name}"`))) log(NO_OPERATOR_KEY);
 }
+
+const NO_OPERATOR_KEY =
+  'The service has no operator key. With one, your servers can act for every business: npm run -s admin -- operator-key create';
 
 /** Without the tables of D1 and SQLite. */
 const TABLES =

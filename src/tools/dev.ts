@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../cli/errors.ts';
 import { databaseCount, directory, port as portValue, readValue } from '../cli/values.ts';
+import { OPERATOR_SECRETS } from '../core/operator.ts';
 import type { Demo } from './build.ts';
 import { problemOf } from './port.ts';
 
@@ -15,14 +16,21 @@ const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded late: all this takes more than a second to load, and an error need not wait for it.
-const [{ folderOf, withDatabases }, { requireRoom }, { configWith }, { prepareDemo }, { DEMO_VARIABLE }] =
-  await Promise.all([
-    import('../cli/open.ts'),
-    import('../cli/state.ts'),
-    import('./dev-config.ts'),
-    import('./demo.ts'),
-    import('./build.ts'),
-  ]);
+const [
+  { folderOf, withDatabases },
+  { createOperatorKey },
+  { requireRoom },
+  { configWith },
+  { prepareDemo },
+  { DEMO_VARIABLE },
+] = await Promise.all([
+  import('../cli/open.ts'),
+  import('../cli/operator-keys.ts'),
+  import('../cli/state.ts'),
+  import('./dev-config.ts'),
+  import('./demo.ts'),
+  import('./build.ts'),
+]);
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true' };
 const shell = process.platform === 'win32';
@@ -48,11 +56,17 @@ const { charts, shop, api_key, other } = await withDatabases({ 'persist-to': per
 
 // The page shows the first of them, in a folder that is not the deployed one.
 const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
-const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', demo.directory, ...where], {
-  stdio: 'inherit',
-  env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
-  shell,
-});
+const { operator_key, secret } = await createOperatorKey('full');
+const variable = `${OPERATOR_SECRETS[0]}:${secret}`;
+const server = spawn(
+  'wrangler',
+  ['dev', '--port', `${port}`, '--assets', demo.directory, '--var', variable, ...where],
+  {
+    stdio: 'inherit',
+    env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
+    shell,
+  },
+);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
 // A signal to npm ends npm and its shell but does not reach this process, which only sees that its parent changed.
 const parent = process.ppid;
@@ -74,6 +88,7 @@ export API=http://localhost:${port}/api/v1
 export API_KEY=${api_key}
 export BUSINESS=${charts.id} TOKEN=${charts.token}
 export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
+export OPERATOR_KEY=${operator_key}
 ${others?.exports ?? ''}
 and then, for example:
 

@@ -51,6 +51,10 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
+  'operator-key create': [
+    'operator-key create [--record]',
+    'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records',
+  ],
   'database list': [
     'database list',
     'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',

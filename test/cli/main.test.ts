@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -77,6 +78,19 @@ describe.concurrent('the command line', () => {
     const { code, stdout, stderr } = await admin('key', 'create', '--user', '7', '--persist-to', state);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^There are no local databases in .*misspelt\. npm run dev creates some, .*\n$/);
+    expect(existsSync(state)).toBe(false);
+  });
+
+  test('creates operator keys without a database, each with the secret that the Worker knows it by', async () => {
+    const state = join(newFolder(), 'none');
+    for (const [role, ...options] of [['full'], ['record', '--record']] as const) {
+      const { code, stdout, stderr } = await admin('operator-key', 'create', ...options, '--persist-to', state);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { operator_key, ...answer } = JSON.parse(stdout);
+      expect(operator_key).toMatch(/^bua_op_[0-9A-Za-z]{43}$/);
+      const secret = `${role}:${createHash('sha256').update(operator_key).digest('hex')}`;
+      expect(answer).toEqual({ role, secret, store: `echo ${secret} | npx wrangler secret put OPERATOR_KEY_1` });
+    }
     expect(existsSync(state)).toBe(false);
   });
 

@@ -155,6 +155,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', `/business/${$.SHOP}/changes`, shopToken),
     call('POST', usage(), as(reader.api_key)),
     call('GET', access, as(recorder.api_key)),
+    call('GET', usage(), { ...as($.OPERATOR_KEY), Origin: EVIL }),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),

@@ -8,7 +8,7 @@ import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 
 export type Headers = Record<string, string>;
-type Variables = Record<'API' | 'API_KEY' | 'BUSINESS' | 'TOKEN' | 'SHOP' | 'SHOP_TOKEN', string>;
+type Variables = Record<'API' | 'API_KEY' | 'BUSINESS' | 'TOKEN' | 'SHOP' | 'SHOP_TOKEN' | 'OPERATOR_KEY', string>;
 
 export async function startService() {
   const [port, state] = [await freePort(), newFolder()];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../../src/db/schema.ts';
 import { isShared } from '../../src/public-suffix.ts';
-import { BASE, databases, newApp, newBusiness, newKey } from '../support.ts';
+import { BASE, databases, newApp, newBusiness, newKey, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const REQUESTS = 20_000;
 const AT_ONCE = 16;
@@ -29,6 +29,7 @@ async function world() {
     secrets: [
       ...businesses.flatMap(({ key, token }) => [key, token]),
       ...[...readOnly, ...recordOnly, ...narrow].map(({ key }) => key),
+      ...Object.values(OPERATOR),
     ],
   };
 }
@@ -196,7 +197,7 @@ async function fuzz(faultsIn100: number) {
   let calls = 0;
 
   function counts({ path, headers, body }: Sent) {
-    const kind = headers.Authorization?.slice(7, 13);
+    const kind = headers.Authorization?.startsWith('Bearer bua_pk_') ? 'page' : 'server';
     const uses: { id: string }[] = /^\s*([[{]\s*[\]}])?\s*$/.test(body) ? [] : JSON.parse(body).uses;
     const key = headers['Idempotency-Key'];
     for (const { id } of key === undefined ? uses : [{ id: key }]) ids.add(`${path} ${kind} ${id}`);
@@ -228,7 +229,7 @@ async function fuzz(faultsIn100: number) {
       return unreliable as unknown as D1Database;
     });
     const { app, lines, errors } = newApp();
-    const answer = await app.fetch(request, unreliable);
+    const answer = await app.fetch(request, { ...unreliable, ...OPERATOR_SECRETS });
     const text = await answer.text();
     const { status } = answer;
     statuses[status] = (statuses[status] ?? 0) + 1;

@@ -216,7 +216,7 @@ select
       and changes.subject_id = :business_id
   ),
   :now,
-  coalesce('key ' || key_id || ' (…' || key_last_four || ')', 'operator'),
+  coalesce('key ' || key_id || ' (…' || key_last_four || ')', :operator),
   'add_sites',
   null,
   (

@@ -167,7 +167,7 @@ select
       and changes.subject_id = :business_id
   ),
   :now,
-  coalesce('key ' || key_id || ' (…' || key_last_four || ')', 'operator'),
+  coalesce('key ' || key_id || ' (…' || key_last_four || ')', :operator),
   'rotate_token',
   (
     select

@@ -44,6 +44,7 @@ class Account {
   /** The databases that each deployed Worker uses, by binding. */
   readonly workers = new Map<string, [string, DatabaseSync | undefined][]>();
   isLoggedIn = true;
+  secrets = ['OPERATOR_KEY_2'];
   /** All that wrangler was called with. */
   readonly calls: string[][] = [];
 
@@ -60,7 +61,8 @@ class Account {
     const wrangler: Run = (words, mode) => {
       this.calls.push(words);
       const line = words.filter((word, index) => word !== '--config' && words[index - 1] !== '--config').join(' ');
-      const changes = !/^(whoami|d1 list|deployments|versions|d1 execute \w+ --remote --command select)/.test(line);
+      const changes =
+        !/^(whoami|d1 list|deployments|versions|secret list|d1 execute \w+ --remote --command select)/.test(line);
       if (changes)
         ended.steps.push(line.replace(/ --command insert into identity.*/, ' --command insert into identity …'));
       const config = words[words.indexOf('--config') + 1];
@@ -98,6 +100,8 @@ class Account {
       if (live === undefined) return { error: 'This Worker does not exist on your account. [code: 10007]' };
       return { out: JSON.stringify({ versions: [{ version_id: 'v1', percentage: 100 }] }) };
     }
+    if (command === 'secret')
+      return { out: JSON.stringify(this.secrets.map((name) => ({ name, type: 'secret_text' }))) };
     if (command === 'versions') {
       const bindings = (live ?? []).map(([name, database]) => ({ type: 'd1', name, id: this.uuidOf(database) }));
       const others = [{ type: 'assets', name: 'ASSETS' }];
@@ -229,6 +233,16 @@ describe('npm run deploy', () => {
     const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
     expect(account.deploy(THREE)).toEqual({ code: 0, stdout: '', stderr: '', steps });
     expect(account.identities()).toEqual(marks);
+  });
+
+  test('says how to create an operator key where the Worker has none', () => {
+    const account = deployed(ONE);
+    account.secrets = ['OTHER', 'OPERATOR_KEY_10'];
+    const line =
+      'The service has no operator key. With one, your servers can act for every business: npm run -s admin -- operator-key create\n';
+    expect(account.deploy(ONE)).toMatchObject({ code: 0, stdout: line });
+    // It is only a hint.
+    expect(account.deploy(ONE, { fault: { at: 'secret list' } })).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
   test('marks each service with a mark of its own', () => {
@@ -586,7 +600,7 @@ describe('the options of npm run deploy', () => {
         stdout: `Created the database usage-DB (DB) with location weur.\n${created('DB_1', 'DB_2')}`,
       });
       const upload = ['deploy', '--domain=a.example', '--domain=b.example', '--tag=v2', '--message=Second'];
-      expect(account.calls.at(-1)?.slice(0, -2)).toEqual(upload);
+      expect(account.calls.at(-2)?.slice(0, -2)).toEqual(upload);
       expect(new Set(account.calls.map((words) => words.slice(-2).join(' ')))).toEqual(new Set([`--config ${file}`]));
     }
   });
@@ -719,6 +733,7 @@ describe('the process of npm run deploy', { tags: 'slow' }, () => {
     }),
     'd1 migrations': { stdout: 'applied\n', stderr: 'with care\n' },
     deploy: { stdout: 'live\n', stderr: 'at last\n' },
+    'secret list': { stdout: '[{"name":"OPERATOR_KEY_1"}]' },
   };
   const commands = (calls: string[]) =>
     calls.map((call) => call.replace(/ (select|--json|--config) .*?(?= < yes|$)/, ''));
@@ -735,6 +750,7 @@ describe('the process of npm run deploy', { tags: 'slow' }, () => {
       read,
       migrate,
       'deploy --domain=usage.example.com < yes',
+      'secret list',
     ]);
   });
 

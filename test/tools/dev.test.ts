@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { boundIn } from '../../src/cli/open.ts';
+import { hashOf } from '../../src/core/credential.ts';
 import { problemOf } from '../../src/tools/port.ts';
 import { node, nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
@@ -119,7 +120,11 @@ describe.concurrent('npm run dev', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const where = `--config wrangler.dev-3.toml --persist-to ${state}`;
     const [called, printed = ''] = stdout.split('\nReady: ');
-    expect(called?.trimEnd().split('\n')).toEqual([`dev --port ${port} --assets dist/dev-${port} ${where}`]);
+    const operatorKey = /^export OPERATOR_KEY=(bua_op_\w{43})$/m.exec(printed)?.[1] ?? '';
+    const variable = `--var OPERATOR_KEY_1:full:${await hashOf(operatorKey)}`;
+    expect(called?.trimEnd().split('\n')).toEqual([
+      `dev --port ${port} --assets dist/dev-${port} ${variable} ${where}`,
+    ]);
     expect(printed).toMatch(/^export OTHER=1000000001 OTHER_KEY=bua_sk_1\w+ OTHER_TOKEN=bua_pk_1\w+$/m);
     expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
     expect(printed).toContain(`\nnpm run -s admin -- database list ${where}\n`);

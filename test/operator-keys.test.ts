@@ -1,0 +1,221 @@
+// The keys of the operator: what each role may do with the business of anybody, for every route; and where they are refused.
+import { describe, expect, test } from 'vitest';
+import { newOperatorKey } from '../src/core/credential.ts';
+import { OPERATOR_ROLES } from '../src/core/operator.ts';
+import { type AnyRoute, ROUTES, type Route } from './routes.ts';
+import {
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  env,
+  everything,
+  homes,
+  newApp,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+} from './support.ts';
+
+/** What a key that only records may do. */
+const RECORD = ['read usage', 'record a use', 'record a use with an id', 'report uses'];
+const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
+const refused = (message: string) => ({ status: 403, body: { status: false, message } });
+const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+
+const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
+  call(route.method, route.path(business), {
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...options,
+    headers: { ...route.headers, ...options.headers },
+  });
+
+const OF_ROLES = ROUTES.flatMap((route) =>
+  OPERATOR_ROLES.map((role) => ({ ...route, role, may: role === 'full' || RECORD.includes(route.name) })),
+);
+
+describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may, ...route }) => {
+  const as = OPERATOR[role];
+  const onlyRecords = refused('This operator key can only record.');
+
+  test(
+    may ? 'is let in, for the business of anybody, with one round trip' : 'is refused, without the database',
+    async () => {
+      for (const _ of homes) {
+        const business = await newBusiness({ sites: ['https://shop.example'] });
+        const before = await everything();
+        const answer = await ask(route, business, { as });
+        if (may) {
+          expect(answer.status).toBe(route.granted ?? 200);
+          expect(answer.cost.round_trips).toBe(1);
+          expect(answer.lines).toMatchObject([{ credential: { kind: 'operator', last_four: as.slice(-4) } }]);
+        } else {
+          expect(answerOf(answer)).toEqual(onlyRecords);
+          expect(answer.headers.get('Error-Code')).toBe('record_only_key');
+          expect(answer.cost.round_trips).toBe(0);
+          expect(await everything()).toBe(before);
+        }
+      }
+    },
+  );
+
+  test('is refused from a page, whatever else holds, without the database', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const before = await everything();
+    const origins = ['https://shop.example', 'https://evil.example', 'null', BASE, ''];
+    const fetched = ['same-origin', 'same-site', 'cross-site', 'none', 'anything'];
+    const pages = [
+      ...origins.map((origin) => ({ Origin: origin })),
+      ...fetched.map((site) => ({ 'Sec-Fetch-Site': site })),
+      { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'same-origin' },
+    ];
+    for (const headers of pages) {
+      for (const id of [business.id, 999_999_999, 'abc']) {
+        const answer = await ask(route, { id }, { as, headers });
+        expect(answerOf(answer)).toEqual(refused('An operator key works only on servers.'));
+        expect(answer.headers.get('Error-Code')).toBe('operator_key_in_page');
+        expect(answer.cost.round_trips).toBe(0);
+        const unknown = await ask(route, { id }, { as: newOperatorKey(), headers });
+        expect(answerOf(unknown)).toEqual(UNAUTHENTICATED);
+      }
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('is unknown without a secret, with another, or with one that is malformed', async () => {
+    const business = await newBusiness();
+    const { app } = newApp();
+    const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
+    const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
+    for (const secret of [undefined, `full:${'0'.repeat(64)}`, ...malformed]) {
+      const request = new Request(BASE + route.path(business), {
+        method: route.method,
+        headers: { Authorization: `Bearer ${as}` },
+      });
+      // Without a database: whoever asks one gets a 500.
+      const answer = await app.fetch(request, secret === undefined ? {} : { OPERATOR_KEY_4: secret });
+      expect({ status: answer.status, body: await answer.json() }, secret).toEqual(UNAUTHENTICATED);
+    }
+  });
+
+  if (route.unknownBusiness !== null) {
+    const { unknownBusiness, inactiveRefusal } = route as Route;
+    test('is told the same as an owner of a business that is unknown or not active', async () => {
+      for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
+        expect(answerOf(await ask(route, { id }, { as }))).toEqual(may ? unknownBusiness : onlyRecords);
+      }
+      const suspended = await newBusiness({ status: 'suspended' });
+      const answer = await ask(route, suspended, { as });
+      if (!may) expect(answerOf(answer)).toEqual(onlyRecords);
+      else if (inactiveRefusal === null) expect(answer.status).toBe(route.granted ?? 200);
+      else expect(answerOf(answer)).toEqual(refused(inactiveRefusal));
+    });
+  }
+
+  if (may && Object.keys(route.bad).length > 0) {
+    test('is told what is wrong with its input', async () => {
+      const business = await newBusiness();
+      const { query = '', ...bad } = route.bad;
+      expect((await call(route.method, route.path(business) + query, { as, ...bad })).status).toBe(422);
+    });
+  }
+
+  if (may && route.action !== null) {
+    test('makes changes in its own name', async () => {
+      const business = await newBusiness({ sites: ['https://shop.example'] });
+      const answer = await ask(route, business, { as });
+      const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: OPERATOR.full });
+      const actors = body.data.changes.map(({ actor }: { actor: string }) => actor);
+      expect(actors).toEqual(answer.status === 404 ? [] : ['operator (…ffff)']);
+    });
+  }
+});
+
+test('each of four secrets works, whatever is malformed beside it, which the log names', async () => {
+  const { usage } = await newBusiness();
+  for (const name of ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const) {
+    const broken = { OPERATOR_KEY_1: 'full', OPERATOR_KEY_2: '', OPERATOR_KEY_3: 'x'.repeat(99), OPERATOR_KEY_4: '…' };
+    const { app, errors } = newApp();
+    const request = new Request(BASE + usage, { headers: { Authorization: `Bearer ${OPERATOR.record}` } });
+    const secrets = { ...broken, [name]: OPERATOR_SECRETS.OPERATOR_KEY_2 };
+    expect((await app.fetch(request, { ...databases(), ASSETS: env.ASSETS, ...secrets })).status).toBe(200);
+    const named = Object.keys(broken).filter((other) => other !== name);
+    const error = (name: string) => `${name} must be full: or record: and 64 hex digits`;
+    expect(errors).toEqual(named.map((name) => ({ operation: 'operator_key', error: error(name) })));
+  }
+});
+
+test('the list of the operator has the businesses of all users, through all databases, each page from one', async () => {
+  const made = [];
+  for (let index = 0; index < 6; index++) made.push(await newBusiness());
+  const listed: number[] = [];
+  let after: number | null | undefined;
+  let pages = 0;
+  while (after !== null) {
+    const answer = await call('GET', `/api/v1/business?limit=4${after === undefined ? '' : `&after=${after}`}`, {
+      as: OPERATOR.full,
+    });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.cost.round_trips).toBe(1);
+    const { businesses, next, read_only } = answer.body.data;
+    expect(read_only).toBe(false);
+    const ids: number[] = businesses.map(({ id }: { id: number }) => id);
+    expect(new Set(ids.map((id) => Math.floor(id / 1e9))).size).toBeLessThanOrEqual(1);
+    listed.push(...ids);
+    after = next;
+    pages += 1;
+  }
+  expect(listed).toEqual(listed.toSorted((a, b) => a - b));
+  expect(listed).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(pages).toBeLessThanOrEqual(Math.ceil(listed.length / 4) + homes.length);
+});
+
+test('an id of a use counts once for API keys and the operator together, and once for tokens', async () => {
+  const business = await newBusiness();
+  const body = { uses: [{ id: 'order-1' }] };
+  const counts = [];
+  for (const as of [business.key, OPERATOR.full, OPERATOR.record]) {
+    counts.push((await call('POST', business.usage, { as, body })).body.data.recorded);
+  }
+  const { body: own } = await call('POST', business.usage, {
+    as: business.token,
+    headers: { 'Idempotency-Key': 'order-1' },
+  });
+  expect([...counts, own.data.count]).toEqual([1, 0, 0, 2]);
+});
+
+describe('rate limits', () => {
+  /** Counts what it is asked, and refuses what it refuses. */
+  function limiter(isRefused: (key: string) => boolean) {
+    const keys: string[] = [];
+    const limit = async ({ key }: { key: string }) => {
+      keys.push(key);
+      return { success: !isRefused(key) };
+    };
+    return { keys, binding: { limit } as RateLimit };
+  }
+  const send = async (path: string, as: string, limits: object) => {
+    const headers = { Authorization: `Bearer ${as}`, 'CF-Connecting-IP': '198.51.100.1' };
+    const bindings = { ...databases(), ASSETS: env.ASSETS, ...OPERATOR_SECRETS, ...limits };
+    return (await newApp().app.fetch(new Request(BASE + path, { headers }), bindings)).status;
+  };
+
+  test('by address do not count the operator, but whoever guesses a key', async () => {
+    const { usage } = await newBusiness();
+    const { keys, binding } = limiter(() => true);
+    expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding })).toBe(200);
+    expect(keys).toEqual([]);
+    expect(await send(usage, newOperatorKey(), { ADDRESS_LIMIT: binding })).toBe(429);
+    expect(keys).toEqual(['198.51.100.1']);
+  });
+
+  test('by credential count an operator key for each business', async () => {
+    const [one, other] = [await newBusiness(), await newBusiness()];
+    const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
+    expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);
+    expect(await send(other.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(200);
+    const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
+    expect(keys).toEqual([`${hash} ${one.id}`, `${hash} ${other.id}`]);
+  });
+});
