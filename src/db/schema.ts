@@ -132,7 +132,11 @@ export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNul
 ]);
 
 /** The database of each user, by number. Only the rows in DB count. */
-export const homes = sqliteTable('homes', { user_id: integer().primaryKey(), database: integer().notNull() });
+export const homes = sqliteTable(
+  'homes',
+  { user_id: integer().primaryKey(), database: integer().notNull() },
+  (table) => [index('homes_database').on(table.database)],
+);
 
 /** The user who has claimed a token of a previous system, by its hash. Only the rows in DB count. */
 export const importedTokens = sqliteTable(

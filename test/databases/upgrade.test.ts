@@ -2,7 +2,7 @@
 // migrations are all it needs, with one database and with more.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
@@ -59,8 +59,10 @@ beforeAll(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 
-/** Nobody has claimed a home yet. */
-beforeEach(() => env.ONE.prepare('delete from homes').run());
+test('every owner has a home in DB', async () => {
+  const { results } = await env.ONE.prepare('select * from homes order by user_id').all();
+  expect(results).toEqual([OWNER, KEY_HOLDER].map((user_id) => ({ user_id, database: 0 })));
+});
 
 describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   const send = async (method: string, path: string, as: string, more: Record<string, string> = {}) => {

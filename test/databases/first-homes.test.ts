@@ -1,0 +1,49 @@
+// The homes of owners who are older than the table: its migration fills them in, and leaves those that are claimed as they are.
+import { applyD1Migrations, reset } from 'cloudflare:test';
+import { beforeEach, expect, test } from 'vitest';
+import { env } from '../support.ts';
+
+const STAMP = '2026-03-01T08:00:00.000000Z';
+const FILLED_IN = '0011_homes.sql';
+
+const business = (id: number, user_id: number) =>
+  env.ONE.prepare(`insert into businesses
+    (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+    values (?1, ?2, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', 'bua_pk_' || printf('%033d', ?1), 'active',
+      '${STAMP}', '${STAMP}')`).bind(id, user_id);
+const key = (id: number, user_id: number) =>
+  env.ONE.prepare(`insert into api_keys (id, user_id, name, hash, last_four, created_at, revoked_at)
+    values (?1, ?2, 'server', printf('%064d', ?1), 'abcd', '${STAMP}', '${STAMP}')`).bind(id, user_id);
+const home = (user_id: number, database: number) =>
+  env.ONE.prepare('insert into homes values (?, ?)').bind(user_id, database);
+const homes = async () => (await env.ONE.prepare('select * from homes order by user_id').all()).results;
+
+beforeEach(async () => {
+  await reset();
+  const index = env.MIGRATIONS.findIndex(({ name }) => name === FILLED_IN);
+  await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
+});
+
+test('of DB: everybody who has a business or a key has a home there, and claims stay', async () => {
+  await env.ONE.batch([
+    ...[business(1, 7), business(2, 7), key(1, 7)],
+    business(3, 8),
+    key(2, 9), // revoked
+    ...[business(4, 10), home(10, 0)],
+    home(11, 2),
+  ]);
+  await applyD1Migrations(env.ONE, env.MIGRATIONS);
+  expect(await homes()).toEqual([
+    { user_id: 7, database: 0 },
+    { user_id: 8, database: 0 },
+    { user_id: 9, database: 0 },
+    { user_id: 10, database: 0 },
+    { user_id: 11, database: 2 },
+  ]);
+});
+
+test('of another database: nobody has one, because only the rows in DB count', async () => {
+  await env.ONE.batch([business(1_000_000_001, 7), key(1_000_000_001, 8), business(61_000_000_001, 9)]);
+  await applyD1Migrations(env.ONE, env.MIGRATIONS);
+  expect(await homes()).toEqual([]);
+});
