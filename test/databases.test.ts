@@ -5,15 +5,29 @@ import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { createBusiness, rotateToken } from '../src/cli/businesses.ts';
 import { Databases } from '../src/cli/databases.ts';
-import { claimToken, homeOf } from '../src/cli/homes.ts';
+import { homeForImport, homeOf } from '../src/cli/homes.ts';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { RUNS } from '../src/cli/runs.ts';
 import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
+import { noCost } from '../src/db/batch.ts';
 import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
 import { OF_A_BUSINESS } from './routes.ts';
-import { BASE, call, databases, everything, homes, NOW, newApp, newBusiness, setCount, TODAY } from './support.ts';
+import {
+  BASE,
+  call,
+  counted,
+  databases,
+  env,
+  everything,
+  homes,
+  NOW,
+  newApp,
+  newBusiness,
+  setCount,
+  TODAY,
+} from './support.ts';
 
 const SECRET = 'x'.repeat(33);
 const IMPORTED = 'Token-of-another-system-1';
@@ -171,12 +185,21 @@ describe('ids', () => {
 });
 
 describe('the home of a new owner', () => {
-  test('is the database with the fewest businesses, the lowest of several', async () => {
-    const home = await homeOf(all(), newUser());
-    const counts = await Promise.all(
-      homes.map(async ({ d1 }) => d1.prepare('select count(*) n from businesses').first('n')),
-    );
-    expect(home.number).toBe(counts.indexOf(Math.min(...(counts as number[]))));
+  test('is the database with the fewest owners, the lowest of several', async () => {
+    await env.DB.prepare('delete from homes').run();
+    const given: number[] = [];
+    for (let owner = 0; owner < 7; owner++) given.push((await homeOf(all(), newUser())).number);
+    expect(given).toEqual(Array.from({ length: 7 }, (_, owner) => owner % homes.length));
+    const last = homes.length - 1;
+    await env.DB.prepare('delete from homes where database = ?').bind(last).run();
+    expect((await homeOf(all(), newUser())).number).toBe(last);
+  });
+
+  test('is one that is bound, though one that is not has fewer owners', async () => {
+    await env.DB.prepare('insert into homes values (?, 5)').bind(newUser()).run();
+    const bound = homes.map(({ number }) => number);
+    for (let owner = 0; owner < 5; owner++) expect(bound).toContain((await homeOf(all(), newUser())).number);
+    await env.DB.prepare('delete from homes where database = 5').run();
   });
 
   test('is the one that is wanted, and stays it: another is refused', async () => {
@@ -212,21 +235,37 @@ describe('the home of a new owner', () => {
     expect((await homeOf(all(), user_id, homes.length - 1)).number).toBe(homes.length - 1);
   });
 
-  test('of an owner from before is where his businesses or keys are', async () => {
-    for (const home of homes) {
-      const [byBusiness, byKey] = [newUser(), newUser()];
-      await createBusiness(home, { ...FIELDS, user_id: byBusiness }, NOW);
-      await createKey(home, { user_id: byKey, name: 'k', expires_on: null }, NOW);
-      for (const user_id of [byBusiness, byKey]) expect((await homeOf(all(), user_id)).number).toBe(home.number);
-    }
+  test('is spread evenly over the databases, and is one for each, when all begin at once', async () => {
+    await env.DB.prepare('delete from homes').run();
+    const users = Array.from({ length: 20 }, newUser);
+    const made = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const user_id = users[index % users.length] as number;
+        const { id } = (await RUNS['key create'](all(), { user_id }, NOW)) as { id: number };
+        return [user_id, databaseOfId(id)].join();
+      }),
+    );
+    const pairs = [...new Set(made)].map((pair) => pair.split(','));
+    expect(pairs.map(([user_id]) => Number(user_id)).sort()).toEqual(users);
+    const owners = homes.map(({ number }) => pairs.filter(([, database]) => database === `${number}`).length);
+    expect(owners.toSorted()).toEqual({ 1: [20], 3: [6, 7, 7] }[homes.length]);
   });
 
-  test('is not given while a database cannot be asked', async () => {
-    for (const { number } of homes) {
-      const user_id = newUser();
-      await expect(homeOf(without(number), user_id)).rejects.toThrow('D1_ERROR: Network connection lost.');
-      expect(await homes[0]?.d1.prepare('select * from homes where user_id = ?').bind(user_id).first()).toBeNull();
-    }
+  test('is found in few rows, however many owners there are; for a new one, each is counted once', async () => {
+    const known = newUser();
+    await homeOf(all(), known);
+    await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
+      insert into homes select -i, i % ${homes.length} from n`).run();
+    const owners = (await env.DB.prepare('select count(*) as n from homes').first<number>('n')) ?? 0;
+    const cost = noCost();
+    const measured = new Databases(homes.map((home) => ({ ...home, db: drizzle(counted(home.d1, cost)) })));
+    await homeOf(measured, known);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(3);
+    await homeOf(measured, newUser());
+    expect(cost).toMatchObject({ round_trips: 2, rows_written: 2 });
+    expect(cost.rows_read).toBeLessThanOrEqual((homes.length > 1 ? owners : 0) + 25);
+    await env.DB.prepare('delete from homes where user_id < 0').run();
   });
 
   test('is not changed by giving a business to an owner of another database', async () => {
@@ -244,42 +283,155 @@ describe('the home of a new owner', () => {
   });
 });
 
+describe('while a database cannot be asked', () => {
+  const FAILED = 'D1_ERROR: Network connection lost.';
+  const homeRow = (user_id: number) => env.DB.prepare('select * from homes where user_id = ?').bind(user_id).first();
+  /** What creates something for this user, in the home of the user. */
+  const creations = (user_id: number, token: string, ID: number) =>
+    [
+      ['key create', { user_id }],
+      ['business create', { ...FIELDS, user_id }],
+      ['business create', { ...FIELDS, user_id, token }],
+      ['business update', { ID, user_id }],
+    ] as const;
+
+  test('everything is created for the owners of the others', async () => {
+    for (const failed of homes.slice(1)) {
+      for (const home of homes.filter((home) => home !== failed)) {
+        const [user_id, token] = [newUser(), `${IMPORTED}beside${failed.number}in${home.number}`];
+        await homeOf(all(), user_id, home.number);
+        const { id: ID } = await createBusiness(home, { ...FIELDS, user_id: newUser() }, NOW);
+        for (const [name, given] of creations(user_id, token, ID))
+          await expect(RUNS[name](without(failed.number), given, NOW)).resolves.toBeDefined();
+        expect((await RUNS['business list'](all(), { user_id }, NOW)).businesses).toHaveLength(3);
+      }
+    }
+  });
+
+  test('nothing is created for its own owners, and the failure names it; a new one keeps the home for later', async () => {
+    for (const failed of homes.slice(1)) {
+      const user_id = newUser();
+      const error = new Error(`${failed.binding} (${failed.name}) failed: ${FAILED}`);
+      const given = { user_id, database: failed.number };
+      await expect(RUNS['key create'](without(failed.number), given, NOW)).rejects.toThrow(error);
+      await expect(RUNS['business create'](without(failed.number), { ...FIELDS, ...given }, NOW)).rejects.toThrow(
+        error,
+      );
+      expect(await homeRow(user_id)).toEqual(given);
+      const { id } = (await RUNS['key create'](all(), { user_id }, NOW)) as { id: number };
+      expect(databaseOfId(id)).toBe(failed.number);
+    }
+  });
+
+  test('nothing is created while it is DB, and nothing claimed', async () => {
+    const business = await newBusiness();
+    const before = await everything();
+    for (const user_id of [business.user_id, newUser()]) {
+      for (const [name, given] of creations(user_id, `${IMPORTED}without-DB`, business.id)) {
+        const failure = business.home.number === 0 && name === 'business update' ? FAILED : `DB (DB) failed: ${FAILED}`;
+        await expect(RUNS[name](without(0), given, NOW)).rejects.toThrow(failure);
+      }
+    }
+    expect(await everything()).toBe(before);
+  });
+});
+
 describe('an imported token', () => {
+  const create = (user_id: number, token: string, databases = all(), database?: number) =>
+    RUNS['business create'](databases, { ...FIELDS, user_id, token, database }, NOW) as unknown as Promise<{
+      business: { id: number };
+    }>;
+  const IN_USE = new Error('This token is already in use.');
+  const homeRow = (user_id: number) => env.DB.prepare('select * from homes where user_id = ?').bind(user_id).first();
+
   test('belongs to one owner, whatever the database, and he can try again', async () => {
     const [one, two] = [newUser(), newUser()];
     const token = `${IMPORTED}claimed`;
-    await claimToken(all(), token, one, NOW);
-    await claimToken(all(), token, one, NOW);
-    await expect(claimToken(all(), token, two, NOW)).rejects.toThrow('This token is already in use.');
-    const business = await newBusiness({ token, user_id: one });
-    expect((await call('GET', business.usage, { as: token })).status).toBe(200);
-    for (const user_id of [one, two]) {
-      await expect(claimToken(all(), token, user_id, NOW)).rejects.toThrow('This token is already in use.');
+    const home = await homeForImport(all(), one, token, NOW);
+    expect(await homeForImport(all(), one, token, NOW)).toBe(home);
+    await expect(homeForImport(all(), two, token, NOW)).rejects.toThrow(IN_USE);
+    const { business } = await create(one, token);
+    expect((await call('GET', `/api/v1/business/usage/${business.id}`, { as: token })).status).toBe(200);
+    for (const user_id of [one, two]) await expect(create(user_id, token)).rejects.toThrow(IN_USE);
+  });
+
+  test('of a business in one database is refused to the owners of all, though that database cannot be asked', async () => {
+    for (const { number } of homes) {
+      const token = `${IMPORTED}imported-into-${number}`;
+      const owner = newUser();
+      await create(owner, token, all(), number);
+      const others = number === 0 ? all() : without(number);
+      for (const home of homes) {
+        const settled = newUser();
+        await homeOf(all(), settled, home.number);
+        for (const user_id of [settled, newUser()])
+          await expect(create(user_id, token, others, home.number)).rejects.toThrow(IN_USE);
+      }
+      await expect(create(owner, token)).rejects.toThrow(IN_USE);
     }
+  });
+
+  test('goes to one of many who want it at once', async () => {
+    const token = `${IMPORTED}wanted-by-many`;
+    const users = Array.from({ length: 12 }, newUser);
+    const settled = await Promise.allSettled(
+      users.map((user_id, index) => create(user_id, token, all(), index % homes.length)),
+    );
+    const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused).toEqual(Array.from({ length: 11 }, () => IN_USE));
+    const owners = await Promise.all(users.map(homeRow));
+    expect(owners.filter((row) => row !== null)).toHaveLength(1);
   });
 
   test('that is refused gives its owner no home', async () => {
     const { token } = await newBusiness({ token: `${IMPORTED}taken` });
     const user_id = newUser();
-    const create = RUNS['business create'](all(), { ...FIELDS, user_id, token }, NOW);
-    await expect(create).rejects.toThrow('This token is already in use.');
-    expect(await homes[0]?.d1.prepare('select * from homes where user_id = ?').bind(user_id).first()).toBeNull();
+    await expect(create(user_id, token)).rejects.toThrow(IN_USE);
+    expect(await homeRow(user_id)).toBeNull();
   });
 
-  test('from before the claims is in use where a business has it, or had it and keeps it', async () => {
-    for (const home of homes) {
-      const token = `${IMPORTED}before${home.number}`;
+  test('is not claimed for an owner who cannot have the database that is wanted', async () => {
+    const [user_id, token] = [newUser(), `${IMPORTED}wrong-home`];
+    const last = homes.length - 1;
+    await env.DB.prepare('insert into homes values (?, ?)').bind(user_id, last).run();
+    for (const wanted of [61, ...homes.slice(0, last).map(({ number }) => number)])
+      await expect(create(user_id, token, all(), wanted)).rejects.toThrow(/is not bound|cannot be in another/);
+    expect((await create(newUser(), token)).business).toMatchObject({ token });
+  });
+
+  test.each([
+    ['has no home yet', async () => newUser()],
+    [
+      'has one already',
+      async () => {
+        const user_id = newUser();
+        await homeOf(all(), user_id, homes.length - 1);
+        return user_id;
+      },
+    ],
+  ])(
+    'from before the claims, which is one of DB, is in use while it works, for an owner who %s',
+    async (name, owner) => {
+      const [home] = homes as [(typeof homes)[number]];
+      const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
       const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
-      await home.d1
-        .prepare('delete from retired_tokens where hash = ?')
-        .bind(await hashOf(token))
-        .run();
-      await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
+      const hash = await hashOf(token);
+      await home.d1.prepare('delete from retired_tokens where hash = ?').bind(hash).run();
+      await expect(create(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW, 3_600_000);
-      await expect(claimToken(all(), token, newUser(), NOW)).rejects.toThrow('This token is already in use.');
+      await expect(create(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW); // the token is nobody's: who was refused before has not claimed it
-      await claimToken(all(), token, newUser(), NOW);
-    }
+      expect((await create(await owner(), token)).business).toMatchObject({ token });
+    },
+  );
+
+  test('from before the claims is never imported again once its business is deleted, into no database', async () => {
+    const [home] = homes as [(typeof homes)[number]];
+    const token = `${IMPORTED}deleted-before`;
+    const { id: ID } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
+    await RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW);
+    for (const { number } of homes.toReversed())
+      await expect(create(newUser(), token, all(), number)).rejects.toThrow(IN_USE);
   });
 });
 
@@ -319,8 +471,8 @@ describe('what was imported once is never imported again, not even by its owner'
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
     const home = homes[0] as (typeof homes)[number];
-    await claimToken(all(), token, user_id, NOW);
-    await claimToken(all(), token, user_id, NOW);
+    await homeForImport(all(), user_id, token, NOW, 0);
+    await homeForImport(all(), user_id, token, NOW, 0);
     const { id } = await createBusiness(home, { ...FIELDS, user_id, token }, NOW);
     await rotateToken(home, id, NOW, 3_600_000);
     const again = createBusiness(home, { ...FIELDS, user_id, token }, NOW);
@@ -330,7 +482,7 @@ describe('what was imported once is never imported again, not even by its owner'
   test('but a claim whose business was not made may be repeated', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;
-    await claimToken(all(), token, user_id, NOW);
+    await homeForImport(all(), user_id, token, NOW);
     expect((await importing(user_id, token)).business).toMatchObject({ user_id, token });
   });
 });
@@ -373,27 +525,27 @@ describe('with owners in a database that is not bound', () => {
     await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
 
-  test('nothing is created, and nothing claimed: the user, or the token, could be in that database', async () => {
+  test('nothing is created for them, and nothing claimed; for others it is', async () => {
     const { id } = await newBusiness();
-    const { d1 } = homes[0] as (typeof homes)[number];
     const [elsewhere, anybody] = [newUser(), newUser()];
-    await d1.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
+    await env.DB.prepare('insert into homes values (?, 5)').bind(elsewhere).run();
     const before = await everything();
     const token = `${IMPORTED}unbound`;
-    for (const user_id of [elsewhere, anybody]) {
-      for (const [name, given] of [
+    const creations = (user_id: number) =>
+      [
+        ['business update', { ID: id, user_id }],
         ['key create', { user_id }],
         ['business create', { ...FIELDS, user_id }],
         ['business create', { ...FIELDS, user_id, token }],
-        ['business update', { ID: id, user_id }],
-      ] as const) {
-        await expect(RUNS[name](all(), given, NOW)).rejects.toThrow(
-          new Error('DB_5 has owners, but the configuration does not bind it'),
-        );
-      }
+      ] as const;
+    for (const [name, given] of creations(elsewhere)) {
+      await expect(RUNS[name](all(), given, NOW)).rejects.toThrow(
+        new Error(`User ${elsewhere} is in DB_5, which the configuration does not bind.`),
+      );
     }
     expect(await everything()).toBe(before);
-    await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
+    for (const [name, given] of creations(anybody)) await expect(RUNS[name](all(), given, NOW)).resolves.toBeDefined();
+    await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
 
   test('a command for one of its ids names it; an id of no database is unknown', async () => {

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
 import { Databases } from '../src/cli/databases.ts';
-import { claimToken } from '../src/cli/homes.ts';
+import { homeForImport } from '../src/cli/homes.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
@@ -162,16 +162,17 @@ const INSERT_BUSINESS = `insert into businesses
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
   select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
+const INSERT_HOME = 'insert into homes values (?, ?) on conflict do nothing';
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
 
-/** A business of a user of its own, with an API key of that user, in one round trip. `sites` are stored as they are given. */
+/** A business of a user of its own, with a home and an API key of that user. `sites` are stored as they are given. */
 export async function newBusiness(
   fields: { status?: string; sites?: string[]; token?: string; user_id?: number } = {},
 ) {
   const user_id = fields.user_id ?? ++user;
   const home = homeOfUser(user_id);
   const { d1, db, number } = home;
-  if (fields.token !== undefined) await claimToken(new Databases(homes), fields.token, user_id, NOW);
+  if (fields.token !== undefined) await homeForImport(new Databases(homes), user_id, fields.token, NOW, number);
   const stamp = timestampOf(NOW);
   const row = {
     user_id,
@@ -186,11 +187,13 @@ export async function newBusiness(
     updated_at: stamp,
   };
   const key = newCredential('bua_sk_', number);
+  const claimed = env.DB.prepare(INSERT_HOME).bind(user_id, number).run();
   const [made] = await d1.batch<{ id: number }>([
     d1.prepare(INSERT_BUSINESS).bind(...Object.values(row)),
     d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
     d1.prepare(INSERT_KEY).bind(user_id, await hashOf(key), key.slice(-4), stamp),
   ]);
+  await claimed;
   const id = made?.results[0]?.id ?? 0;
   const usage = `/api/v1/business/usage/${id}`;
   // Not enumerable: tests compare what a business has with rows and answers.

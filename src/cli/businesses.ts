@@ -19,12 +19,12 @@ import {
 import { rotateToken as replaceToken } from '../db/tokens.ts';
 import { changeByOperator, lastFourOf } from './changes.ts';
 import type { NumberedDatabase } from './databases.ts';
+import { TokenInUse } from './errors.ts';
 import { raiseIds } from './homes.ts';
 
 type Fields = Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'>;
 type Changeable = Fields & Pick<BusinessRow, 'status'> & Limits;
 
-const IN_USE = 'This token is already in use.';
 const subjectOf = (id: number) => ({ subject: 'business', subject_id: id }) as const;
 
 /**
@@ -58,9 +58,9 @@ export async function createBusiness(
   const hash = fields.token === undefined ? null : await hashOf(token);
   const retired = db.insert(retiredTokens).select(sql`select ${hash} where ${hash !== null} and ${isCreated}`);
   const [, , [created]] = await db.batch([...raiseIds(home), insert, change, retired]).catch((error) => {
-    throw /retired_tokens\.hash/.test(error.message) ? new Error(IN_USE) : error;
+    throw /retired_tokens\.hash/.test(error.message) ? new TokenInUse() : error;
   });
-  if (created === undefined) throw new Error(IN_USE);
+  if (created === undefined) throw new TokenInUse();
   return created;
 }
 

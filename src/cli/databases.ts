@@ -2,7 +2,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { bindingOf, databaseOfId } from '../core/database.ts';
 import type { Database } from '../db/schema.ts';
-import { reasonOf } from './errors.ts';
+import { reasonOf, TokenInUse } from './errors.ts';
 
 /** The second is for reads: miniflare writes a bookmark in the transaction of each. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
@@ -53,23 +53,25 @@ export class Databases {
     const failures = results.flatMap((result, index) => {
       if (result.status === 'fulfilled') return [];
       if (metLock(result.reason)) throw result.reason;
-      return [`${nameOf(this.all[index])} failed: ${reasonOf(result.reason)}`];
+      return [failureOf(this.all[index], result.reason)];
     });
     if (values.length === 0) throw new Error(failures.join('; '));
     return { values, failures };
-  }
-
-  /** Reads from each database. Fails if one of them does. */
-  async every<T>(read: (database: BoundDatabase) => Promise<T>): Promise<T[]> {
-    const { values, failures } = await this.each(read);
-    if (failures.length > 0) throw new Error(failures.join('; '));
-    return values;
   }
 }
 
 /** How messages name a database. */
 export const nameOf = (database: Pick<BoundDatabase, 'binding' | 'name'> | undefined) =>
   `${database?.binding} (${database?.name})`;
+
+const failureOf = (database: BoundDatabase | undefined, error: unknown) =>
+  `${nameOf(database)} failed: ${reasonOf(error)}`;
+
+/** What a database is asked, where nobody has typed which one that is: if it fails, the error names it. */
+export const naming = <T>(database: BoundDatabase, work: Promise<T>): Promise<T> =>
+  work.catch((error) => {
+    throw error instanceof TokenInUse ? error : new Error(failureOf(database, error));
+  });
 
 /** In place of a database that must not be used. It fails like one that is down, so commands that do not need it go on. */
 export const failingDatabase = (message: string): Database =>

@@ -1,43 +1,103 @@
-// Which database a new owner gets, and which owner has an imported token. Both are claimed in DB, the first database, so that two
-// commands at once agree.
-import { and, eq, gt, sql } from 'drizzle-orm';
+// Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
+// only: two commands at once agree, and a database that is down stops nobody but its own owners.
+import { and, eq, exists, gt, inArray, ne, not, or, type SQL, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { hashOf } from '../core/credential.ts';
 import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
 import { timestampOf } from '../core/time.ts';
-import { apiKeys, businesses, formerTokens, homes, importedTokens, retiredTokens } from '../db/schema.ts';
-import { type BoundDatabase, type Databases, type NumberedDatabase, nameOf } from './databases.ts';
+import { businesses, type Database, formerTokens, homes, importedTokens, retiredTokens } from '../db/schema.ts';
+import { type BoundDatabase, type Databases, type NumberedDatabase, nameOf, naming } from './databases.ts';
+import { TokenInUse } from './errors.ts';
+
+type Home = typeof homes.$inferSelect;
+
+/** The database of a user. A user who has none yet gets the one that is `wanted`, or the one with the fewest owners. */
+export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<BoundDatabase> {
+  const { db } = databases.first;
+  const { claim, read } = homeIn(db, user_id, candidatesOf(databases, wanted));
+  const [, [home]] = await naming(databases.first, db.batch([claim(), read]));
+  return boundHome(databases, home as Home, wanted);
+}
 
 /**
- * The database of a user. A user who has none yet gets the one that is `wanted`, or the one with the fewest businesses. Fails if a
- * database does not respond: the user may be in that one.
+ * The database of a user for a business with an imported token, which is claimed in the same batch. If the user cannot have the token or
+ * the database, nothing is claimed. The user can claim the token again until a business has it, which only the home knows.
  */
-export async function homeOf(databases: Databases, user_id: number, wanted?: number): Promise<BoundDatabase> {
-  // Before the claim, which stays.
-  if (wanted !== undefined && databases.numbered(wanted) === undefined)
-    throw new Error(`Database ${wanted} is not bound.`);
-  const known = await databases.every(async ({ db }) => {
-    const found = await db.batch([
-      db.select({ id: businesses.id }).from(businesses).where(eq(businesses.user_id, user_id)).limit(1),
-      db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, user_id)).limit(1),
-    ]);
-    return found.some((rows) => rows.length > 0);
-  });
-  const current = databases.all.filter((_, index) => known[index]);
-  if (current.length > 1) throw new Error(`User ${user_id} is in ${current.map(nameOf).join(' and in ')}.`);
-  const number = await claimHome(
-    databases.first,
-    user_id,
-    current[0]?.number ?? wanted ?? (await emptiest(databases)).number,
+export async function homeForImport(
+  databases: Databases,
+  user_id: number,
+  token: string,
+  now: Date,
+  wanted?: number,
+): Promise<BoundDatabase> {
+  const { db } = databases.first;
+  const { claim, read, isCandidate } = homeIn(db, user_id, candidatesOf(databases, wanted));
+  const hash = await hashOf(token);
+  const taken = and(
+    eq(importedTokens.hash, hash),
+    or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0)),
   );
-  const home = databases.numbered(number);
-  if (home === undefined) throw new Error(`User ${user_id} is in database ${number}, which is not bound.`);
-  if (current[0] !== undefined && current[0] !== home) {
-    throw new Error(`User ${user_id} is in ${nameOf(current[0])}, but DB says ${nameOf(home)}.`);
-  }
-  if (wanted !== undefined && wanted !== number) {
-    throw new Error(`User ${user_id} is in database ${number}, ${nameOf(home)}, and cannot be in another.`);
-  }
+  const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, timestampOf(now)));
+  // Other databases need not be asked: only a token of DB can be older than the claims.
+  const isFree = and(
+    not(exists(db.select().from(importedTokens).where(taken))),
+    not(exists(db.select().from(businesses).where(eq(businesses.token, token)))),
+    not(exists(db.select().from(formerTokens).where(kept))),
+    not(exists(db.select().from(retiredTokens).where(eq(retiredTokens.hash, hash)))),
+  );
+  const claimToken = db
+    .insert(importedTokens)
+    .select(sql`select ${hash}, ${user_id}, 1 where ${and(isFree, isCandidate)}`)
+    .onConflictDoNothing({ target: importedTokens.hash });
+  const readToken = db
+    .select()
+    .from(importedTokens)
+    .where(and(eq(importedTokens.hash, hash), isFree));
+  const [, [home], , [claimed]] = await naming(databases.first, db.batch([claim(isFree), read, claimToken, readToken]));
+  if (home === undefined) throw new TokenInUse();
+  const bound = boundHome(databases, home, wanted);
+  if (claimed === undefined) throw new TokenInUse();
+  return bound;
+}
+
+/** The numbers of the databases that a user may be in, to get something new. */
+function candidatesOf(databases: Databases, wanted: number | undefined): number[] {
+  if (wanted === undefined) return databases.all.map(({ number }) => number);
+  if (databases.numbered(wanted) === undefined) throw new Error(`Database ${wanted} is not bound.`);
+  return [wanted];
+}
+
+/**
+ * Statements about the home of a user. If `condition` is true, `claim` gives a user who has none the candidate with the fewest owners, or
+ * of several the lowest. It counts in the same statement, so that of commands that run at once, each counts what the others have claimed.
+ */
+function homeIn(db: Database, user_id: number, candidates: number[]) {
+  const own = eq(homes.user_id, user_id);
+  const read = db.select().from(homes).where(own);
+  const owners = sql`select ${homes.database} as number, count(*) as owners from ${homes} group by number`;
+  const fewest = sql`select value from json_each(${JSON.stringify(candidates)}) left join (${owners}) on number = value
+    order by coalesce(owners, 0), value limit 1`;
+  const chosen = candidates.length === 1 ? sql`${candidates[0]}` : sql`(${fewest})`;
+  return {
+    claim: (condition?: SQL) =>
+      db.insert(homes).select(sql`select ${user_id}, ${chosen} where ${and(not(exists(read)), condition)}`),
+    read,
+    isCandidate: exists(
+      db
+        .select()
+        .from(homes)
+        .where(and(own, inArray(homes.database, candidates))),
+    ),
+  };
+}
+
+/** The database of a home. Fails if it is not bound, or not the one that is wanted. */
+function boundHome(databases: Databases, { user_id, database }: Home, wanted: number | undefined): BoundDatabase {
+  const home = databases.numbered(database);
+  if (home === undefined)
+    throw new Error(`User ${user_id} is in ${bindingOf(database)}, which the configuration does not bind.`);
+  if (wanted !== undefined && wanted !== database)
+    throw new Error(`User ${user_id} is in database ${database}, ${nameOf(home)}, and cannot be in another.`);
   return home;
 }
 
@@ -55,51 +115,6 @@ export async function eachOfOwners<T>(databases: Databases, read: (database: Bou
     .sort((a, b) => a.number - b.number)
     .map(({ number }) => `${bindingOf(number)} has owners, but the configuration does not bind it`);
   return { values: values.map(({ value }) => value), failures: [...failures, ...missing] };
-}
-
-/** Fails if owners are in a database that is not bound: whoever gets something new, or the token that is imported, could be there. */
-export async function requireHomesBound(databases: Databases): Promise<void> {
-  const { failures } = await eachOfOwners(databases, async () => null);
-  if (failures.length > 0) throw new Error(failures.join('; '));
-}
-
-/** Claims a database for a user. Returns the one that was claimed first. */
-async function claimHome({ db }: BoundDatabase, user_id: number, database: number): Promise<number> {
-  const [, [claimed]] = await db.batch([
-    db.insert(homes).values({ user_id, database }).onConflictDoNothing(),
-    db.select().from(homes).where(eq(homes.user_id, user_id)),
-  ]);
-  return (claimed as typeof homes.$inferSelect).database;
-}
-
-/** The database with the fewest businesses: of several, the one with the lowest number. */
-async function emptiest(databases: Databases): Promise<BoundDatabase> {
-  if (databases.all.length === 1) return databases.first;
-  const counts = await databases.every(({ db }) => db.$count(businesses));
-  return databases.all[counts.indexOf(Math.min(...counts))] as BoundDatabase;
-}
-
-/** Claims an imported token for a user. Fails if a business has it or had it until it was deleted, or if another user has claimed it. */
-export async function claimToken(databases: Databases, token: string, user_id: number, now: Date): Promise<void> {
-  const hash = await hashOf(token);
-  const used = await databases.every(async ({ db }) => {
-    const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, timestampOf(now)));
-    const isOwn = eq(businesses.token, token);
-    const found = await db.batch([
-      db.select({ id: businesses.id }).from(businesses).where(isOwn).limit(1),
-      db.select({ id: formerTokens.business_id }).from(formerTokens).where(kept).limit(1),
-      db.select().from(retiredTokens).where(eq(retiredTokens.hash, hash)).limit(1),
-    ]);
-    return found.some((rows) => rows.length > 0);
-  });
-  const refusal = 'This token is already in use.';
-  if (used.includes(true)) throw new Error(refusal); // and no claim, which would stay
-  const { db } = databases.first;
-  const [, [claimed]] = await db.batch([
-    db.insert(importedTokens).values({ hash, user_id, retriable: 1 }).onConflictDoNothing(),
-    db.select().from(importedTokens).where(eq(importedTokens.hash, hash)),
-  ]);
-  if (claimed?.user_id !== user_id || claimed.retriable === 0) throw new Error(refusal);
 }
 
 /** SQLite's own table of the last id of each AUTOINCREMENT table. */

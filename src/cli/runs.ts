@@ -13,11 +13,11 @@ import {
 } from './businesses.ts';
 import { listChanges } from './changes.ts';
 import type { CommandName, GivenTo } from './commands.ts';
-import type { BoundDatabase, Databases } from './databases.ts';
+import { type BoundDatabase, type Databases, naming } from './databases.ts';
 import { deleteBusiness } from './deletion.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
-import { claimToken, eachOfOwners, homeOf, requireHomesBound } from './homes.ts';
+import { eachOfOwners, homeForImport, homeOf } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { createOperatorKey } from './operator-keys.ts';
 import { summaryOf } from './summary.ts';
@@ -40,11 +40,11 @@ async function listed<T>(databases: Databases, name: string, read: (database: Bo
 
 export const RUNS: Record<CommandName, Runner> = {
   async 'business create'(databases, { database, ...row }, now) {
-    await requireHomesBound(databases);
-    // Before the home: if the token is refused, the user has no home, which could not be changed. A claim of the token can be repeated.
-    if (row.token !== undefined) await claimToken(databases, row.token, row.user_id, now);
-    const home = await homeOf(databases, row.user_id, database);
-    return { business: await createBusiness(home, row, now) };
+    const { user_id, token } = row;
+    const home = await (token === undefined
+      ? homeOf(databases, user_id, database)
+      : homeForImport(databases, user_id, token, now, database));
+    return { business: await naming(home, createBusiness(home, row, now)) };
   },
   'business list': (databases, given) => listed(databases, 'businesses', ({ db }) => listBusinesses(db, given.user_id)),
   async 'business show'(databases, { ID }) {
@@ -55,10 +55,7 @@ export const RUNS: Record<CommandName, Runner> = {
     if (Object.keys(given).length === 0) throw new UsageError('business update needs a field to change');
     const { db, number } = homeOfBusiness(databases, ID);
     found(await findBusiness(db, ID), 'business');
-    if (given.user_id !== undefined) {
-      await requireHomesBound(databases);
-      await homeOf(databases, given.user_id, number); // the new owner must have the same home, or get it
-    }
+    if (given.user_id !== undefined) await homeOf(databases, given.user_id, number); // the new owner must have the same home, or get it
     const { daily_limit, monthly_limit, ...changes } = given;
     const limits = {
       ...(daily_limit === undefined ? {} : { daily_limit: daily_limit === 'none' ? null : daily_limit }),
@@ -122,10 +119,9 @@ export const RUNS: Record<CommandName, Runner> = {
       const owned = await findBusiness(homeOfBusiness(databases, business_id).db, business_id);
       if (owned?.user_id !== user_id) throw new Error(`User ${user_id} has no business ${business_id}.`);
     }
-    await requireHomesBound(databases);
     const home = await homeOf(databases, user_id, database);
     const key = { user_id, name, expires_on, business_id: business_id ?? null, role };
-    return createKey(home, key, now);
+    return naming(home, createKey(home, key, now));
   },
   'key list': (databases, given) => listed(databases, 'keys', ({ db }) => listKeys(db, given.user_id)),
   'key revoke': async (databases, { ID }, now) => ({

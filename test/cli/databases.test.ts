@@ -16,7 +16,7 @@ const BUSINESS = [
 ];
 
 /** The rows of homes in each database. */
-const homesIn = (databases: Databases) => databases.every(({ db }) => db.select().from(homes));
+const homesIn = ({ all }: Databases) => Promise.all(all.map(({ db }) => db.select().from(homes)));
 
 /**
  * What commands give that begin at once, when each has opened the databases. They are opened one after the other: of two workerds
@@ -76,7 +76,7 @@ test('of two at once that want different databases, one is refused; the other is
 });
 
 describe('where a database is not the one that its binding says', () => {
-  /** What `business list` and a new key for a user of DB give, on databases that are marked so. */
+  /** What `business list`, and new keys for a user of DB and one of DB_1, give on databases that are marked so. */
   async function resultsWith(...marks: ({ number: number; mark: string } | null)[]) {
     const where = await threeDatabases();
     await withDatabases(where, async ({ all }) => {
@@ -84,32 +84,41 @@ describe('where a database is not the one that its binding says', () => {
         const mark = marks[index];
         if (mark) await db.insert(identity).values({ ...mark, worker: 'usage' });
       }
-      await all[0]?.db.insert(homes).values({ user_id: 7, database: 0 });
+      await all[0]?.db.insert(homes).values([
+        { user_id: 7, database: 0 },
+        { user_id: 8, database: 1 },
+      ]);
     });
     return withDatabases(where, async (databases) => {
-      const list = await resultOf(databases, 'business', 'list').catch(({ message }: Error) => message);
-      return { list, key: await resultOf(databases, ...KEY).catch(({ message }: Error) => message) };
+      const said = (...args: string[]) => resultOf(databases, ...args).catch(({ message }: Error) => message);
+      return {
+        list: await said('business', 'list'),
+        keys: [await said(...KEY), await said('key', 'create', '--user', '8')],
+      };
     });
   }
   const mark = 'a';
-  const key = expect.objectContaining({ id: 1 });
+  const [key, inOther] = [expect.objectContaining({ id: 1 }), expect.objectContaining({ id: 1_000_000_001 })];
 
-  test('it is named, and the others are listed; what needs it fails', async () => {
+  test('it is named, and the others are listed; nothing is created for its owners', async () => {
     const exchanged = await resultsWith({ number: 0, mark }, { number: 2, mark }, { number: 1, mark });
     const failures = [
       'DB_1 (usage-DB_1) failed: it is the database DB_2',
       'DB_2 (usage-DB_2) failed: it is the database DB_1',
     ];
-    expect(exchanged).toEqual({ list: { businesses: [], failures }, key: failures.join('; ') });
+    expect(exchanged).toEqual({ list: { businesses: [], failures }, keys: [key, failures[0]] });
     const foreign = await resultsWith({ number: 0, mark }, { number: 1, mark: 'b' }, { number: 2, mark });
     const failure = 'DB_1 (usage-DB_1) failed: it is of another service than DB';
-    expect(foreign).toEqual({ list: { businesses: [], failures: [failure] }, key: failure });
+    expect(foreign).toEqual({ list: { businesses: [], failures: [failure] }, keys: [key, failure] });
+    const wrongFirst = await resultsWith({ number: 1, mark }, { number: 1, mark }, { number: 2, mark });
+    const failed = 'DB (usage-DB) failed: it is the database DB_1';
+    expect(wrongFirst).toEqual({ list: { businesses: [], failures: [failed] }, keys: [failed, failed] });
   });
 
   test('all works where the marks are right, or there are none yet', async () => {
     const right = await resultsWith({ number: 0, mark }, { number: 1, mark }, null);
-    expect(right).toEqual({ list: { businesses: [] }, key });
-    expect(await resultsWith()).toEqual({ list: { businesses: [] }, key });
+    expect(right).toEqual({ list: { businesses: [] }, keys: [key, inOther] });
+    expect(await resultsWith()).toEqual({ list: { businesses: [] }, keys: [key, inOther] });
   });
 });
 

@@ -9,6 +9,7 @@ import { createBusiness } from '../../src/cli/businesses.ts';
 import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { importHistory } from '../../src/cli/history.ts';
+import { homeForImport, homeOf } from '../../src/cli/homes.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { RUNS } from '../../src/cli/runs.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
@@ -147,17 +148,22 @@ class Run {
   readonly imported = new Map<string, number>();
   now = NOW;
 
-  /** Owners from before homes were claimed, with a business and a key each, and new ones without anything. */
+  /** Owners with a business and a key each, and new ones without anything. */
   async begin({ owners, new_owners }: World) {
     const first = user + 1;
     user += owners.length + new_owners.length;
     const made = owners.map(async ({ database, imported }, index) => {
       const user_id = first + index;
       const token = imported ? tokenOf(user_id, 'first') : undefined;
-      const home = (side: Side) => (side === 'one' ? one : at(homes, database));
+      const home = await inBoth((side) => {
+        const wanted = side === 'one' ? 0 : at(homes, database).number;
+        return token === undefined
+          ? homeOf(opened(side), user_id, wanted)
+          : homeForImport(opened(side), user_id, token, NOW, wanted);
+      });
       return Promise.all([
-        inBoth((side) => createBusiness(home(side), { ...FIELDS, user_id, token }, NOW)),
-        inBoth((side) => createKey(home(side), { user_id, name: 'first', expires_on: null }, NOW)),
+        inBoth((side) => createBusiness(home[side], { ...FIELDS, user_id, token }, NOW)),
+        inBoth((side) => createKey(home[side], { user_id, name: 'first', expires_on: null }, NOW)),
       ]);
     });
     for (const [index, { database }] of [...owners, ...new_owners].entries()) {
