@@ -80,13 +80,13 @@ test('the rate limits are those of wrangler.toml', () => {
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);
 });
 
-test('docs/operating.md saves the claims of a database and puts back those that are missing, without blocking it', () => {
+test('docs/operating.md saves the claims of DB, or takes them from the others, and puts them back, without blocking', () => {
   const [, restoring = ''] = read('docs/operating.md').split('\n## Restoring a database\n');
-  const [save, putBack] = all('docs/operating.md', /^ {3}```sh\n([^`]*)^ {3}```$/gm).filter((block) =>
+  const [save, putBack, take] = all('docs/operating.md', /^ *```sh\n([^`]*)^ *```$/gm).filter((block) =>
     block.includes('claims'),
   );
   expect(restoring).toContain(putBack);
-  expect(`${save}${putBack}`).not.toMatch(/d1 export|--file/);
+  expect(`${save}${putBack}${take}`).not.toMatch(/d1 export|--file/);
 
   // In place of wrangler: it executes the command on the file $DATABASE.
   const folder = mkdtempSync(join(tmpdir(), 'claims-'));
@@ -114,11 +114,29 @@ test('docs/operating.md saves the claims of a database and puts back those that 
     const [before, restored] = [database('before'), database('restored')];
     const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
     before.exec(`insert into homes ${listed} i, i % 62 from n;
-      insert into imported_tokens ${listed} printf('%064x', i), i, i = 7 from n`); // the others count as used
+      insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of them count as used
     restored.exec(`insert into homes values (7, 7); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`);
     shell(save ?? '', 'before');
     shell(putBack ?? '', 'restored');
     expect(claims(restored)).toEqual(claims(before));
+
+    rmSync(join(folder, 'claims.sql'));
+    for (const part of readdirSync(folder).filter((name) => name.startsWith('claims-'))) rmSync(join(folder, part));
+    const [other, rebuilt] = [database('other'), database('rebuilt')];
+    other.exec(`insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+        ${listed} 61000000000 + i, i / 2, '', '', '', 1, '', printf('%024d', i), 'active', '', '' from n;
+      insert into api_keys (id, user_id, name, hash, last_four, created_at)
+        ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', '' from n;
+      insert into retired_tokens ${listed} printf('%064x', i) from n`);
+    rebuilt.exec('insert into homes values (7, 7)');
+    shell(take ?? '', 'other');
+    shell(putBack ?? '', 'rebuilt');
+    expect(claims(rebuilt)).toEqual([
+      Array.from({ length: 651 }, (_, user_id) => ({ user_id, database: user_id === 7 ? 7 : 61 })),
+      Array.from({ length: 700 }, (_, index) => {
+        return { hash: (index + 1).toString(16).padStart(64, '0'), user_id: 0, retriable: 0 };
+      }),
+    ]);
   } finally {
     rmSync(folder, { recursive: true });
   }

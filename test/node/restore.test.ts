@@ -399,20 +399,24 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   const copy = newFolder();
   cpSync(state, copy, { recursive: true });
   const token = 'Token-of-another-system-1';
-  const [, statement = ''] =
-    /--command "\n(\s*select 'insert or ignore into homes.*?)" \|/s.exec(read(OPERATING)) ?? [];
-  const claims = async (databases: Databases) => [
-    await rowsOf(databases, 'homes'),
-    (await rowsOf(databases, 'imported_tokens')).map(({ user_id }) => user_id),
-  ];
+  const [save = '', take = ''] = [
+    ...read(OPERATING).matchAll(/--command "\n(\s*select 'insert or ignore into homes[^"]*)" \|/g),
+  ].map(([, statement]) => statement);
+  const linesOf = async ({ db }: Databases['first'], statement: string) =>
+    (await db.$client.prepare(statement).all<{ line: string }>()).results.map(({ line }) => line);
+  const claims = async (databases: Databases) => ({
+    homes: await rowsOf(databases, 'homes'),
+    tokens: (await rowsOf(databases, 'imported_tokens')).length,
+  });
   const create = [
     ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
     ...['--site', 'https://acme.example', '--country', '1', '--size', 'small', '--database', '1', '--token', token],
   ];
+  const claimed = { homes: [{ user_id: 7, database: 1 }], tokens: 1 };
   const saved = await withDatabases(where, async (databases) => {
     await resultOf(databases, ...create);
-    expect(await claims(databases)).toEqual([[{ user_id: 7, database: 1 }], [7]]);
-    return (await databases.first.db.$client.prepare(statement).all<{ line: string }>()).results;
+    expect(await claims(databases)).toEqual(claimed);
+    return linesOf(databases.first, save);
   });
   // Only DB is restored. Its file is the one that a state with one database has.
   const files = { cwd: newDatabase(), exclude: (name: string) => name.endsWith('metadata.sqlite') };
@@ -420,11 +424,33 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   for (const name of globSync(`${file}*`, { cwd: state })) rmSync(join(state, name));
   for (const name of globSync(`${file}*`, { cwd: copy })) cpSync(join(copy, name), join(state, name));
   await withDatabases(where, async (databases) => {
-    expect(await claims(databases)).toEqual([[], []]);
-    expect((await resultOf(databases, 'business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
-    for (const { line } of saved) await databases.first.db.$client.prepare(line).run();
-    expect(await claims(databases)).toEqual([[{ user_id: 7, database: 1 }], [7]]);
-    const other = create.map((word) => (word === '7' ? '8' : word));
-    await expect(resultOf(databases, ...other)).rejects.toThrow(new Error('This token is already in use.'));
+    const run = (...args: (string | number)[]) => resultOf(databases, ...args.map(String));
+    const execute = (sql: string) => databases.first.db.$client.prepare(sql).run();
+    expect(await claims(databases)).toEqual({ homes: [], tokens: 0 });
+    expect((await run('business', 'list')).businesses).toMatchObject([{ user_id: 7, token }]);
+    const taken = (await Promise.all(databases.all.map((database) => linesOf(database, take)))).flat();
+
+    // What happens if something is created first, and how it is mended.
+    const newKey = () => run('key', 'create', '--user', 7);
+    const { id: strayKey } = await newKey();
+    expect(strayKey).toBe(1); // of DB
+    const forOther = create.map((word) => ({ 7: '8', 1: '2' })[word] ?? word);
+    const { business: stray } = await run(...forOther);
+    expect(stray).toMatchObject({ user_id: 8, token });
+    await run('key', 'revoke', strayKey);
+    await run('business', 'delete', stray.id, '--confirm', 'Acme');
+    expect(read(OPERATING)).toContain('`update homes set database = 1 where user_id = 7`');
+    await execute('update homes set database = 1 where user_id = 7');
+    expect((await newKey()).id).toBe(1_000_000_001);
+
+    for (const [index, lines] of [saved, taken].entries()) {
+      await execute('delete from homes');
+      await execute('delete from imported_tokens');
+      for (const line of lines) await execute(line);
+      expect(await claims(databases)).toEqual(claimed);
+      expect((await newKey()).id).toBe(1_000_000_002 + index);
+      const inUse = new Error('This token is already in use.');
+      for (const again of [create, forOther]) await expect(run(...again)).rejects.toThrow(inUse);
+    }
   });
 });
