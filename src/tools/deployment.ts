@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
 import { isLoggedOut, LOGIN } from '../cli/login.ts';
 import { boundIn } from '../cli/open.ts';
+import { numberOf } from '../core/database.ts';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
@@ -49,23 +50,20 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
     return read<Answer>(label, ['d1', 'execute', binding, '--remote', '--command', sql]).at(-1)?.results ?? [];
   }
 
-  /** The databases that the deployed versions of the Worker use, by binding; some may be deleted. Null if it is not deployed. */
-  function liveDatabases(): Map<string, string[]> | null {
+  /** The databases of the service that the deployed versions of the Worker use. None if it is not deployed. */
+  function usedDatabases(): { binding: string; id: string }[] {
     const status = run(['deployments', 'status', '--json'], 'read');
     if (!status.done) {
-      if (NOT_DEPLOYED.test(status.output)) return null;
+      if (NOT_DEPLOYED.test(status.output)) return [];
       throw failed(`The Worker ${worker}: ${status.output}`);
     }
     const { versions } = JSON.parse(status.stdout) as { versions: { version_id: string }[] };
-    const live = new Map<string, string[]>();
-    for (const { version_id } of versions) {
+    return versions.flatMap(({ version_id }) => {
       type Version = { resources: { bindings: { type: string; name: string; id: string }[] } };
       const { resources } = read<Version>(`The Worker ${worker}`, ['versions', 'view', version_id]);
-      for (const { type, name, id } of resources.bindings) {
-        if (type === 'd1') live.set(name, [...(live.get(name) ?? []), id]);
-      }
-    }
-    return live;
+      const databases = resources.bindings.filter(({ type, name }) => type === 'd1' && numberOf(name) !== null);
+      return databases.map(({ name, id }) => ({ binding: name, id }));
+    });
   }
 
   if (missingLimits.length > 0)
@@ -74,22 +72,26 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
     );
 
   const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
-  const live = liveDatabases();
+  // Of a database that was deleted since, there is no name.
+  const used = usedDatabases().map(({ binding, id }) => {
+    return { binding, name: listed.find(({ uuid }) => uuid === id)?.name };
+  });
   let homes: number[] = [];
   const found = databases.map((database): Found => {
     const { number, name, label, binding } = database;
     const exists = listed.some((other) => other.name === name);
-    const used = live?.get(binding);
+    const live = used.filter((other) => other.binding === binding);
     const tables = exists ? rowsOf<{ name: string }>(database, TABLES).map(({ name }) => name) : [];
     const [state] = tables.includes('businesses') ? rowsOf<State>(database, stateSql(tables)) : [];
     const { lastId = null, identity = null, homes: here = null } = state ?? {};
     if (number === 0 && here !== null) homes = JSON.parse(here);
     return {
       ...{ number, name, label, exists, tables, lastId, identity: identity && JSON.parse(identity) },
-      live: used === undefined ? null : listed.filter(({ uuid }) => used.includes(uuid)).map(({ name }) => name),
+      live: live.length === 0 ? null : live.flatMap(({ name }) => name ?? []),
     };
   });
-  const problem = problemWith(found, homes, { name: worker, isDeployed: live !== null });
+  const existing = used.flatMap(({ binding, name }) => (name === undefined ? [] : [{ binding, name }]));
+  const problem = problemWith(found, homes, worker, existing);
   if (problem !== null) throw new Error(`${problem}: nothing was changed.`);
 
   const mark = markOf(found) ?? randomBytes(16).toString('hex');
@@ -118,7 +120,7 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
 }
 
 const NO_OPERATOR_KEY =
-  'The service has no operator key. With one, your servers can act for every business: npm run -s admin -- operator-key create';
+  'The service has no operator key. With one, your servers can record for every business: npm run -s admin -- operator-key create --record';
 
 /** Without the tables of D1 and SQLite. */
 const TABLES =

@@ -1,6 +1,6 @@
 // Whether the databases that a deployment finds are the ones that it is for: an error in a name must never put an empty database, or
 // that of another, in the place of one with owners.
-import { bindingOf, databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
+import { bindingOf, databaseOfId, IDS_PER_DATABASE, numberOf } from '../core/database.ts';
 import type { identity } from '../db/schema.ts';
 
 export type Identity = typeof identity.$inferSelect;
@@ -22,8 +22,8 @@ export type Found = {
   identity: Identity | null;
 };
 
-/** The Worker that is deployed: whether it was before. */
-export type Target = { name: string; isDeployed: boolean };
+/** A database that the deployed Worker has under a binding. */
+export type Used = { binding: string; name: string };
 
 /** Whether a database is not there, or has no tables yet. */
 const isNew = ({ tables }: Found): boolean => !tables.includes('businesses');
@@ -33,10 +33,13 @@ const emptiness = ({ exists }: Found): string => (exists ? 'is empty' : 'does no
 
 /**
  * Why the databases cannot be those of the Worker, in one line; null if they can. `homes` are the numbers of the databases in which
- * owners are.
+ * owners are; `used` is what the deployed Worker uses.
  */
-export function problemWith(databases: Found[], homes: number[], worker: Target): string | null {
+export function problemWith(databases: Found[], homes: number[], worker: string, used: Used[]): string | null {
   const bound = new Set(databases.map(({ number }) => number));
+  const released = used.find(({ binding }) => !bound.has(numberOf(binding) ?? 0));
+  if (released !== undefined)
+    return `The Worker ${worker} uses ${released.name} as ${released.binding}, which the configuration does not bind`;
   const unbound = homes.filter((home) => !bound.has(home)).map(bindingOf);
   if (unbound.length > 0)
     return `Owners have their data in ${unbound.join(', ')}, which the configuration does not bind`;
@@ -48,13 +51,12 @@ export function problemWith(databases: Found[], homes: number[], worker: Target)
   return first === undefined ? null : problemOfFirst(first, others, worker);
 }
 
-function problemOf(found: Found, homes: number[], worker: Target, marked: Found | undefined): string | null {
+function problemOf(found: Found, homes: number[], worker: string, marked: Found | undefined): string | null {
   const { number, name, label, live, tables, lastId, identity } = found;
   const other = live?.find((used) => used !== name);
-  if (other !== undefined) return `The Worker ${worker.name} uses ${other} as ${bindingOf(number)}, not ${name}`;
+  if (other !== undefined) return `The Worker ${worker} uses ${other} as ${bindingOf(number)}, not ${name}`;
   if (identity !== null) {
-    if (identity.worker !== worker.name)
-      return `${label} is a database of the Worker ${identity.worker}, not of ${worker.name}`;
+    if (identity.worker !== worker) return `${label} is a database of the Worker ${identity.worker}, not of ${worker}`;
     if (identity.number !== number) return `${label} is the database ${bindingOf(identity.number)} of the service`;
     if (identity.mark !== marked?.identity?.mark)
       return `${label} and ${marked?.label} are databases of different services`;
@@ -62,6 +64,8 @@ function problemOf(found: Found, homes: number[], worker: Target, marked: Found 
   if (isNew(found) && tables.length > 0)
     return `${label} has tables that are not of this service: ${tables.join(', ')}`;
   if (lastId && databaseOfId(lastId) !== number) return `${label} has the ids of ${bindingOf(databaseOfId(lastId))}`;
+  if (identity === null && wasUsed(found) && !live?.includes(name))
+    return `${label} is in use, but not by the Worker ${worker}`;
   // The database that the Worker uses may be empty: a claim whose command was interrupted stays.
   if (number !== 0 && !live?.includes(name) && homes.includes(number) && !wasUsed(found))
     return `Owners have their data in ${bindingOf(number)}, but ${label} ${emptiness(found)}`;
@@ -69,16 +73,11 @@ function problemOf(found: Found, homes: number[], worker: Target, marked: Found 
 }
 
 /** DB is in every service: an empty one can only be that of the first deployment. */
-function problemOfFirst(first: Found, others: Found[], worker: Target): string | null {
-  if (isNew(first)) {
-    const other = others.find(({ exists }) => exists);
-    if (other !== undefined) return `${first.label} ${emptiness(first)}, but ${other.label} exists`;
-    if (first.live !== null)
-      return `${first.label} ${emptiness(first)}, but the Worker ${worker.name} is deployed already`;
-  } else if (first.identity === null && wasUsed(first) && !worker.isDeployed) {
-    return `${first.label} is in use, but the Worker ${worker.name} is not deployed`;
-  }
-  return null;
+function problemOfFirst(first: Found, others: Found[], worker: string): string | null {
+  if (!isNew(first)) return null;
+  const other = others.find(({ exists }) => exists);
+  if (other !== undefined) return `${first.label} ${emptiness(first)}, but ${other.label} exists`;
+  return first.live && `${first.label} ${emptiness(first)}, but the Worker ${worker} is deployed already`;
 }
 
 /** The mark of the service, if one of its databases has it. */

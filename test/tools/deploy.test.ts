@@ -43,6 +43,8 @@ class Account {
   databases = new Map<string, DatabaseSync>();
   /** The databases that each deployed Worker uses, by binding. */
   readonly workers = new Map<string, [string, DatabaseSync | undefined][]>();
+  /** What the version before uses, which some of the visitors get. */
+  oldVersion: [string, DatabaseSync | undefined][] = [];
   isLoggedIn = true;
   secrets = ['OPERATOR_KEY_2'];
   /** All that wrangler was called with. */
@@ -98,12 +100,13 @@ class Account {
     if (command === 'whoami') return { out: JSON.stringify({ loggedIn: this.isLoggedIn }) };
     if (command === 'deployments') {
       if (live === undefined) return { error: 'This Worker does not exist on your account. [code: 10007]' };
-      return { out: JSON.stringify({ versions: [{ version_id: 'v1', percentage: 100 }] }) };
+      return { out: JSON.stringify({ versions: [{ version_id: 'old' }, { version_id: 'new' }] }) };
     }
     if (command === 'secret')
       return { out: JSON.stringify(this.secrets.map((name) => ({ name, type: 'secret_text' }))) };
     if (command === 'versions') {
-      const bindings = (live ?? []).map(([name, database]) => ({ type: 'd1', name, id: this.uuidOf(database) }));
+      const version = third === 'old' ? this.oldVersion : (live ?? []);
+      const bindings = version.map(([name, database]) => ({ type: 'd1', name, id: this.uuidOf(database) }));
       const others = [{ type: 'assets', name: 'ASSETS' }];
       return { out: JSON.stringify({ id: third, resources: { bindings: [...bindings, ...others] } }) };
     }
@@ -239,7 +242,7 @@ describe('npm run deploy', () => {
     const account = deployed(ONE);
     account.secrets = ['OTHER', 'OPERATOR_KEY_10'];
     const line =
-      'The service has no operator key. With one, your servers can act for every business: npm run -s admin -- operator-key create\n';
+      'The service has no operator key. With one, your servers can record for every business: npm run -s admin -- operator-key create --record\n';
     expect(account.deploy(ONE)).toMatchObject({ code: 0, stdout: line });
     // It is only a hint.
     expect(account.deploy(ONE, { fault: { at: 'secret list' } })).toMatchObject({ code: 0, stdout: '', stderr: '' });
@@ -342,13 +345,13 @@ describe('npm run deploy changes nothing where', () => {
     [
       'a binding has another number',
       THREE.replace('"DB_1"', '"DB_3"'),
-      'Owners have their data in DB_1, which the configuration does not bind',
+      'The Worker usage uses usage-DB_1 as DB_1, which the configuration does not bind',
       'Owners have their data in DB_1, which the configuration does not bind',
     ],
     [
       'a database with an owner is not bound',
       TOML + block('DB') + block('DB_2'),
-      'Owners have their data in DB_1, which the configuration does not bind',
+      'The Worker usage uses usage-DB_1 as DB_1, which the configuration does not bind',
       'Owners have their data in DB_1, which the configuration does not bind',
     ],
     [
@@ -392,7 +395,7 @@ describe('npm run deploy changes nothing where', () => {
   test('a part of the visitors has a version with another database', () => {
     const account = deployed(ONE);
     account.databases.set('old', new DatabaseSync(':memory:'));
-    account.workers.get('usage')?.push(['DB', account.databases.get('old')]);
+    account.oldVersion = [['DB', account.databases.get('old')]];
     expect(account.deploy(ONE)).toEqual(nothing('The Worker usage uses old as DB, not usage-DB'));
   });
 
@@ -441,14 +444,45 @@ describe('npm run deploy changes nothing where', () => {
     expect(account.deploy(second)).toEqual(nothing('The Worker usage uses usage-DB_1 as DB_1, not usage-DB_2'));
     account.workers.clear();
     expect(account.deploy(first)).toEqual(nothing('usage-DB_1 (DB) has the ids of DB_1'));
-    expect(account.deploy(second)).toEqual(nothing('Owners have their data in DB_1, but usage-DB_2 (DB_1) is empty'));
+    expect(account.deploy(second)).toEqual(nothing('usage-DB (DB) is in use, but not by the Worker usage'));
   });
 
   test('a copy of an earlier version has another name, and the database of the first', () => {
     const account = undeployed(['usage-DB'], OLD);
     account.addOwner(7, 0, NAMES);
-    const line = 'usage-DB (DB) is in use, but the Worker copy is not deployed';
+    const line = 'usage-DB (DB) is in use, but not by the Worker copy';
     expect(account.deploy(ONE.replace('name = "usage"', 'name = "copy"'))).toEqual(nothing(line));
+  });
+
+  test('a database without a mark is that of a copy, whatever it is bound as', () => {
+    const other = (account: Account, ...names: string[]) => {
+      for (const name of names) {
+        account.databases.set(name, new DatabaseSync(':memory:'));
+        account.migrate(name, UNMARKED);
+      }
+      account.addOwner(9, names.length - 1, names);
+      return account;
+    };
+    const line = (label: string) => nothing(`${label} is in use, but not by the Worker usage`);
+    // As another database, and in the place of one that was deleted.
+    const added = other(deployed(ONE), 'copy', 'copy-1');
+    expect(added.deploy(ONE + block('DB_1', 'copy-1'))).toEqual(line('copy-1 (DB_1)'));
+    // With a first deployment, and with a Worker that has only a secret.
+    const first = other(new Account(), 'copy');
+    expect(first.deploy(TOML + block('DB', 'copy'))).toEqual(line('copy (DB)'));
+    first.workers.set('usage', []);
+    expect(first.deploy(TOML + block('DB', 'copy'))).toEqual(line('copy (DB)'));
+    const second = other(new Account(), 'copy', 'copy-1');
+    expect(second.deploy(named({ DB: 'copy', DB_1: 'copy-1' }))).toEqual(line('copy-1 (DB_1)'));
+  });
+
+  test('a database is taken away, and the claims of the owners are lost', () => {
+    const account = deployed();
+    account.database('usage-DB').exec('delete from homes');
+    const line = 'The Worker usage uses usage-DB_2 as DB_2, which the configuration does not bind';
+    expect(account.deploy(TOML + block('DB') + block('DB_1'))).toEqual(nothing(line));
+    account.databases.delete('usage-DB_2');
+    expect(account.deploy(TOML + block('DB') + block('DB_1'))).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('a database has an id, which could be that of another', () => {
