@@ -23,7 +23,7 @@ const workerOptions = {
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
   'test/{access,after-response,businesses,changes,commands,concurrency,cost,databases,deadline,guard,health,keys,limits}.test.ts',
-  'test/{last-use,operations,operator,origin,purge,record,refused-origins,statements,tokens,usage}.test.ts',
+  'test/{last-use,operations,operator,operator-keys,origin,purge,record,refused-origins,statements,tokens,usage}.test.ts',
 ];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',

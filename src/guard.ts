@@ -3,9 +3,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
-import { type Credential, credentialOf } from './core/credential.ts';
+import { credentialOf } from './core/credential.ts';
 import { databaseFor } from './core/database.ts';
-import { malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
+import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
 import { isInvalidity, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
@@ -73,13 +73,25 @@ function guardWith(
     logEntry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
     const ownOrigin = ownOriginOf(c.req.url);
     const origin = originOf(c.req.raw.headers, ownOrigin);
-    const role = credential?.kind === 'operator' ? await operatorRoleOf(c, credential) : null;
+    const role = credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null;
+    const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
     // The operator's back end sends all its requests from one address.
-    if (role === null && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
+    if (!isFromServer && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
     if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers) ? 'malformed' : 'missing');
     const { kind, text } = credential;
-    if (kind === 'operator' && role === null) throw new Unauthenticated('unknown');
+    if (kind === 'operator' && role === null) {
+      logMalformedSecrets(c);
+      throw new Unauthenticated('unknown');
+    }
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
+    const { operation, isRepeatable } = operationOf(c, body);
+    const request = { operation, business_id: business_id || null, origin };
+    // Before the limit of the key: what pages send must not stop the servers.
+    const refusal = role && operatorRefusal(role, operation, isFromServer);
+    if (refusal) {
+      logEntry.call = request;
+      throw denied(refusal, { operation, origin, credential });
+    }
     if (await isCredentialLimited(c.env, credential, origin, business_id)) throw tooMany();
 
     // The businesses of all databases are listed one database after the other.
@@ -89,7 +101,6 @@ function guardWith(
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw new Unauthenticated('unbound_database');
     logEntry.database = binding;
-    const { operation, isRepeatable } = operationOf(c, body);
     const now = c.get('clock')();
     const deadline = Date.now() + DATABASE_TIMEOUT_MS;
     const caller =
@@ -97,9 +108,7 @@ function guardWith(
         ? { kind, name: `operator (…${text.slice(-4)})` }
         : { kind, lookupValue: kind === 'key' ? await credential.hash() : text };
     const call: Call = { operation, credential: caller, business_id, origin, ownOrigin, now, deadline };
-    logEntry.call = { operation, business_id: business_id || null, origin };
-    const refusal = role && operatorRefusal(role, operation, c.req.raw.headers);
-    if (refusal) throw denied(refusal, call);
+    logEntry.call = request;
     let isPermitted = false;
     const ask: Ask = async (read, steps) => {
       const sent = Date.now();
@@ -138,13 +147,14 @@ function guardWith(
   });
 }
 
-/** The role of an operator key; null if it is unknown. A secret that is malformed spoils no other, and is logged. */
-async function operatorRoleOf(c: Context<Recorded>, credential: Credential): Promise<OperatorRole | null> {
-  const role = roleOf(await credential.hash(), c.env);
-  for (const name of malformedSecrets(c.env)) {
-    c.get('log').error({ operation: 'operator_key', error: `${name} must be full: or record: and 64 hex digits` });
-  }
-  return role;
+/** A secret in another form spoils no other. Whoever tries its key finds the reason in the log. */
+function logMalformedSecrets(c: Context<Recorded>): void {
+  const names = malformedSecrets(c.env);
+  if (names.length === 0) return;
+  c.get('log').error({
+    operation: 'operator_key',
+    error: `${names.join(', ')} must be full: or record: and 64 hex digits`,
+  });
 }
 
 /** The first id that a list of all businesses can have, whatever `after` is: the guard has not read the query yet. */

@@ -10,6 +10,7 @@ import {
   limit,
   line,
   role,
+  slot,
   status,
   text,
   token,
@@ -115,8 +116,8 @@ export const COMMANDS = {
     arguments: { ID },
   },
   'operator-key create': {
-    does: 'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records',
-    optional: { record: flag },
+    does: 'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records, and --slot for another one beside it',
+    optional: { record: flag, slot: slot('2') },
     isOffline: true,
   },
   'database list': {

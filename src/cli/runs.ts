@@ -1,5 +1,6 @@
 // The operator's commands: what each runs. What it takes, and so the types of its values, is in commands.ts, under the same name.
 import { readFile } from 'node:fs/promises';
+import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { checkOrigin } from './access.ts';
 import {
@@ -127,7 +128,8 @@ export const RUNS: Record<CommandName, Runner> = {
   'key revoke': async (databases, { ID }, now) => ({
     key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
   }),
-  'operator-key create': (_, { record = false }) => createOperatorKey(record ? 'record' : 'full'),
+  'operator-key create': (_, { record = false, slot = OPERATOR_SECRETS[0] }) =>
+    createOperatorKey(record ? 'record' : 'full', slot),
   'database list': (databases, _, now) =>
     listed(databases, 'databases', async (database) => [await summaryOf(database, addDays(dayOf(now), -1))]),
 } satisfies { [N in CommandName]: Runner<GivenTo<N>> };

@@ -2,6 +2,7 @@
 import { isImportable } from '../core/credential.ts';
 import { BINDINGS, bindingOf } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { dayOf, isDay } from '../core/time.ts';
@@ -35,6 +36,11 @@ export const databaseCount = value('be a number from 1 to 62', (text) => {
   const number = idOf(text);
   return number !== null && number <= BINDINGS.length ? number : null;
 });
+/** The secret of an operator key, by its number. */
+export const slot = value(
+  'be a number from 1 to 4',
+  (text) => OPERATOR_SECRETS.find((name) => name === `OPERATOR_KEY_${text}`) ?? null,
+);
 /** A number, or `none`. */
 export const limit = value('be a number of uses, or none', (text) => {
   if (text === 'none') return text;

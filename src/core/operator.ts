@@ -2,7 +2,7 @@
 import { type Operation, POLICY, type Refusal } from './policy.ts';
 
 /** `full` may do whatever an API key may, for every business. `record` reads usage and records uses, and nothing else. */
-export const OPERATOR_ROLES = ['full', 'record'] as const;
+export const OPERATOR_ROLES = ['full', 'record'] as const; // from wide to narrow
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** The secrets: one is replaced while another works. */
@@ -18,14 +18,17 @@ const SECRET = /^(full|record):[0-9a-f]{64}$/;
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
-/** The role of the operator key with this hash. Null if no secret has it. */
+/** The role of the operator key with this hash: the narrower one if it has two. Null if no secret has it. */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
-  return OPERATOR_ROLES.find((role) => texts.includes(secretTextOf(role, hash))) ?? null;
+  return OPERATOR_ROLES.findLast((role) => texts.includes(secretTextOf(role, hash))) ?? null;
 }
 
-/** Why the operator may not make a call, without a look at its business. A key that is used from a page is found out on the first day. */
-export function operatorRefusal(role: OperatorRole, operation: Operation, headers: Headers): Refusal | null {
-  if (headers.has('Origin') || headers.has('Sec-Fetch-Site')) return 'operator_key_in_page';
+/** Whether a browser sends a request for a page: it adds one of these headers or both (Fetch, §3.1; Fetch Metadata, §2). */
+export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
+
+/** Why the operator may not make a call, whatever its business. A key that is used from a page is found out on the first day. */
+export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
+  if (!isFromServer) return 'operator_key_in_page';
   return role === 'record' && !POLICY[operation].allowsRecordKey ? 'record_only_key' : null;
 }

@@ -25,8 +25,8 @@ export const businessWithEntries = statement([], (permission) =>
 )({});
 
 /**
- * Reads the verdict and the `limit` businesses of the key, or all for the operator, after the one with the id `after`, by id: of each whether its usage is denied
- * from here, and if not, the business, its limits, and the counts from the day `from` on.
+ * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
+ * each whether its usage is denied from here, and if not, the business, its limits, and the counts from the day `from` on.
  */
 export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) => {
   // A key for one business has a range of one id.

@@ -56,7 +56,7 @@ const { charts, shop, api_key, other } = await withDatabases({ 'persist-to': per
 
 // The page shows the first of them, in a folder that is not the deployed one.
 const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
-const { operator_key, secret } = await createOperatorKey('full');
+const { operator_key, secret } = await createOperatorKey('full', OPERATOR_SECRETS[0]);
 const variable = `${OPERATOR_SECRETS[0]}:${secret}`;
 const server = spawn(
   'wrangler',

@@ -52,8 +52,8 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
   'operator-key create': [
-    'operator-key create [--record]',
-    'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records',
+    'operator-key create [--record] [--slot 2]',
+    'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records, and --slot for another one beside it',
   ],
   'database list': [
     'database list',

@@ -83,13 +83,16 @@ describe.concurrent('the command line', () => {
 
   test('creates operator keys without a database, each with the secret that the Worker knows it by', async () => {
     const state = join(newFolder(), 'none');
-    for (const [role, ...options] of [['full'], ['record', '--record']] as const) {
+    for (const [role, slot, ...options] of [
+      ['full', 1],
+      ['record', 2, '--record', '--slot', '2'],
+    ] as const) {
       const { code, stdout, stderr } = await admin('operator-key', 'create', ...options, '--persist-to', state);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const { operator_key, ...answer } = JSON.parse(stdout);
       expect(operator_key).toMatch(/^bua_op_[0-9A-Za-z]{43}$/);
       const secret = `${role}:${createHash('sha256').update(operator_key).digest('hex')}`;
-      expect(answer).toEqual({ role, secret, store: `echo ${secret} | npx wrangler secret put OPERATOR_KEY_1` });
+      expect(answer).toEqual({ role, secret, store: `echo ${secret} | npx wrangler secret put OPERATOR_KEY_${slot}` });
     }
     expect(existsSync(state)).toBe(false);
   });

@@ -61,6 +61,9 @@ export function refusedKeyWords(failure: Failure): string {
   if (failure.code === 'record_only_key') {
     return 'This key is only for recording uses, and cannot be used here. Ask whoever runs the service for another one.';
   }
+  if (failure.code === 'operator_key_in_page') {
+    return 'This is an operator key, which works only on servers. Sign in with an API key: it starts with bua_sk_.';
+  }
   if (failure.status === 403) {
     return 'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.';
   }
