@@ -8,6 +8,7 @@ import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import {
+  addFormerToken,
   addSite,
   BASE,
   type CallOptions,
@@ -358,6 +359,34 @@ describe('docs/performance.md, "What each operation costs":', () => {
         expect((await list(options)).rows_read).toBeLessThanOrEqual(35 * limit);
       }
       expect((await list({ origin: 'https://a.b.c.d.shop.example' })).rows_read).toBeLessThanOrEqual(45 * limit);
+    }
+  });
+
+  test('a business reads the sites, 2 rows for each former token and 6 more, and with limits the days of the month', async () => {
+    // Its rows are behind those of the owner: a search by index reads the next one, too.
+    const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
+    await addFormerToken(next);
+    await fill([next], 1);
+    const most = async (rows: number) => {
+      for (const options of [{}, { origin: BASE }, { origin: 'https://s3.example' }]) {
+        const { rows_read, rows_written } = await costOf('GET', `/api/v1/business/${owner.id}`, undefined, options);
+        expect(rows_read).toBeLessThanOrEqual(SITES + rows);
+        expect(rows_written).toBe(0);
+      }
+    };
+    await most(6);
+    for (let former = 1; former <= 5; former++) {
+      await addFormerToken(owner);
+      await most(2 * former + 6);
+    }
+    for (const [daily_limit, monthly_limit, rows] of [
+      [1, null, 1],
+      [null, 1, 15 + 1], // today is the 15th
+      [1, 1, 15 + 2],
+      [null, null, 0],
+    ] as const) {
+      await owner.db.update(businesses).set({ daily_limit, monthly_limit }).where(eq(businesses.id, owner.id));
+      await most(2 * 5 + 6 + rows);
     }
   });
 

@@ -36,7 +36,7 @@ describe('OPTIONS', () => {
 
 describe('an unknown path', () => {
   test.each([
-    ...['/', '/api', '/api/v1', '/api/v1/business/1', '/api/v1/business/usage', '/api/v1/business/usage/'],
+    ...['/', '/api', '/api/v1', '/api/v1/business/1/2', '/api/v1/business/usage', '/api/v1/business/usage/'],
     ...[
       '/api/v1/business/usage/1//',
       '/api/v1/business/1/access//',
@@ -62,7 +62,8 @@ describe('an unknown path', () => {
 
 test('`usage` is never the id of a business: below it are usage operations only', async () => {
   for (const method of ['GET', 'POST', 'DELETE']) {
-    for (const path of ['/api/v1/business/usage/access/5', '/api/v1/business/usage/1/access']) {
+    for (const below of ['', '/', '/access/5', '/1/access']) {
+      const path = `/api/v1/business/usage${below}`;
       const answer = await call(method, path, { as: SECRET });
       expect({ path, status: answer.status, text: answer.text }).toEqual({
         path,
@@ -75,8 +76,9 @@ test('`usage` is never the id of a business: below it are usage operations only'
 
 describe('one slash at the end', () => {
   test('does not count for GET, HEAD and POST', async () => {
-    const { key, usage, access } = await newBusiness();
-    const asked = { GET: [usage, access, '/api/v1/business', '/api/v1/openapi.json'], HEAD: [usage], POST: [usage] };
+    const { id, key, usage, access } = await newBusiness();
+    const paths = [usage, access, `/api/v1/business/${id}`, '/api/v1/business', '/api/v1/openapi.json'];
+    const asked = { GET: paths, HEAD: [usage], POST: [usage] };
     for (const [method, paths] of Object.entries(asked)) {
       for (const path of paths) expect((await call(method, `${path}/`, { as: key })).status).toBe(200);
     }
@@ -100,6 +102,7 @@ describe('one slash at the end', () => {
 describe('a known path with another method', () => {
   test.each([
     ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
+    ['POST', '/api/v1/business/1', 'GET, HEAD'],
     ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['GET', '/api/v1/business/1/access/2', 'DELETE'],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
-import { businessesAfter, businessWithEntries } from '../src/db/business.ts';
+import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
@@ -73,6 +73,11 @@ test('of access domains', async () => {
   const stored = business.home.d1.prepare('select min(id) as id from access where business_id = ?').bind(business.id);
   await expectFields(readVerdict, REFUSAL, removeEntry(Number(await stored.first('id'))), removed, business);
   await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);
+});
+
+test('of a business in full', async () => {
+  const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, former_tokens: true } as const;
+  await expectFields(businessInFull, read, {}, {});
 });
 
 test('of tokens', async () => {

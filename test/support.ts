@@ -3,6 +3,7 @@
 import { createExecutionContext, type D1Migration, waitOnExecutionContext } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
 import { Databases } from '../src/cli/databases.ts';
@@ -12,7 +13,7 @@ import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
-import { access, apiKeys, dailyUsage } from '../src/db/schema.ts';
+import { access, apiKeys, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
@@ -223,6 +224,17 @@ export async function addSite(business_id: number, site: string): Promise<number
   const row = { business_id, site, created_at: stamp, updated_at: stamp };
   const [made] = await homeWith(business_id).db.insert(access).values(row).returning({ id: access.id });
   return made?.id ?? 0;
+}
+
+/** Stores a token that a business had before, behind its others; until the end of the next day, unless told. */
+export async function addFormerToken(
+  { id, db, home }: { id: number; db: Home['db']; home: Home },
+  expires_at = '2026-03-17T00:00:00.000000Z',
+): Promise<string> {
+  const token = newCredential('bua_pk_', home.number);
+  const place = (await db.$count(formerTokens, eq(formerTokens.business_id, id))) + 1;
+  await db.insert(formerTokens).values({ token, business_id: id, expires_at, place });
+  return token;
 }
 
 export async function setCount(business_id: number, day: string, count: number) {

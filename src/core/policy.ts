@@ -56,6 +56,7 @@ export const POLICY = {
   change_refused_origins: { ...CHANGE, resource: 'access', does: 'change refused origins' },
   rotate_token: { ...CHANGE, resource: 'access', does: 'rotate tokens', repeatable: false },
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
+  read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },
 } as const satisfies Record<string, Rule>;
 

@@ -5,6 +5,16 @@ import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { builder, type Statement } from './statement.ts';
+import { formerTokensOf } from './tokens.ts';
+import { standingOf } from './usage.ts';
+
+const businessAndEntries = {
+  business: jsonObject(businessColumns).as('business'),
+  entries: selectOne(
+    jsonList(jsonObject(getTableColumns(access))),
+    sql`from ${access} where ${access.business_id} = ${businesses.id}`,
+  ).as('entries'),
+};
 
 /**
  * Reads the verdict and, if the call is permitted, the business and its entries (in no particular order). A change can alter what is
@@ -12,13 +22,19 @@ import { builder, type Statement } from './statement.ts';
  */
 export const businessWithEntries = statement([], (permission) =>
   builder
+    .select({ ...verdictOf(permission), ...businessAndEntries })
+    .from(permission)
+    .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
+)({});
+
+/** Reads the same, and what the limits need and the former tokens that still work. */
+export const businessInFull = statement([], (permission) =>
+  builder
     .select({
       ...verdictOf(permission),
-      business: jsonObject(businessColumns).as('business'),
-      entries: selectOne(
-        jsonList(jsonObject(getTableColumns(access))),
-        sql`from ${access} where ${access.business_id} = ${businesses.id}`,
-      ).as('entries'),
+      ...businessAndEntries,
+      ...standingOf(permission),
+      former_tokens: formerTokensOf(sql`${businesses.id}`).as('former_tokens'),
     })
     .from(permission)
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),

@@ -18,8 +18,11 @@ export function jsonObject<Fields extends Record<string, Field>>(fields: Fields)
   return sql`json_object(${sql.join(members, sql`, `)})`;
 }
 
-/** The list of what `entry` is in each row. */
-export const jsonList = <F extends Field>(entry: F): SQL<Json<DataOf<F>[]>> => sql`json_group_array(${entry})`;
+/** The list of what `entry` is in each row, in the order of these columns if there are any. */
+export function jsonList<F extends Field>(entry: F, ...order: Column[]): SQL<Json<DataOf<F>[]>> {
+  const ordered = order.length === 0 ? sql`` : sql` order by ${sql.join(order, sql`, `)}`;
+  return sql`json_group_array(${entry}${ordered})`;
+}
 
 /** A subquery of one value. */
 export const selectOne = <T>(value: SQL<T>, from: SQL): SQL<T> => sql`(select ${value} ${from})`;

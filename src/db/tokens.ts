@@ -1,13 +1,23 @@
-// The statements that give a business a new token.
-import { and, desc, eq, sql } from 'drizzle-orm';
+// The statements that give a business a new token, and show those that it had before.
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { $call } from './call.ts';
 import { lastFour, recordChange } from './changes.ts';
 import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
-import { jsonObject, selectOne } from './json.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
 import { statement } from './permission.ts';
 import { businesses, formerTokens } from './schema.ts';
 import { builder } from './statement.ts';
 
 const MAX_FORMER_TOKENS = 5;
+
+/** The former tokens of a business that still work, as responses show them: the one that was replaced first comes first. */
+export function formerTokensOf(business_id: SQL) {
+  const { token, expires_at, place } = formerTokens;
+  return selectOne(
+    jsonList(jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at }), place, expires_at),
+    sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${expires_at} > ${$call.now}`,
+  );
+}
 
 const decideAlways = statement(['decision'], (permission, $) => decideIf(permission, $, sql`true`));
 const recordRotation = statement(['token', 'decision'], (permission, $) =>

@@ -50,8 +50,8 @@ function isLimitReached(permission: Permission) {
   return sql`coalesce(${today} >= ${permission.daily_limit}, 0) or coalesce(${month} >= ${permission.monthly_limit}, 0)`;
 }
 
-/** The limits, and the uses that count towards them before this one (core/limits.ts). */
-function standingOf(permission: Permission) {
+/** The limits, and the uses that count towards them so far (core/limits.ts). */
+export function standingOf(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;
   return { daily_limit, monthly_limit, today: today.as('today'), month: month.as('month') };

@@ -30,6 +30,9 @@ same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.to
 const LISTING = `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
 businesses, so it can list fewer and still have a \`next\`.`;
 
+const DETAILS = `The business with its registered domains, its limits, and the tokens that were replaced and still work: their last four
+characters, and when they stop. A read-only API key sees only the end of the token, too.`;
+
 const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
 last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;
 
@@ -134,6 +137,21 @@ const paths: ZodOpenApiPathsObject = {
         uses: { recorded: 2, duplicates: 0 },
       }),
       refusals: { ...service.LIMIT_REACHED, ...service.INVALID_USES, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/business/{business_id}': {
+    parameters: [businessId, origin],
+    get: guarded(['read_business'], {
+      operationId: 'readBusiness',
+      summary: 'Read a business',
+      description: DETAILS,
+      success: ok('The business and all that belongs to it.', schemas.businessDetails, {
+        business: {
+          ...businessWith(SHOP),
+          limits: { daily: 1000, monthly: null, remaining: 996 },
+          former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
+        },
+      }),
     }),
   },
   '/api/v1/business/{business_id}/access': {

@@ -1,11 +1,11 @@
-// /api/v1/business: the businesses of a key, the token of one, and who changed what.
+// /api/v1/business: the businesses of a key, one of them, its token, and who changed what.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { BINDINGS, databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
-import { remainingOf } from '../core/limits.ts';
+import { remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
-import { businessesAfter, businessWithEntries, type ExaminedBusiness } from '../db/business.ts';
+import { businessesAfter, businessInFull, businessWithEntries, type ExaminedBusiness } from '../db/business.ts';
 import { changesBefore } from '../db/changes.ts';
 import { parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
@@ -16,19 +16,28 @@ import { guard } from '../guard.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { businessesQuery, changesQuery, rotationBody } from '../wire/requests.ts';
-import type { Business, Businesses, Changes, ListedBusiness } from '../wire/responses.ts';
+import type { Business, BusinessDetails, Businesses, Changes, Limits, ListedBusiness } from '../wire/responses.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */
 const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
   read_only ? `bua_pk_…${token.slice(-4)}` : token;
 
-/** The response that shows a business, with its entries by id. */
+/** A business with its entries by id. */
+const shownBusiness = (verdict: Verdict, business: BusinessRow, entries: Entry[]): Business => ({
+  ...business,
+  token: shownToken(business.token, verdict),
+  access_list: entries.sort((a, b) => a.id - b.id),
+});
+
+/** The response that shows a business, with its entries. */
 export const businessResponse = (c: ContextOf<Env>, verdict: Verdict, business: BusinessRow, entries: Entry[]) =>
-  success<Business>(c, {
-    ...business,
-    token: shownToken(business.token, verdict),
-    access_list: entries.sort((a, b) => a.id - b.id),
-  });
+  success<Business>(c, shownBusiness(verdict, business, entries));
+
+/** The limits of a business, and what is left of them. */
+function shownLimits(standing: Standing): Limits {
+  const remaining = remainingOf(standing);
+  return remaining === null ? null : { daily: standing.daily_limit, monthly: standing.monthly_limit, remaining };
+}
 
 const PER_PAGE = 20;
 
@@ -38,16 +47,14 @@ function listedBusiness(
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
-  const { daily_limit: daily, monthly_limit: monthly } = limits;
   const { first_of_month } = monthOf(today);
   const inMonth = Object.entries(counts).filter(([day]) => day >= first_of_month);
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
-  const remaining = remainingOf({ ...limits, today: counts[today] ?? 0, month });
   return {
     ...business,
     token: shownToken(business.token, verdict),
     used: fillRange(rangeOf({}, today), counts),
-    limits: remaining === null ? null : { daily, monthly, remaining },
+    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }),
   };
 }
 
@@ -76,6 +83,14 @@ export const business = newRoutes()
       businesses: readable.map((business) => listedBusiness(business, row, today)),
       next: examined.length === limit ? (examined.at(-1)?.id ?? null) : nextDatabase(c, after),
       read_only: row.read_only === 1,
+    });
+  })
+  .get('/:business_id', guard('read_business'), async (c) => {
+    const { row } = await c.get('ask')(businessInFull);
+    return success<BusinessDetails>(c, {
+      ...shownBusiness(row, parseJson(row.business), parseJson(row.entries)),
+      limits: shownLimits(row),
+      former_tokens: parseJson(row.former_tokens),
     });
   })
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {

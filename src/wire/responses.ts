@@ -55,6 +55,16 @@ const access = object('Access', 'A registered domain.', {
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
+const limits = z
+  .nullable(
+    object('Limits', 'The most uses of a day and of a month, UTC.', {
+      daily: z.nullable(count('Of a day. Null: no limit.')),
+      monthly: z.nullable(count('Of a month. Null: no limit.')),
+      remaining: count('Uses left until one of them is reached.'),
+    }),
+  )
+  .check(z.describe('Null: the business has no limit.'));
+export type Limits = z.infer<typeof limits>;
 const businessFields = {
   id: id('the business'),
   user_id: id('the user who owns it'),
@@ -73,6 +83,19 @@ export const business = object('Business', 'A business and its registered domain
   access_list: list('Its registered domains, ordered by id.', access),
 });
 export type Business = z.infer<typeof business>;
+
+const formerToken = object('FormerToken', 'A token that was replaced and still works.', {
+  last_four: text('Its last four characters.'),
+  expires_at: time('it stops working'),
+});
+const details = 'A business, its registered domains, its limits and its former tokens.';
+export const businessDetails = object('BusinessDetails', details, {
+  ...businessFields,
+  access_list: list('Its registered domains, ordered by id.', access),
+  limits,
+  former_tokens: list('At most 5, the one that was replaced first comes first.', formerToken),
+});
+export type BusinessDetails = z.infer<typeof businessDetails>;
 
 const refusedOrigin = object('RefusedOrigin', 'An origin that was refused although the credential was valid.', {
   origin: text('The origin. Whoever has the token can make one appear here.'),
@@ -107,15 +130,10 @@ export const changes = object('Changes', 'Who changed what.', {
 });
 export type Changes = z.infer<typeof changes>;
 
-const limits = object('Limits', 'The most uses of a day and of a month, UTC.', {
-  daily: z.nullable(count('Of a day. Null: no limit.')),
-  monthly: z.nullable(count('Of a month. Null: no limit.')),
-  remaining: count('Uses left until one of them is reached.'),
-});
 const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),
-  limits: z.nullable(limits).check(z.describe('Null: the business has no limit.')),
+  limits,
 });
 export type ListedBusiness = z.infer<typeof listedBusiness>;
 export const businesses = object('Businesses', 'The businesses of an API key.', {

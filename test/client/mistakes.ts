@@ -32,6 +32,11 @@ if (recorded.data && 'count' in recorded.data.data) {
 }
 // @ts-expect-error a number of hours without its unit
 await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, body: { keep_old: 24 } });
+const { data: one } = await usage.GET('/api/v1/business/{business_id}', { params: { path } });
+// @ts-expect-error a limit of a business that may have none
+one?.data.limits.daily;
+// @ts-expect-error a former token as a whole
+one?.data.former_tokens[0]?.token;
 const { data: page } = await usage.GET('/api/v1/business');
 // @ts-expect-error a limit of a business that may have none
 page?.data.businesses[0]?.limits.daily;

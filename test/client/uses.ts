@@ -41,6 +41,12 @@ console.log(report.data.data.used.map(({ date, count }) => `${date}: ${count}`).
 const rotated = await usage.POST('/api/v1/business/{business_id}/token', { params, body: { keep_old: '24h' } });
 if (rotated.error) throw new Error(rotated.error.message);
 
+const one = await usage.GET('/api/v1/business/{business_id}', { params });
+if (one.error) throw new Error(one.error.message);
+const { former_tokens, limits } = one.data.data;
+const ends = former_tokens.map(({ last_four, expires_at }) => `${last_four} until ${expires_at}`);
+console.log(`former: ${ends.join()}; ${limits?.remaining ?? 'any number'} left`);
+
 // A page of the list can be empty although there is another.
 type Page = components['schemas']['Businesses'];
 for (let after: Page['next'] = 0; after !== null; ) {

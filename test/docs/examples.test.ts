@@ -149,6 +149,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('DELETE', access, shopToken),
     call('POST', usage($.SHOP), shopToken, USES),
     call('GET', '/business', token),
+    call('GET', `/business/${$.SHOP}`, shopToken),
     call('GET', `${access}/refused`, shopToken),
     call('DELETE', `${access}/refused`, shopToken),
     call('POST', rotation, shopToken),

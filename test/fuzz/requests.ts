@@ -56,6 +56,7 @@ const ROUTES: Record<string, Wrap> = {
   'POST …/token': (text) => `/api/v1/business/${text}/token`,
   'GET …/changes': (text) => `/api/v1/business/${text}/changes`,
   'GET changes?before=…': (text) => `/api/v1/business/1/changes?limit=${text}&before=${text}`,
+  'GET business/…': (text) => `/api/v1/business/${text}`,
   'GET business?…': (text) => `/api/v1/business?${text}`,
   'GET business?after=…': (text) => `/api/v1/business?limit=${text}&after=${text}`,
   'DELETE …/refused': (text) => `/api/v1/business/${text}/access/refused`,
