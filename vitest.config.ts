@@ -22,8 +22,9 @@ const workerOptions = {
 /** ONE has no tables: a test begins with those that it is about. */
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
-  'test/{access,after-response,business,businesses,changes,commands,concurrency,cost,databases,deadline,guard,health,keys,limits}.test.ts',
-  'test/{last-use,operations,operator,operator-keys,origin,purge,record,refused-origins,statements,tokens,usage}.test.ts',
+  'test/{access,after-response,business,businesses,changes,commands,concurrency,cost,databases,deadline}.test.ts',
+  'test/{former-tokens,guard,health,keys,last-use,limits,operations,operator,operator-keys,origin,purge,record}.test.ts',
+  'test/{refused-origins,statements,tokens,usage}.test.ts',
 ];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',

@@ -9,9 +9,19 @@ import type { Action } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { changes, formerTokens } from '../src/db/schema.ts';
 import type { Statement } from '../src/db/statement.ts';
-import { rotateToken } from '../src/db/tokens.ts';
+import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
 import { ROUTES } from './routes.ts';
-import { addSite, type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
+import {
+  addFormerToken,
+  addSite,
+  type CallOptions,
+  call,
+  everything,
+  homes,
+  NOW,
+  newBusiness,
+  newKey,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Change = { id: number; action: string };
@@ -72,13 +82,32 @@ describe('one row', () => {
     ]);
   });
 
+  test('for former tokens that are stopped: those that still worked, the one that was replaced first before the others', async () => {
+    const { business, key, actor } = await owned();
+    const [first, , last] = [
+      await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
+      await addFormerToken(business, AT), // from that instant on, it does not work
+      await addFormerToken(business, '2026-03-17T00:00:00.000000Z'),
+    ];
+    expect((await call('DELETE', `/api/v1/business/${business.id}/token/former`, { as: key })).status).toBe(200);
+    const tokens = [
+      { last_four: first?.slice(-4), expires_at: '2026-03-18T00:00:00.000000Z' },
+      { last_four: last?.slice(-4), expires_at: '2026-03-17T00:00:00.000000Z' },
+    ];
+    expect((await list(business)).changes).toEqual([
+      { id: 1, at: AT, actor, action: 'stop_former_tokens', before: { tokens }, after: null },
+    ]);
+  });
+
   test('costs two rows written', async () => {
     for (const send of [
       (business: Business) => add(business, [B]),
       (business: Business) => call('DELETE', business.access, { as: business.key }),
       (business: Business) => call('POST', `/api/v1/business/${business.id}/token`, { as: business.key }),
+      (business: Business) => call('DELETE', `/api/v1/business/${business.id}/token/former`, { as: business.key }),
     ]) {
       const business = await newBusiness({ sites: [A] });
+      await addFormerToken(business);
       const { d1 } = business.home;
       const { rows_written } = (await send(business)).cost;
       expect((await list(business)).changes).toHaveLength(1);
@@ -95,6 +124,7 @@ describe('one row', () => {
 describe.each(ROUTES)('of $name', (route) => {
   test(`there ${route.action === null ? 'is no row' : 'is one row'}: \`action\` in test/routes.ts says so`, async () => {
     const { business, key, actor } = await owned({ sites: [A, B] });
+    await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
     // The entry in the table is one that nobody has.
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, entry.id) : route.path(business);
@@ -116,6 +146,8 @@ describe('no row', () => {
     const readOnly = (await newKey(business, { read_only: 1 })).key;
     const recordOnly = (await newKey(business, { record_only: 1 })).key;
     const token = `/api/v1/business/${business.id}/token`;
+    const former = `${token}/former`;
+    await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
     const attempts: [number, string, string, CallOptions][] = [
       [200, 'POST', business.access, { body: { sites: [A] } }],
@@ -135,6 +167,11 @@ describe('no row', () => {
       [403, 'POST', business.access, { as: recordOnly, body: { sites: [B] } }],
       [403, 'DELETE', business.access, { as: recordOnly }],
       [403, 'POST', token, { as: recordOnly }],
+      [403, 'DELETE', former, { as: readOnly }],
+      [403, 'DELETE', former, { as: recordOnly }],
+      [403, 'DELETE', former, { as: business.token, origin: A }],
+      [401, 'DELETE', former, { as: other.key }],
+      [422, 'DELETE', former, { body: { token: 'abcd' } }],
       [403, 'POST', token, { as: business.token, origin: A }],
       [401, 'POST', business.access, { as: other.key, body: { sites: [B] } }],
       [401, 'DELETE', business.access, { as: other.key }],
@@ -397,39 +434,53 @@ describe('the steps of a change', () => {
     /** The names of the steps, in their order. */
     steps: string[];
     after: string[];
-    recorded: (oldToken: string, token: string) => { before: object | null; after: object | null };
+    /** Whether the former tokens stay. */
+    keepsFormer: boolean;
+    recorded: (oldToken: string, token: string, former: string) => { before: object | null; after: object | null };
   };
   const STEPS = ['decided', 'recorded', 'applied'];
   const CHANGES: Example[] = [
     {
       ...{ action: 'add_sites', before: [A], make: () => addSites([B], true), steps: STEPS, after: [A, B] },
+      keepsFormer: true,
       recorded: () => ({ before: null, after: { sites: [B] } }),
     },
     {
       ...{ action: 'remove_sites', before: [A, B], make: (entry) => removeEntry(entry), steps: STEPS, after: [B] },
+      keepsFormer: true,
       recorded: () => ({ before: { sites: [A] }, after: null }),
     },
     {
       ...{ action: 'remove_sites', before: [A, B], make: () => removeEntries(), steps: STEPS, after: [] },
+      keepsFormer: true,
       recorded: () => ({ before: { sites: [A, B] }, after: null }),
     },
     {
       ...{ action: 'rotate_token', before: [A], make: (_, token) => rotateToken(token, null), after: [A] },
-      steps: [...STEPS, 'dropped'],
+      ...{ steps: [...STEPS, 'dropped'], keepsFormer: false },
       recorded: (oldToken, token) => ({ before: shortened(oldToken), after: shortened(token) }),
     },
     {
       ...{ action: 'rotate_token', before: [A], make: (_, token) => rotateToken(token, KEPT_UNTIL), after: [A] },
-      steps: ['decided', 'recorded', 'kept', 'applied', 'dropped'],
+      ...{ steps: ['decided', 'recorded', 'kept', 'applied', 'dropped'], keepsFormer: true },
       recorded: (oldToken, token) => ({ before: shortened(oldToken), after: shortened(token) }),
+    },
+    {
+      ...{ action: 'stop_former_tokens', before: [A], make: () => stopFormerTokens(), after: [A] },
+      ...{ steps: STEPS, keepsFormer: false },
+      recorded: (_, __, former) => ({
+        before: { tokens: [{ last_four: former.slice(-4), expires_at: KEPT_UNTIL }] },
+        after: null,
+      }),
     },
   ];
   const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;
-  /** A business before the change, and the change of its first entry and its token. */
+  /** A business before the change, with a former token, and the change of its first entry and its tokens. */
   async function prepared({ before, make }: Example) {
     const business = await newBusiness({ sites: before });
+    const former = await addFormerToken(business, KEPT_UNTIL);
     const token = newToken();
-    return { business, token, steps: make((await shown(business)).access_list[0].id, token) };
+    return { business, former, token, steps: make((await shown(business)).access_list[0].id, token) };
   }
   async function expectApplied({ action, after }: Example, business: Business, token: string) {
     const { access_list, token: current } = await shown(business);
@@ -440,17 +491,20 @@ describe('the steps of a change', () => {
   test.each(CHANGES)(
     '$steps of $action, $before, are in the order in which they store what is true',
     async (example) => {
-      const { business, token, steps } = await prepared(example);
+      const { business, former, token, steps } = await prepared(example);
       expect(Object.keys(steps)).toEqual(example.steps);
       const { decided: _, ...others } = steps;
       await run(business, steps, Object.keys(others));
       await expectApplied(example, business, token);
       const actor = expect.stringContaining(`…${business.key.slice(-4)}`);
       expect((await list(business)).changes).toEqual([
-        { id: 1, at: AT, actor, action: example.action, ...example.recorded(business.token, token) },
+        { id: 1, at: AT, actor, action: example.action, ...example.recorded(business.token, token, former) },
       ]);
-      const former = await business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
-      expect(former.map(({ token }) => token)).toEqual('kept' in steps ? [business.token] : []);
+      const left = business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
+      expect((await left.orderBy(formerTokens.place)).map(({ token }) => token)).toEqual([
+        ...(example.keepsFormer ? [former] : []),
+        ...('kept' in steps ? [business.token] : []),
+      ]);
     },
   );
 
@@ -472,6 +526,7 @@ describe('the steps of a change', () => {
     async ({ make }) => {
       const { decided: _, ...others } = make(1, newToken());
       const business = await newBusiness({ sites: [A, B] });
+      await addFormerToken(business);
       await add(business, ['https://c.example']);
       const before = await everything();
       await run(business, { decided: readVerdict, ...others }, Object.keys(others));

@@ -135,6 +135,7 @@ describe('a refused call', () => {
       d1.prepare(sites).bind(full.id),
       d1.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
     ]);
+    for (let former = 0; former < 5; former++) await addFormerToken(full);
     await addSite(full.id, 'https://new.example'); // what `add sites` brings is stored already
     return full;
   }
@@ -188,6 +189,7 @@ describe('a refused call', () => {
     'to $name changes nothing, whatever else the database writes between two statements',
     async (route) => {
       const business = await newBusiness(RESTRICTED);
+      await addFormerToken(business);
       // A row that belongs to nobody, changed behind each statement of the batch: changes() is 1 for the next.
       const noisy = databases((d1) => {
         const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
@@ -304,6 +306,10 @@ describe('docs/performance.md, "What each operation costs":', () => {
       await call('POST', owner.access, { as: owner.key, body: { sites } });
     }
     await fill([owner], 400);
+    // Its rows are behind those of the owner: a search by index reads the next one, too.
+    const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
+    await addFormerToken(next);
+    await fill([next], 1);
   });
 
   /** The cost of a call that succeeds, in one round trip. */
@@ -363,10 +369,6 @@ describe('docs/performance.md, "What each operation costs":', () => {
   });
 
   test('a business reads the sites, 2 rows for each former token and 6 more, and with limits the days of the month', async () => {
-    // Its rows are behind those of the owner: a search by index reads the next one, too.
-    const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
-    await addFormerToken(next);
-    await fill([next], 1);
     const most = async (rows: number) => {
       for (const options of [{}, { origin: BASE }, { origin: 'https://s3.example' }]) {
         const { rows_read, rows_written } = await costOf('GET', `/api/v1/business/${owner.id}`, undefined, options);
@@ -410,6 +412,23 @@ describe('docs/performance.md, "What each operation costs":', () => {
     const { rows_read, rows_written } = await costOf('POST', of('token'));
     expect(rows_read).toBeLessThanOrEqual(SITES + 50);
     expect(rows_written).toBeLessThanOrEqual(10);
+  });
+
+  test('to stop f former tokens reads the sites, 6 rows for each and 22 more, and writes one for each and 3 more', async () => {
+    for (const [limit, rows] of [
+      [1, 15 + 2], // as to read the business: today is the 15th
+      [null, 0],
+    ] as const) {
+      const limits = { daily_limit: limit, monthly_limit: limit };
+      await owner.db.update(businesses).set(limits).where(eq(businesses.id, owner.id));
+      for (const former of [0, 1, 5]) {
+        await costOf('DELETE', of('token/former'));
+        for (let stored = 0; stored < former; stored++) await addFormerToken(owner);
+        const { rows_read, rows_written } = await costOf('DELETE', of('token/former'));
+        expect(rows_read).toBeLessThanOrEqual(SITES + 6 * former + 22 + rows);
+        expect(rows_written).toBe(former === 0 ? 0 : former + 3);
+      }
+    }
   });
 
   test('refused origins: each takes two rows after the response; a list reads them and the sites', async () => {

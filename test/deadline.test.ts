@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { purgeAll } from '../src/db/purge.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { BASE, call, databases, everything, newApp, newBusiness } from './support.ts';
+import { addFormerToken, BASE, call, databases, everything, newApp, newBusiness } from './support.ts';
 
 const DEADLINE_MS = 10_000;
 const unavailable = { status: 503, text: '{"message":"Service Unavailable"}' };
@@ -67,6 +67,7 @@ describe.each(ROUTES)('to $name', (route) => {
       .prepare("insert into refused_origins values (?, 'https://x.example', 1, ?2, ?2)")
       .bind(business.id, stamp)
       .run();
+    await addFormerToken(business);
     const before = await everything();
     vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the clock of the database goes on
     const late = through((batch) => batch());

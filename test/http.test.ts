@@ -85,11 +85,12 @@ describe('one slash at the end', () => {
   });
 
   test('is 404 for DELETE and PATCH: an empty id would remove the whole list', async () => {
-    const { key, access } = await newBusiness({ sites: ['https://shop.example'] });
+    const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
     const before = await everything();
     for (const [method, path] of [
       ['DELETE', access],
       ['DELETE', `${access}/refused`],
+      ['DELETE', `/api/v1/business/${id}/token/former`],
       ['PATCH', access],
     ] as const) {
       const answer = await call(method, `${path}/`, { as: key });
@@ -103,6 +104,8 @@ describe('a known path with another method', () => {
   test.each([
     ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
     ['POST', '/api/v1/business/1', 'GET, HEAD'],
+    ['DELETE', '/api/v1/business/1/token', 'POST'],
+    ['GET', '/api/v1/business/1/token/former', 'DELETE'],
     ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['GET', '/api/v1/business/1/access/2', 'DELETE'],

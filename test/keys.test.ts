@@ -5,7 +5,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { apiKeys, businesses } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
-import { addSite, type CallOptions, call, everything, homes, newBusiness, newKey, type Scope } from './support.ts';
+import {
+  addFormerToken,
+  addSite,
+  type CallOptions,
+  call,
+  everything,
+  homes,
+  newBusiness,
+  newKey,
+  type Scope,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -34,6 +44,7 @@ async function world(status = 'active') {
   const mine = await newBusiness({ sites: [SHOP], status });
   const sibling = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id });
   const strange = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id + homes.length * 100_000 });
+  for (const business of [mine, sibling, strange]) await addFormerToken(business);
   return { mine, sibling, strange, unknown: { id: mine.id + 999_999 } };
 }
 type Target = keyof Awaited<ReturnType<typeof world>>;

@@ -4,6 +4,7 @@ import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
 import { type AnyRoute, ROUTES, type Route } from './routes.ts';
 import {
+  addFormerToken,
   BASE,
   type CallOptions,
   call,
@@ -123,6 +124,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   if (may && route.action !== null) {
     test('makes changes in its own name', async () => {
       const business = await newBusiness({ sites: ['https://shop.example'] });
+      await addFormerToken(business);
       const answer = await ask(route, business, { as });
       const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: OPERATOR.full });
       const actors = body.data.changes.map(({ actor }: { actor: string }) => actor);

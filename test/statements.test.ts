@@ -9,7 +9,7 @@ import { changesBefore } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import type { Statement, Steps } from '../src/db/statement.ts';
-import { rotateToken } from '../src/db/tokens.ts';
+import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
 import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
@@ -87,6 +87,8 @@ test('of tokens', async () => {
   await expectFields(readVerdict, REFUSAL, rotateToken(token('a'), null), { decided: BUSINESS, ...none }, business);
   const kept = rotateToken(token('b'), '2026-03-16T12:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, kept, { decided: BUSINESS, ...none, kept: null }, business);
+  const stopped = { decided: BUSINESS, recorded: null, applied: null };
+  await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
 });
 
 test('of lists', async () => {

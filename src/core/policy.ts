@@ -55,6 +55,7 @@ export const POLICY = {
   read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },
   change_refused_origins: { ...CHANGE, resource: 'access', does: 'change refused origins' },
   rotate_token: { ...CHANGE, resource: 'access', does: 'rotate tokens', repeatable: false },
+  stop_former_tokens: { ...CHANGE, resource: 'access', does: 'stop former tokens' },
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },

@@ -34,7 +34,7 @@ export const businessInFull = statement([], (permission) =>
       ...verdictOf(permission),
       ...businessAndEntries,
       ...standingOf(permission),
-      former_tokens: formerTokensOf(sql`${businesses.id}`).as('former_tokens'),
+      former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
     })
     .from(permission)
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),

@@ -17,6 +17,7 @@ export type Action =
   | 'add_sites'
   | 'remove_sites'
   | 'rotate_token'
+  | 'stop_former_tokens'
   | 'create_business'
   | 'update_business'
   | 'delete_business'

@@ -1,22 +1,24 @@
-// The statements that give a business a new token, and show those that it had before.
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
+// The statements that give a business a new token, and show and stop those that it had before.
+import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { lastFour, recordChange } from './changes.ts';
 import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
-import { jsonList, jsonObject, selectOne } from './json.ts';
+import { asJson, jsonList, jsonObject, selectOne } from './json.ts';
 import { statement } from './permission.ts';
 import { businesses, formerTokens } from './schema.ts';
 import { builder } from './statement.ts';
 
 const MAX_FORMER_TOKENS = 5;
 
-/** The former tokens of a business that still work, as responses show them: the one that was replaced first comes first. */
-export function formerTokensOf(business_id: SQL) {
+/** A former token of the business that still works. */
+const formerToken = (business_id: SQL | Column) =>
+  sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
+
+/** The former tokens of a business that still work, as they are shown: the one that was replaced first comes first. */
+export function formerTokensOf(business_id: SQL | Column) {
   const { token, expires_at, place } = formerTokens;
-  return selectOne(
-    jsonList(jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at }), place, expires_at),
-    sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${expires_at} > ${$call.now}`,
-  );
+  const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
+  return selectOne(jsonList(shown, place, expires_at), formerToken(business_id));
 }
 
 const decideAlways = statement(['decision'], (permission, $) => decideIf(permission, $, sql`true`));
@@ -84,4 +86,23 @@ export function rotateToken(token: string, keepUntil: string | null) {
     applied,
     dropped: dropExcess({ decision }),
   };
+}
+
+const decideIfFormer = statement(['decision'], (permission, $) =>
+  decideIf(permission, $, sql`exists (select 1 ${formerToken(businesses.id)})`),
+);
+const recordStopped = statement(['decision'], (permission, $) =>
+  recordChange(
+    permission,
+    $,
+    'stop_former_tokens',
+    jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
+    sql`null`,
+  ),
+);
+
+/** Stops the former tokens now. The business comes back if any of them still worked. */
+export function stopFormerTokens() {
+  const values = { decision: newDecision() };
+  return { decided: decideIfFormer(values), recorded: recordStopped(values), applied: dropFormer(values) };
 }

@@ -83,6 +83,11 @@ const businessWith = (...sites: string[]): schemas.Business => ({
   ...fields,
   access_list: sites.map((site, index) => ({ id: index + 1, business_id: 1, site, ...times })),
 });
+const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
+  ...businessWith(...sites),
+  limits: { daily: 1000, monthly: null, remaining: 996 },
+  former_tokens: [],
+});
 const seen = { first_seen: times.created_at, last_seen: times.updated_at };
 const SHOP = 'https://shop.example';
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
@@ -147,8 +152,7 @@ const paths: ZodOpenApiPathsObject = {
       description: DETAILS,
       success: ok('The business and all that belongs to it.', schemas.businessDetails, {
         business: {
-          ...businessWith(SHOP),
-          limits: { daily: 1000, monthly: null, remaining: 996 },
+          ...detailsOf(SHOP),
           former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
         },
       }),
@@ -214,6 +218,16 @@ const paths: ZodOpenApiPathsObject = {
       },
       success: ok('The business, with its new token.', schemas.business, { keep_old: businessWith() }),
       refusals: { ...service.INVALID_ROTATION, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/business/{business_id}/token/former': {
+    parameters: [businessId, origin],
+    delete: guarded(['stop_former_tokens'], {
+      operationId: 'stopFormerTokens',
+      summary: 'Stop former tokens',
+      description: 'Tokens that were replaced and still work stop now. The current token works on.',
+      success: ok('The business, without former tokens.', schemas.businessDetails, { business: detailsOf(SHOP) }),
+      refusals: { ...service.NO_BODY, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/{business_id}/changes': {

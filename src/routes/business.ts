@@ -7,10 +7,10 @@ import { remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
 import { businessesAfter, businessInFull, businessWithEntries, type ExaminedBusiness } from '../db/business.ts';
 import { changesBefore } from '../db/changes.ts';
-import { parseJson } from '../db/json.ts';
+import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
-import { rotateToken } from '../db/tokens.ts';
+import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { success } from '../http/response.ts';
@@ -38,6 +38,20 @@ function shownLimits(standing: Standing): Limits {
   const remaining = remainingOf(standing);
   return remaining === null ? null : { daily: standing.daily_limit, monthly: standing.monthly_limit, remaining };
 }
+
+/** The response that shows all of a business, with the former tokens that it has now. */
+const detailsResponse = (
+  c: ContextOf<Env>,
+  row: RowOfBusiness,
+  business: BusinessRow,
+  former_tokens: BusinessDetails['former_tokens'],
+) =>
+  success<BusinessDetails>(c, {
+    ...shownBusiness(row, business, parseJson(row.entries)),
+    limits: shownLimits(row),
+    former_tokens,
+  });
+type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
 
 const PER_PAGE = 20;
 
@@ -87,11 +101,7 @@ export const business = newRoutes()
   })
   .get('/:business_id', guard('read_business'), async (c) => {
     const { row } = await c.get('ask')(businessInFull);
-    return success<BusinessDetails>(c, {
-      ...shownBusiness(row, parseJson(row.business), parseJson(row.entries)),
-      limits: shownLimits(row),
-      former_tokens: parseJson(row.former_tokens),
-    });
+    return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
   })
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');
@@ -102,6 +112,10 @@ export const business = newRoutes()
     const [business] = decided;
     if (business === undefined) throw new Error('a permitted rotation changed nothing');
     return businessResponse(c, row, { ...business, token }, parseJson(row.entries));
+  })
+  .delete('/:business_id/token/former', guard('stop_former_tokens'), async (c) => {
+    const { row, decided } = await c.get('ask')(businessInFull, stopFormerTokens());
+    return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
   .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
     const query = c.req.valid('query');

@@ -47,6 +47,10 @@ const { former_tokens, limits } = one.data.data;
 const ends = former_tokens.map(({ last_four, expires_at }) => `${last_four} until ${expires_at}`);
 console.log(`former: ${ends.join()}; ${limits?.remaining ?? 'any number'} left`);
 
+const stopped = await usage.DELETE('/api/v1/business/{business_id}/token/former', { params });
+if (stopped.error) throw new Error(stopped.error.message);
+console.log(`former: ${stopped.data.data.former_tokens.length}`);
+
 // A page of the list can be empty although there is another.
 type Page = components['schemas']['Businesses'];
 for (let after: Page['next'] = 0; after !== null; ) {
@@ -67,4 +71,4 @@ const changes = await usage.GET('/api/v1/business/{business_id}/changes', {
   params: { ...params, query: { limit: 1 } },
 });
 if (changes.error) throw new Error(changes.error.message);
-for (const { id, action, before } of changes.data.data.changes) console.log(`${id} ${action} ${typeof before?.token}`);
+for (const { id, action, before } of changes.data.data.changes) console.log(`${id} ${action} ${typeof before?.tokens}`);

@@ -153,6 +153,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', `${access}/refused`, shopToken),
     call('DELETE', `${access}/refused`, shopToken),
     call('POST', rotation, shopToken),
+    call('DELETE', `${rotation}/former`, shopToken),
     call('GET', `/business/${$.SHOP}/changes`, shopToken),
     call('POST', usage(), as(reader.api_key)),
     call('GET', access, as(recorder.api_key)),

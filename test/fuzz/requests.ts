@@ -54,6 +54,7 @@ const ROUTES: Record<string, Wrap> = {
   'GET usage?from=…': (text) => `/api/v1/business/usage/1?from=${text}&to=${text}`,
   'POST token': () => '/api/v1/business/1/token',
   'POST …/token': (text) => `/api/v1/business/${text}/token`,
+  'DELETE …/token/former': (text) => `/api/v1/business/${text}/token/former`,
   'GET …/changes': (text) => `/api/v1/business/${text}/changes`,
   'GET changes?before=…': (text) => `/api/v1/business/1/changes?limit=${text}&before=${text}`,
   'GET business/…': (text) => `/api/v1/business/${text}`,

@@ -57,8 +57,9 @@ describe('types generated from the description', () => {
       '1 new, 1 known',
       '2026-03-01: 0,2026-03-02: 5,2026-03-03: 0',
       expect.stringMatching(/^former: .{4} until \d{4}-\d\d-\d\dT[\d:.]+Z; any number left$/),
+      'former: 0',
       expect.stringMatching(/^Acme: \d+ uses today, any number left, new token$/),
-      expect.stringMatching(/^\d+ rotate_token string$/),
+      expect.stringMatching(/^\d+ stop_former_tokens object$/),
       '',
     ]);
   });

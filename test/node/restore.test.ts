@@ -83,6 +83,7 @@ async function removeSite(owner: Owner, site: string) {
   const entry = (await entriesOf(owner)).find((entry) => entry.site === site);
   return send(owner.key, 'DELETE', `/${owner.id}/access/${entry?.id}`);
 }
+const stopFormer = ({ id, key }: Owner) => send(key, 'DELETE', `/${id}/token/former`);
 async function countOf({ id, key }: Owner, day = '2026-03-15'): Promise<number> {
   const { data } = await send(key, 'GET', `/usage/${id}?from=${day}&to=${day}`);
   return (data as { used: { count: number }[] }).used[0]?.count ?? 0;
@@ -132,6 +133,15 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
       const { token } = (await run('business', 'show', owner.id)).business;
       const statuses = [await visit(owner, owner.token), await visit(owner, lost), await visit(owner, token)];
       expect(statuses).toEqual([401, 401, 200]);
+    },
+  }),
+  'former tokens were stopped': play({
+    before: async ({ id, key }) => (await send(key, 'POST', `/${id}/token`, { body: { keep_old: '24h' } })).data,
+    since: stopFormer,
+    restored: async (owner) => expect(await visit(owner, owner.token)).toBe(200),
+    repeat: stopFormer,
+    right: async (owner, _, { token }: { token: string }) => {
+      expect([await visit(owner, owner.token), await visit(owner, token)]).toEqual([401, 200]);
     },
   }),
   'a site was removed': play({

@@ -1,0 +1,171 @@
+// Stopping the former tokens of a business: what is answered, which tokens work then, what it costs, and beside a rotation.
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { formerTokens } from '../src/db/schema.ts';
+import {
+  addFormerToken,
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  everything,
+  homes,
+  newApp,
+  newBusiness,
+  newKey,
+  OPERATOR,
+} from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+
+const LATER = new Date('2026-03-15T13:00:00.000Z');
+const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
+
+const stop = ({ id, key }: Business, options: CallOptions = {}) =>
+  call('DELETE', `/api/v1/business/${id}/token/former`, { as: key, ...options });
+const read = async ({ id, key }: Business) => (await call('GET', `/api/v1/business/${id}`, { as: key })).body.data;
+const rotate = async ({ id, key }: Business, keep_old?: string): Promise<string> =>
+  (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old } })).body.data.token;
+async function use({ usage }: Business, as: string) {
+  const { status, body } = await call('GET', usage, { as });
+  return { status, body };
+}
+const statusesOf = async (business: Business, tokens: string[]) =>
+  (await Promise.all(tokens.map((token) => use(business, token)))).map(({ status }) => status);
+const stored = ({ id, db }: Business) => db.$count(formerTokens, eq(formerTokens.business_id, id));
+
+test('all former tokens are 401 with the next request, and the current one works on', async () => {
+  for (const _ of homes) {
+    const business = await newBusiness();
+    const second = await rotate(business, '24h');
+    const third = await rotate(business, '30d');
+    expect(await statusesOf(business, [business.token, second, third])).toEqual([200, 200, 200]);
+    expect((await stop(business)).status).toBe(200);
+    for (const token of [business.token, second]) expect(await use(business, token)).toEqual(UNAUTHENTICATED);
+    expect((await use(business, third)).status).toBe(200);
+    expect(await stored(business)).toBe(0);
+  }
+});
+
+test('the response is the business as it is read then', async () => {
+  const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
+  await business.home.d1.prepare('update businesses set monthly_limit = 9 where id = ?').bind(business.id).run();
+  await call('POST', business.usage, { as: business.key });
+  for (const as of [business.key, (await newKey(business, { business_id: business.id })).key, OPERATOR.full]) {
+    await addFormerToken(business);
+    const before = await read(business);
+    expect(before.former_tokens).toHaveLength(1);
+    const { status, body, headers } = await stop(business, { as, at: LATER });
+    const data = { ...before, updated_at: '2026-03-15T13:00:00.000000Z', former_tokens: [] };
+    expect({ status, body }).toEqual({ status: 200, body: { status: true, data } });
+    expect(body.data.limits).toEqual({ daily: null, monthly: 9, remaining: 8 });
+    expect(headers.get('Cache-Control')).toBe('no-store');
+    expect(await read(business)).toEqual(data);
+  }
+});
+
+describe('changes nothing', () => {
+  test('when it is repeated', async () => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    await addFormerToken(business);
+    const first = await stop(business);
+    const before = await everything();
+    const again = await stop(business, { at: LATER });
+    expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body });
+    expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  });
+
+  test('where the last former token has stopped by itself, and is not purged yet', async () => {
+    const business = await newBusiness();
+    await addFormerToken(business, '2026-03-15T13:00:00.000000Z');
+    const before = await everything();
+    const { status, body } = await stop(business, { at: LATER });
+    const data = { ...(await read(business)), former_tokens: [] };
+    expect({ status, body }).toEqual({ status: 200, body: { status: true, data } });
+    expect(await everything()).toBe(before);
+  });
+});
+
+test('former tokens of other businesses work on', async () => {
+  const business = await newBusiness();
+  const sibling = await newBusiness({ user_id: business.user_id });
+  const [own, other] = [await addFormerToken(business), await addFormerToken(sibling)];
+  await stop(business);
+  expect(await use(business, own)).toEqual(UNAUTHENTICATED);
+  expect((await use(sibling, other)).status).toBe(200);
+});
+
+test('former tokens of a suspended business do not work again when it is active', async () => {
+  const business = await newBusiness({ status: 'suspended' });
+  const former = await addFormerToken(business);
+  expect((await stop(business)).body.data).toMatchObject({ status: 'suspended', former_tokens: [] });
+  await business.home.d1.prepare(`update businesses set status = 'active' where id = ?`).bind(business.id).run();
+  expect(await statusesOf(business, [former, business.token])).toEqual([401, 200]);
+});
+
+test('an imported token stops like any', async () => {
+  const business = await newBusiness({ token: 'Imported.Token_that~stops/early=' });
+  const token = await rotate(business, '24h');
+  await stop(business);
+  expect(await statusesOf(business, [business.token, token])).toEqual([401, 200]);
+});
+
+describe('a rotation that keeps the old token', () => {
+  test('afterwards leaves one that works', async () => {
+    const business = await newBusiness();
+    const former = await addFormerToken(business);
+    await stop(business);
+    const token = await rotate(business, '1h');
+    expect(await statusesOf(business, [former, business.token, token])).toEqual([401, 200, 200]);
+  });
+
+  /** Sends a request whose batch waits in front of the database for `open`; `waits` says that it does. */
+  function held({ key }: Business, method: string, path: string, body?: object) {
+    const [waiting, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const bindings = databases((d1) => {
+      const holding = {
+        prepare: (sql: string) => d1.prepare(sql),
+        async batch(statements: D1PreparedStatement[]) {
+          waiting.resolve();
+          await opened.promise;
+          return d1.batch(statements);
+        },
+      };
+      return holding as unknown as D1Database;
+    });
+    const init: RequestInit = { method, headers: { Authorization: `Bearer ${key}` } };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    const answer = newApp().app.fetch(new Request(BASE + path, init), bindings);
+    const done = async () => {
+      opened.resolve();
+      expect((await answer).status).toBe(200);
+    };
+    return { waits: waiting.promise, done };
+  }
+
+  test.each([
+    ['behind the stop leaves its token, and nothing else of before', 'stop', 200],
+    ['in front of the stop leaves nothing', 'rotation', 401],
+  ] as const)('at the same time, %s', async (_, first, status) => {
+    const business = await newBusiness();
+    const former = await addFormerToken(business);
+    const path = `/api/v1/business/${business.id}/token`;
+    const stopping = held(business, 'DELETE', `${path}/former`);
+    const rotating = held(business, 'POST', path, { keep_old: '1h' });
+    await Promise.all([stopping.waits, rotating.waits]);
+    for (const { done } of first === 'stop' ? [stopping, rotating] : [rotating, stopping]) await done();
+    const { token, former_tokens } = await read(business);
+    expect(await statusesOf(business, [former, business.token, token])).toEqual([401, status, 200]);
+    expect(former_tokens).toHaveLength(status === 200 ? 1 : 0);
+  });
+});
+
+test('two at once leave one change', async () => {
+  const business = await newBusiness();
+  await addFormerToken(business);
+  const answers = await Promise.all([stop(business), stop(business)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
+  expect(changes).toMatchObject([{ id: 1, action: 'stop_former_tokens' }]);
+});
