@@ -2,7 +2,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { checkOrigin } from '../src/cli/access.ts';
-import { rotateToken } from '../src/cli/businesses.ts';
+import { rotateToken, stopFormerTokens } from '../src/cli/businesses.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
 import { addDays } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
@@ -175,6 +175,22 @@ describe('a token that is replaced', () => {
     expect(await status(business, rotated?.token ?? '', 23)).toBe(200);
     expect(await status(business, business.token, 24)).toBe(401);
     expect(await status(business, rotated?.token ?? '', 24)).toBe(200);
+  });
+
+  test('is refused at once when the operator stops former tokens, once, and the present one stays', async () => {
+    const business = await newBusiness();
+    const rotated = await rotateToken(business.home, business.id, NOW, 24 * HOUR);
+    for (let times = 2; times > 0; times--) {
+      await stopFormerTokens(business.home, business.id, NOW);
+      expect(await status(business, business.token, 0)).toBe(401);
+      expect(await status(business, rotated?.token ?? '', 0)).toBe(200);
+    }
+    const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key });
+    const made = body.data.changes.map(({ action, actor }: { action: string; actor: string }) => [action, actor]);
+    expect(made.slice(0, 2)).toEqual([
+      ['stop_former_tokens', 'operator'],
+      ['rotate_token', 'operator'],
+    ]);
   });
 
   test('stays restricted to the registered sites while it is kept, and to its own business', async () => {

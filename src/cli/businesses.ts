@@ -16,7 +16,7 @@ import {
   limitColumns,
   retiredTokens,
 } from '../db/schema.ts';
-import { rotateToken as replaceToken } from '../db/tokens.ts';
+import { stopFormerTokens as dropFormer, rotateToken as replaceToken } from '../db/tokens.ts';
 import { changeByOperator, lastFourOf } from './changes.ts';
 import type { NumberedDatabase } from './databases.ts';
 import { TokenInUse } from './errors.ts';
@@ -126,4 +126,9 @@ export async function rotateToken(
   const { rows } = await runBatch(db.$client, call, readVerdict, replaceToken(token, keepUntil), noCost());
   const [business] = rows.decided;
   return business && { ...business, token };
+}
+
+/** Stops the former tokens of a business now. */
+export async function stopFormerTokens({ db }: NumberedDatabase, id: number, now: Date): Promise<void> {
+  await runBatch(db.$client, callByOperator('stop_former_tokens', id, now), readVerdict, dropFormer(), noCost());
 }

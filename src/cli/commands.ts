@@ -76,6 +76,10 @@ export const COMMANDS = {
     arguments: { ID },
     optional: { keep_old: duration('24h') },
   },
+  'business stop-former-tokens': {
+    does: 'stops replaced tokens that still work, from the next request on; the token of the business stays',
+    arguments: { ID },
+  },
   'access list': {
     does: 'shows a business with its registered domains',
     arguments: { ID },

@@ -10,6 +10,7 @@ import {
   listBusinesses,
   listEntries,
   rotateToken,
+  stopFormerTokens,
   updateBusiness,
 } from './businesses.ts';
 import { listChanges } from './changes.ts';
@@ -78,6 +79,12 @@ export const RUNS: Record<CommandName, Runner> = {
   'business rotate-token': async (databases, { ID, keep_old }, now) => ({
     business: found(await rotateToken(homeOfBusiness(databases, ID), ID, now, keep_old), 'business'),
   }),
+  async 'business stop-former-tokens'(databases, { ID }, now) {
+    const home = homeOfBusiness(databases, ID);
+    const business = found(await findBusiness(home.db, ID), 'business');
+    await stopFormerTokens(home, ID, now);
+    return { business };
+  },
   async 'access list'(databases, { ID }) {
     const { db } = homeOfBusiness(databases, ID);
     const business = found(await findBusiness(db, ID), 'business');

@@ -32,6 +32,10 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'business rotate-token ID [--keep-old 24h]',
     'creates a new token; old tokens stop working at once, or with --keep-old the last one works that much longer',
   ],
+  'business stop-former-tokens': [
+    'business stop-former-tokens ID',
+    'stops replaced tokens that still work, from the next request on; the token of the business stays',
+  ],
   'access list': ['access list ID', 'shows a business with its registered domains'],
   'access check': [
     'access check ID ORIGIN',

@@ -11,6 +11,7 @@ const ACTIONS: Record<string, string> = {
   add_sites: 'Domains added',
   remove_sites: 'Domains removed',
   rotate_token: 'Token replaced',
+  stop_former_tokens: 'Old tokens stopped',
   create_business: 'Business created',
   update_business: 'Business changed',
   delete_business: 'Business deleted',
@@ -23,7 +24,9 @@ type Values = Change['before'];
 
 function textOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(textOf).join(' ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** One line for each thing that changed. Null is what did not exist. */
