@@ -21,6 +21,7 @@ import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
 import { batchError, denied, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
 import { noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
+import { firstAfter } from './http/pages.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
@@ -96,7 +97,7 @@ function guardWith(
 
     // The businesses of all databases are listed one database after the other.
     const first =
-      role !== null && c.req.param('business_id') === undefined ? firstListed(c.req.query('after')) : business_id;
+      role !== null && c.req.param('business_id') === undefined ? firstAfter(c.req.query('after')) : business_id;
     const binding = databaseFor(credential, first, (name) => c.env[name] !== undefined);
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw new Unauthenticated('unbound_database');
@@ -156,9 +157,6 @@ function logMalformedSecrets(c: Context<Recorded>): void {
     error: `${names.join(', ')} must be full: or record: and 64 hex digits`,
   });
 }
-
-/** The first id that a list of all businesses can have, whatever `after` is: the guard has not read the query yet. */
-const firstListed = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
 async function remember(bindings: Bindings, database: D1Database, { business_id, origin, now }: Call): Promise<void> {

@@ -22,6 +22,15 @@ export const IDS_PER_DATABASE = 1_000_000_000;
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
 /**
+ * Where a list of all databases goes on when the one with what follows `after` has no more: before the first id of the next one that is
+ * bound. Null if there is none.
+ */
+export function nextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
+  const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && isBound(name));
+  return next === -1 ? null : next * IDS_PER_DATABASE;
+}
+
+/**
  * The database in which a credential is looked up, and no other: the one that it names. An imported token names none: it is looked up in
  * the one of the business in the path, or in DB if the path names no database that is bound. Null if there is no such database.
  */

@@ -1,7 +1,7 @@
 // /api/v1/business: the businesses of a key, one of them, its token, and who changed what.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
-import { BINDINGS, databaseOfId, IDS_PER_DATABASE } from '../core/database.ts';
+import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
@@ -11,8 +11,9 @@ import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
-import type { ContextOf, Env, Guarded } from '../env.ts';
+import type { ContextOf, Env } from '../env.ts';
 import { guard } from '../guard.ts';
+import { nextAfter } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { businessesQuery, changesQuery, rotationBody } from '../wire/requests.ts';
@@ -72,16 +73,6 @@ function listedBusiness(
   };
 }
 
-/**
- * Where the list of the operator goes on when a database has no more: before the first id of the next one that is bound. Null if there
- * is none, or for a key, whose businesses are all in one.
- */
-function nextDatabase(c: ContextOf<Guarded>, after: number): number | null {
-  if (c.get('call').credential.kind !== 'operator') return null;
-  const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && c.env[name] !== undefined);
-  return next === -1 ? null : next * IDS_PER_DATABASE;
-}
-
 export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
     const query = c.req.valid('query');
@@ -95,7 +86,7 @@ export const business = newRoutes()
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
-      next: examined.length === limit ? (examined.at(-1)?.id ?? null) : nextDatabase(c, after),
+      next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id) }),
       read_only: row.read_only === 1,
     });
   })
