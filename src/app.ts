@@ -9,7 +9,7 @@ import { access } from './routes/access.ts';
 import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
-import { usage } from './routes/usage.ts';
+import { totals, usage } from './routes/usage.ts';
 
 /** The service. `log` gets a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
@@ -20,6 +20,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business/usage', usage)
     .route('/api/v1/business', access)
     .route('/api/v1/business', business)
+    .route('/api/v1/usage', totals)
     .route('/api/v1', health())
     .route('/api/v1', openapi);
 

@@ -16,6 +16,7 @@ import {
   addSite,
   type CallOptions,
   call,
+  callerOf,
   everything,
   homes,
   NOW,
@@ -129,7 +130,8 @@ describe.each(ROUTES)('of $name', (route) => {
     // The entry in the table is one that nobody has.
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, entry.id) : route.path(business);
     const { method, body, headers = {} } = route;
-    const { status } = await call(method, path, { as: key, headers, ...(body === undefined ? {} : { body }) });
+    const as = callerOf(route, { key });
+    const { status } = await call(method, path, { as, headers, ...(body === undefined ? {} : { body }) });
     expect(status).toBe(200);
     const rows = await business.db.select().from(changes).where(eq(changes.subject_id, business.id));
     const expected = route.action === null ? [] : [{ subject: 'business', actor, action: route.action }];

@@ -86,6 +86,7 @@ const OPTIONAL_HEADERS = [
   'Retry-After',
   'Allow',
   'Content-Disposition',
+  'Link',
   'ETag',
   'Server-Timing',
   'Error-Code',

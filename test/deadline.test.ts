@@ -3,7 +3,17 @@ import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { purgeAll } from '../src/db/purge.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { addFormerToken, BASE, call, databases, everything, newApp, newBusiness } from './support.ts';
+import {
+  addFormerToken,
+  BASE,
+  call,
+  callerOf,
+  databases,
+  everything,
+  newApp,
+  newBusiness,
+  OPERATOR_SECRETS,
+} from './support.ts';
 
 const DEADLINE_MS = 10_000;
 const unavailable = { status: 503, text: '{"message":"Service Unavailable"}' };
@@ -18,7 +28,7 @@ afterEach(() => {
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 const requestOf = (route: AnyRoute, business: Business) => {
-  const headers = { ...route.headers, Authorization: `Bearer ${business.key}` };
+  const headers = { ...route.headers, Authorization: `Bearer ${callerOf(route, business)}` };
   const init: RequestInit = { method: route.method, headers };
   if (route.body !== undefined) init.body = JSON.stringify(route.body);
   return new Request(BASE + route.path(business), init);
@@ -38,7 +48,7 @@ const never = () => new Promise<never>(() => {});
 async function answerAfter(ms: number, request: Request, bindings: ReturnType<typeof databases>) {
   let answer: { status: number; text: string } | null = null;
   const answered = newApp()
-    .app.fetch(request, bindings, createExecutionContext())
+    .app.fetch(request, { ...OPERATOR_SECRETS, ...bindings }, createExecutionContext())
     .then(async (response) => {
       answer = { status: response.status, text: await response.text() };
     });

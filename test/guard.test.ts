@@ -15,12 +15,15 @@ import {
   BASE,
   type CallOptions,
   call,
+  callerOf,
   databases,
   env,
   everything,
   NOW,
   newApp,
   newBusiness,
+  newKey,
+  type Scope,
   TODAY,
 } from './support.ts';
 
@@ -92,9 +95,10 @@ beforeAll(async () => {
 });
 
 describe.each(ROUTES)('$name', (route) => {
-  const granted = route.granted ?? 200;
+  /** The status for the API key of the owner. */
+  const granted = route.keyRefusal === null ? (route.granted ?? 200) : 403;
 
-  test('lets the API key of the owner in, with one round trip', async () => {
+  test(`${route.keyRefusal === null ? 'lets the API key of the owner in' : 'knows the API key of an owner'}, with one round trip`, async () => {
     const business = await newBusiness();
     const answer = await ask(route, business, { as: business.key });
     expect(answer.status).toBe(granted);
@@ -218,6 +222,28 @@ describe.each(ROUTES)('$name', (route) => {
   });
 });
 
+describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, only for the operator,', (route) => {
+  test('is refused to every API key and token, before the origin and the input, and reads and writes nothing', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
+    const keys = await Promise.all(scopes.map((scope) => newKey(business, scope)));
+    const before = await everything();
+    for (const as of [business.key, ...keys.map(({ key }) => key), business.token]) {
+      const message = as === business.token ? route.tokenRefusal : route.keyRefusal;
+      for (const origin of [undefined, 'https://shop.example', 'https://evil.example', BASE]) {
+        const options = { as, ...(origin && { origin }) };
+        for (const answer of [await ask(route, business, options), await askBadly(route, business, options)]) {
+          await expectRefusal(answer, 403, { status: false, message });
+          expect(answer.headers.get('Error-Code')).toBe('operator_only');
+          expect(answer.cost.round_trips).toBe(1);
+          expect(answer.cost.rows_read).toBeLessThanOrEqual(5);
+        }
+      }
+    }
+    expect(await everything()).toBe(before);
+  });
+});
+
 describe.each(OF_A_BUSINESS)('$name', (route) => {
   test('answers alike for every id that is not a business of the caller', async () => {
     const mine = await newBusiness();
@@ -278,7 +304,7 @@ test.each(ROUTES.filter(({ bad }) => Object.keys(bad).length > 0))(
   async (route) => {
     const business = await newBusiness();
     const before = await everything();
-    const answer = await askBadly(route, business, { as: business.key });
+    const answer = await askBadly(route, business, { as: callerOf(route, business) });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
@@ -292,7 +318,7 @@ test.each(ROUTES.filter(({ method }) => method === 'GET'))(
     const business = await newBusiness();
     const headersOf = ({ headers }: { headers: Headers }) =>
       Object.fromEntries([...headers].filter(([name]) => !['server-timing', 'x-request-id'].includes(name)));
-    for (const options of [{ as: business.key }, {}]) {
+    for (const options of [{ as: callerOf(route, business) }, {}]) {
       const [head, get] = [
         await call('HEAD', route.path(business), options),
         await call('GET', route.path(business), options),

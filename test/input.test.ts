@@ -3,7 +3,18 @@
 import { describe, expect, test } from 'vitest';
 import { openapi } from '../src/openapi/document.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { BASE, type CallOptions, call, databases, env, everything, NOW, newApp, newBusiness } from './support.ts';
+import {
+  BASE,
+  type CallOptions,
+  call,
+  callerOf,
+  databases,
+  env,
+  everything,
+  NOW,
+  newApp,
+  newBusiness,
+} from './support.ts';
 
 type Schema = {
   $ref?: string;
@@ -56,8 +67,9 @@ const refusal = (field: string, message: string) => ({
 
 describe.each(ROUTES)('to $name', (route) => {
   const known = queryOf(route).map(({ name }) => name);
-  const takes = known.length === 0 ? 'none' : known.join(' and ');
-  const of = { 'read usage': 'this report', 'list businesses': 'this list', 'read changes': 'this list' }[route.name];
+  const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
+  const lists = ['list businesses', 'read changes', 'read the usage of all businesses'];
+  const of = lists.includes(route.name) ? 'this list' : route.name === 'read usage' ? 'this report' : undefined;
   const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
 
   /** What is refused changes nothing. */
@@ -72,7 +84,7 @@ describe.each(ROUTES)('to $name', (route) => {
       headers,
       cost,
     } = await call(route.method, path, {
-      as: business.key,
+      as: callerOf(route, business),
       ...(route.headers === undefined ? {} : { headers: route.headers }),
       ...(body === undefined ? {} : { body }),
       at: NOW,
@@ -108,9 +120,10 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('an old client may add _=<digits> to what it reads, and to nothing else', async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(refusal('_', unknown('_')));
-    const { key, ...business } = await newBusiness();
+    const business = await newBusiness();
+    const as = callerOf(route, business);
     for (const method of ['GET', 'HEAD']) {
-      expect((await call(method, `${route.path(business)}?_=1742040000000`, { as: key })).status).toBe(200);
+      expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
     }
     for (const query of ['?_=', '?_=a', '?_=1a', '?_=-1'])
       expect(await refused(query)).toEqual(refusal('_', unknown('_')));

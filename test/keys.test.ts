@@ -67,6 +67,7 @@ function refusalOf(route: AnyRoute, scope: (typeof SCOPES)[number], { target, st
   const isKnown = target === 'mine' || (target === 'sibling' && !scope.narrow);
   const forbidden = (message: string) => ({ status: 403, body: { status: false, message } });
   if (route.unknownBusiness !== null && !isKnown) return route.unknownBusiness;
+  if (route.keyRefusal !== null) return forbidden(route.keyRefusal);
   if (scope.read_only && route.writes) return { status: 403, body: READ_ONLY };
   if (scope.record_only && !route.allowsRecordKey) return { status: 403, body: RECORD_ONLY };
   if (status !== 'active' && route.inactiveRefusal !== null) return forbidden(route.inactiveRefusal);

@@ -9,7 +9,19 @@ import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
 import { type AnyRoute, ROUTES, type Route } from './routes.ts';
-import { BASE, call, databases, env, everything, inWaves, NOW, newApp, newBusiness } from './support.ts';
+import {
+  BASE,
+  call,
+  callerOf,
+  databases,
+  env,
+  everything,
+  inWaves,
+  NOW,
+  newApp,
+  newBusiness,
+  OPERATOR_SECRETS,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
@@ -17,7 +29,7 @@ function requestOf(route: AnyRoute, business: Business, headers: Record<string, 
   const init: RequestInit = {
     method: route.method,
     headers: {
-      Authorization: `Bearer ${business.key}`,
+      Authorization: `Bearer ${callerOf(route, business)}`,
       'Content-Type': 'application/json',
       ...route.headers,
       ...headers,
@@ -37,7 +49,10 @@ const failingAt = (d1: D1Database, message: string, when: 'before' | 'after') =>
     },
   }) as unknown as D1Database;
 /** The databases, all failing. */
-const failing = (message: string, when: 'before' | 'after') => databases((d1) => failingAt(d1, message, when));
+const failing = (message: string, when: 'before' | 'after') => ({
+  ...databases((d1) => failingAt(d1, message, when)),
+  ...OPERATOR_SECRETS,
+});
 
 // One of each kind; test/outage.test.ts has the others.
 const BUSY = [

@@ -19,7 +19,10 @@ import {
 } from './support.ts';
 
 /** What a key that only records may do. */
-const RECORD = ['read usage', 'record a use', 'record a use with an id', 'report uses'];
+const RECORD = [
+  ...['read usage', 'record a use', 'record a use with an id', 'report uses'],
+  'read the usage of all businesses',
+];
 const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
 const refused = (message: string) => ({ status: 403, body: { status: false, message } });
 const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });

@@ -10,7 +10,15 @@ import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import type { Statement, Steps } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
-import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../src/db/usage.ts';
+import {
+  countManyOnce,
+  countOnce,
+  countUse,
+  totalsAfter,
+  usageInRange,
+  useBefore,
+  usesBefore,
+} from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
 /** Every field of the rows, and no other. */
@@ -98,4 +106,6 @@ test('of lists', async () => {
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
   const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY });
   await expectFields(businesses, { ...REFUSAL, businesses: true }, {}, {});
+  const totals = totalsAfter({ limit: 1, after: 0, from: TODAY, to: TODAY });
+  await expectFields(totals, { ...REFUSAL, totals: true }, {}, {});
 });

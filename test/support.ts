@@ -30,6 +30,10 @@ export const OPERATOR_SECRETS = {
   OPERATOR_KEY_2: secretTextOf('record', await hashOf(OPERATOR.record)),
 };
 
+/** Who is let in from a server: the owner by an API key, or the operator where no API key is. */
+export const callerOf = (route: { keyRefusal: string | null }, { key }: { key: string }) =>
+  route.keyRefusal === null ? key : OPERATOR.full;
+
 /** The databases of this run: one, or three (vitest.config.ts). Users take turns. */
 export const homes = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
   const d1 = env[binding];

@@ -10,6 +10,8 @@ type Rule = {
   resource: 'usage' | 'access' | 'businesses';
   /** The verb phrase for a refusal: "A business token cannot …". */
   does: string;
+  /** Whether an API key may do this, or only the operator. */
+  allowsKey: boolean;
   /** Whether a business token may do this. */
   allowsToken: boolean;
   /** Whether it changes or records anything, which a key that can only read may not. */
@@ -24,6 +26,7 @@ type Rule = {
 
 /** What an API key may do even if the business is not active, and a token may not. */
 const READ = {
+  allowsKey: true,
   allowsToken: false,
   writes: false,
   allowsRecordKey: false,
@@ -59,6 +62,13 @@ export const POLICY = {
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },
+  read_all_usage: {
+    ...READ,
+    resource: 'businesses',
+    does: 'read the usage of all businesses',
+    allowsKey: false,
+    allowsRecordKey: true,
+  },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
@@ -67,6 +77,7 @@ export type Operation = keyof typeof POLICY;
 export type Refusal =
   | 'operator_key_in_page'
   | 'unknown_business'
+  | 'operator_only'
   | 'token_not_allowed'
   | 'read_only_key'
   | 'record_only_key'

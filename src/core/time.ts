@@ -46,6 +46,13 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
   return { from: asked.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
+/** What is wrong with a range, as a sentence about `from` goes on; null if nothing is. `isToday`: `to` was left open. */
+export function rangeProblem(range: Range, isToday: boolean): string | null {
+  const end = `to (${range.to}${isToday ? ', today' : ''})`;
+  if (range.from > range.to) return `must not be after ${end}`;
+  return daysIn(range) > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
+}
+
 /**
  * One entry for each day of the range, ascending; 0 for a day that is not in `counts`. It works month by month, because a Date for
  * each day would be the most expensive part of a report.

@@ -17,6 +17,8 @@ export function recordingOf(text: string, idempotencyKey: string | undefined): R
 }
 
 export const MAX_USES_PER_CALL = 1000;
+/** How many businesses a page has at most that says what each used. */
+export const MAX_TOTALS_PER_PAGE = 1000;
 const MAX_AGE_DAYS = 35;
 const MAX_AHEAD_MINUTES = 5;
 /**

@@ -35,6 +35,7 @@ export function ruleFor({ candidates }: Form, key: KeyRole) {
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   return sql<Refusal | null>`case
     when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
+    when ${$call.operator_only} then 'operator_only'
     when ${$call.token_refused} then 'token_not_allowed'
     when ${key.read_only} and ${$call.writes} then 'read_only_key'
     when ${key.record_only} and ${$call.record_key_refused} then 'record_only_key'

@@ -1,9 +1,9 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
-import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
-import type { Json } from './json.ts';
+import { type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
-import { dailyUsage, ledger } from './schema.ts';
+import { businesses, dailyUsage, ledger } from './schema.ts';
 import { builder } from './statement.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
@@ -12,6 +12,27 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${inRange})`;
   return withVerdict(permission, { counts: counts.as('counts') });
+});
+
+/**
+ * Reads the verdict and, of the `limit` businesses after the one with the id `after`, by id, how many uses each has from `from` to `to`.
+ * One without any is there too, with 0. They are those of everybody, so the policy must let only the operator do this.
+ */
+export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) => {
+  const page = builder
+    .select({ id: businesses.id, user_id: businesses.user_id })
+    .from(businesses)
+    .where(and(isNull(permission.refusal), gt(businesses.id, $.after)))
+    .orderBy(businesses.id)
+    .limit($.limit)
+    .as('page');
+  const inRange = sql`${dailyUsage.business_id} = ${page.id} and ${between(dailyUsage.day, $.from, $.to)}`;
+  const total = jsonObject({
+    business_id: sql<number>`${page.id}`,
+    user_id: sql<number>`${page.user_id}`,
+    count: sql<number>`(select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${inRange})`,
+  });
+  return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 });
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */

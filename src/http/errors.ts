@@ -115,6 +115,8 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
       return 'An operator key works only on servers.';
     case 'unknown_business':
       return resource === 'usage' ? 'business id is not valid' : 'Id is not valid';
+    case 'operator_only':
+      return `Only the operator can ${does}.`;
     case 'token_not_allowed':
       return `A business token cannot ${does}. Use an API key.`;
     case 'read_only_key':

@@ -4,10 +4,10 @@ import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MAX_SITES } from '../core/site.ts';
 import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
-import { KEEP_ID_DAYS } from '../core/use.ts';
+import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
-import { cached, guarded, json, ok, orCsv, refusals, uncached } from './responses.ts';
+import { cached, guarded, json, linked, ok, orCsv, refusals, uncached } from './responses.ts';
 import * as service from './service.ts';
 
 const DESCRIPTION = `Counts the uses of a business per day, and lets its token work only on the domains that its owner registered.
@@ -33,6 +33,11 @@ businesses, so it can list fewer and still have a \`next\`.`;
 const DETAILS = `The business with its registered domains, its limits, and the tokens that were replaced and still work: their last four
 characters, and when they stop. A read-only API key sees only the end of the token, too.`;
 
+const TOTALS = `How many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, in the order of their
+ids: for an invoice run. Every business is there, with 0 if it had none. Only the operator can read this. A page comes from one
+database, so it can be short or empty and still have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the
+header \`Link\` has the URL of the next one.`;
+
 const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
 last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;
 
@@ -45,9 +50,13 @@ const parameter = (place: ParameterIn, name: string, schema: z.ZodMiniType, desc
 const wholeNumber = z.int().check(z.minimum(1));
 const ofPage = (name: string, description: string, example: number, schema = wholeNumber) =>
   parameter('query', name, z.optional(schema), description, example);
-const limit = (most: number) =>
-  ofPage('limit', 'How many at most. Default: 20.', 20, z.int().check(z.minimum(1), z.maximum(most)));
+const limit = (most: number, initial = 20) =>
+  ofPage('limit', `How many at most. Default: ${initial}.`, 20, z.int().check(z.minimum(1), z.maximum(most)));
 const day = rangeQuery.schema.shape.from.check(z.meta({ format: 'date' }));
+const range = [
+  parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
+  parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
+];
 /** Quoting an id and escaping each character doubles its length and adds two. */
 const key = z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)));
 
@@ -112,16 +121,14 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'readUsage',
       summary: 'Read the usage of a business',
       description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
-      parameters: [
-        parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
-        parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
-      ],
+      parameters: range,
       success: orCsv(
         ok('The number of uses on each day.', schemas.usageReport, {
           three_days: {
             used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
           },
         }),
+        { three_days: 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n' },
       ),
       refusals: service.INVALID_RANGE,
     }),
@@ -262,6 +269,32 @@ const paths: ZodOpenApiPathsObject = {
       refusals: { ...service.NOT_REMOVED, ...service.BROKEN_BODY },
     }),
   },
+  '/api/v1/usage': {
+    get: guarded(['read_all_usage'], {
+      operationId: 'readAllUsage',
+      summary: 'Read what each business used',
+      description: TOTALS,
+      parameters: [
+        ...range,
+        limit(MAX_TOTALS_PER_PAGE, MAX_TOTALS_PER_PAGE),
+        ofPage('after', 'The `next` of the page before. Default: from the first.', 20),
+      ],
+      success: orCsv(
+        ok('One page of businesses.', schemas.totals, {
+          page: {
+            usage: [
+              { business_id: 1, user_id: 7, count: 15 },
+              { business_id: 2, user_id: 7, count: 0 },
+            ],
+            next: null,
+          },
+        }),
+        { page: 'business_id,user_id,count\r\n1,7,15\r\n2,7,0\r\n' },
+        linked,
+      ),
+      refusals: service.INVALID_TOTALS,
+    }),
+  },
   '/api/v1/health': {
     get: {
       operationId: 'readHealth',
@@ -332,7 +365,10 @@ export const openapi = ({ closed } = { closed: false }) =>
       servers: [{ url: '/', description: 'The host that serves this description.' }],
       tags: [
         { name: 'usage', description: 'Read and record the uses of a business.' },
-        { name: 'businesses', description: 'List the businesses of an API key, or all for the operator.' },
+        {
+          name: 'businesses',
+          description: 'List the businesses of an API key, or all for the operator, and what each used.',
+        },
         {
           name: 'access',
           description: 'Manage the domains on which a business token works, the token, and read who changed what.',

@@ -19,10 +19,11 @@ function curl(path: string, method: string, { security, parameters = [], request
   const query = parameters.flatMap(({ in: place, name, example }) => (place === 'query' ? [`${name}=${example}`] : []));
   const address = query.length === 0 ? url : `"${url}?${query.join('&')}"`;
   const takesToken = security.some((credential) => 'businessToken' in credential);
+  const takesKey = security.some((credential) => 'apiKey' in credential);
   const bodies = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
   return bodies.map(({ value }) => {
     const isSent = Object.keys(value).length > 0;
-    const credential = takesToken && !isSent ? '$TOKEN' : '$API_KEY';
+    const credential = takesToken && !isSent ? '$TOKEN' : takesKey ? '$API_KEY' : '$OPERATOR_KEY';
     return [
       `curl ${address}`,
       method === 'get' || isSent ? '' : ` -X ${method.toUpperCase()}`,

@@ -42,12 +42,12 @@ const coded = {
   ),
 };
 
+const examplesOf = (values: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+
 /** A body in JSON. Examples of a request and of its response go by the same names, by which mock servers can be asked for them. */
 export const json = (schema: z.ZodMiniType, examples: Record<string, object>) => ({
-  'application/json': {
-    schema,
-    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
-  },
+  'application/json': { schema, examples: examplesOf(examples) },
 });
 
 /** A success, by examples of its `data`. */
@@ -57,8 +57,12 @@ export function ok<S extends z.ZodMiniType>(description: string, data: S, exampl
   return { description, headers: z.object(uncached), content: json(success(data), bodies) };
 }
 
-/** The same success, or a CSV file if the caller prefers one. */
-export const orCsv = ({ headers, content, ...response }: ReturnType<typeof ok>) => ({
+/** The same success, or a CSV file if the caller prefers one, by an example. A file that is one of several has `others`. */
+export const orCsv = (
+  { headers, content, ...response }: ReturnType<typeof ok>,
+  examples: Record<string, string>,
+  others: Headers = {},
+) => ({
   ...response,
   headers: z.extend(headers, {
     Vary: header('Vary', 'The response depends on this header.', z.literal('Accept')),
@@ -67,10 +71,13 @@ export const orCsv = ({ headers, content, ...response }: ReturnType<typeof ok>) 
       'The name of the CSV file.',
       z.optional(matching(/^attachment; /)),
     ),
+    ...others,
   }),
-  content: { ...content, 'text/csv': { schema: z.string(), examples: { three_days: { value: CSV } } } },
+  content: { ...content, 'text/csv': { schema: z.string(), examples: examplesOf(examples) } },
 });
-const CSV = 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n';
+export const linked = {
+  Link: header('Link', 'The URL of the next file, until there is none.', z.optional(matching(/^<[^>]+>; rel="next"$/))),
+};
 
 /** What each status means. One with an id is the same for every operation: a component. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {
@@ -122,12 +129,16 @@ export function guarded(
   operations: [Operation, ...Operation[]],
   { success: granted, refusals: own, ...words }: Guarded,
 ): ZodOpenApiOperationObject {
-  const { resource, allowsToken } = POLICY[operations[0]];
+  const { resource, allowsKey, allowsToken } = POLICY[operations[0]];
   const reasons: Record<string, Refused> = Object.assign({}, NO_PARAMETER, own, ...operations.map(denials), FAILURES);
   return {
     ...words,
     tags: [resource],
-    security: [{ apiKey: [] }, { operatorKey: [] }, ...(allowsToken ? [{ businessToken: [] }] : [])],
+    security: [
+      ...(allowsKey ? [{ apiKey: [] }] : []),
+      { operatorKey: [] },
+      ...(allowsToken ? [{ businessToken: [] }] : []),
+    ],
     responses: { 200: granted, ...refusals(reasons) },
   };
 }

@@ -10,13 +10,15 @@ import {
   rangeQuery,
   rotationBody,
   sitesBody,
+  totalsQuery,
   usesBody,
 } from '../wire/requests.ts';
 
 export type Refused = { status: number; body: object };
 
 function denial(refusal: Refusal, operation: Operation): Refused {
-  const kind = POLICY[operation].allowsToken ? 'token' : 'key';
+  const { allowsKey, allowsToken } = POLICY[operation];
+  const kind = allowsToken ? 'token' : allowsKey ? 'key' : 'operator';
   return errors.denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
@@ -31,10 +33,11 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
-  const reasons: Refusal[] = ['unknown_business', 'origin_not_authorized', 'operator_key_in_page'];
-  reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
-  if (writes) reasons.push('read_only_key');
+  const { allowsKey, allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
+  const reasons: Refusal[] = ['operator_key_in_page'];
+  if (!allowsKey) reasons.push('operator_only');
+  else reasons.push('unknown_business', 'origin_not_authorized', allowsToken ? 'origin_missing' : 'token_not_allowed');
+  if (allowsKey && writes) reasons.push('read_only_key');
   if (!allowsRecordKey) reasons.push('record_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
@@ -55,6 +58,10 @@ export const INVALID_RANGE = {
 };
 export const LIMIT_REACHED = {
   limit_reached: errors.limitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z')),
+};
+export const INVALID_TOTALS = {
+  invalid_day: mismatch(totalsQuery.schema, { from: 'yesterday' }),
+  invalid_limit: mismatch(totalsQuery.schema, { limit: '1001' }),
 };
 export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery.schema, { limit: '0' }) };
 export const INVALID_ROTATION = {

@@ -1,30 +1,29 @@
-// /api/v1/business/usage/{business_id}: the usage report, and recording uses.
+// /api/v1/business/usage/{business_id}: the usage report, and recording uses. /api/v1/usage: what each business used.
 import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
 import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
-import { dayOf, daysIn, fillRange, MAX_RANGE_DAYS, type Range, rangeOf } from '../core/time.ts';
+import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
+import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
-import { countManyOnce, countOnce, countUse, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
+import { countManyOnce, countOnce, countUse, totalsAfter, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { limitReached, notFound } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
+import { nextAfter } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { rangeQuery } from '../wire/requests.ts';
-import type { RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
+import { rangeQuery, totalsQuery } from '../wire/requests.ts';
+import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
 import { digestOfHeader, identifiedUses } from './recording.ts';
 
 /** The range of a report, with defaults for what the query leaves open. */
 async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {
   const range = rangeOf(query, dayOf(c.get('call').now));
-  const end = `to (${range.to}${query.to === undefined ? ', today' : ''})`;
-  if (range.from > range.to) throw await invalidField(c, 'from', `must not be after ${end}`);
-  if (daysIn(range) > MAX_RANGE_DAYS) {
-    throw await invalidField(c, 'from', `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}`);
-  }
+  const problem = rangeProblem(range, query.to === undefined);
+  if (problem !== null) throw await invalidField(c, 'from', problem);
   return range;
 }
 
@@ -49,13 +48,19 @@ function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
 
 const VARY = { Vary: 'Accept' };
 
-/** The report as a file (RFC 4180). No cell can be a formula: each is a day or a number. */
-function csvResponse(c: ContextOf<Guarded>, { from, to }: Range, used: DayCount[]) {
-  const lines = ['date,count', ...used.map(({ date, count }) => `${date},${count}`)];
-  const name = `usage-${c.get('call').business_id}-${from}-${to}.csv`;
-  const headers = { ...VARY, 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}"` };
+type CsvFile = { name: string; lines: string[]; headers?: Record<string, string> };
+
+/** Lines as a file (RFC 4180). No cell may be a formula: each is a day or a number. */
+function csvResponse(c: ContextOf<Guarded>, { name, lines, headers = {} }: CsvFile) {
+  const ofFile = { 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}.csv"` };
   const csv = lines.map((line) => `${line}\r\n`).join('');
-  return send(c, csv, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
+  return send(c, csv, 200, { ...VARY, ...ofFile, ...headers }) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
+}
+
+/** Where the next page is (RFC 8288). It names the days, so that all pages have the same range, whatever day it is by then. */
+function linkTo(c: ContextOf<Guarded>, next: Record<'from' | 'to' | 'limit' | 'after', string | number>) {
+  const query = Object.entries(next).map(([name, value]) => `${name}=${value}`);
+  return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
 
 export const usage = newRoutes()
@@ -63,7 +68,10 @@ export const usage = newRoutes()
     const range = await rangeOfReport(c, c.req.valid('query'));
     const { row } = await c.get('ask')(usageInRange(range));
     const used = fillRange(range, parseJson(row.counts));
-    if (prefersCsv(c.req.header('Accept'))) return csvResponse(c, range, used);
+    if (prefersCsv(c.req.header('Accept'))) {
+      const lines = ['date,count', ...used.map(({ date, count }) => `${date},${count}`)];
+      return csvResponse(c, { name: `usage-${c.get('call').business_id}-${range.from}-${range.to}`, lines });
+    }
     return success<UsageReport>(c, { used }, VARY);
   })
   .post('/:business_id', guardRecording, async (c) => {
@@ -88,5 +96,25 @@ export const usage = newRoutes()
     }
   });
 
+export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
+  const query = c.req.valid('query');
+  const range = await rangeOfReport(c, query);
+  const limit = Number(query.limit ?? MAX_TOTALS_PER_PAGE);
+  const after = Number(query.after ?? 0);
+  const { row } = await c.get('ask')(totalsAfter({ ...range, limit, after }));
+  const page = parseJson(row.totals);
+  const next = nextAfter(c, { after, limit, ids: page.map(({ business_id }) => business_id) });
+  if (prefersCsv(c.req.header('Accept'))) {
+    const rows = page.map(({ business_id, user_id, count }) => `${business_id},${user_id},${count}`);
+    return csvResponse(c, {
+      name: `usage-${range.from}-${range.to}${after === 0 ? '' : `-after-${after}`}`,
+      lines: ['business_id,user_id,count', ...rows],
+      headers: next === null ? {} : linkTo(c, { ...range, limit, after: next }),
+    });
+  }
+  return success<Totals>(c, { usage: page, next }, VARY);
+});
+
+refuseOtherMethods(totals);
 refuseOtherMethods(usage);
 usage.all('/*', notFound); // `usage` is never the id of a business. Last, because the first route that matches responds

@@ -5,7 +5,7 @@ import { DURATION_RULE, durationOf } from '../core/duration.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
-import { MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /** The parameters of an operation. `name` is how the error for an unknown parameter names the operation. */
 export type Query = { name: string; schema: z.ZodMiniObject };
@@ -44,6 +44,10 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
 }
 export const changesQuery = pageQuery('before', 100);
 export const businessesQuery = pageQuery('after', 50);
+export const totalsQuery = {
+  name: 'this list',
+  schema: z.extend(rangeQuery.schema, pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape),
+} satisfies Query;
 
 const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
 const site = z.string('must be a string, such as https://example.com').check((payload) => {

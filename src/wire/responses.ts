@@ -146,6 +146,17 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 });
 export type Businesses = z.infer<typeof businesses>;
 
+const total = object('Total', 'The uses of one business in a range of days.', {
+  business_id: id('the business'),
+  user_id: id('the user who owns it'),
+  count: count('Number of uses in the range; 0 if there were none.'),
+});
+export const totals = object('Totals', 'The uses of each business in a range of days.', {
+  usage: list('By id. A page can be short, or empty, although `next` is set.', total),
+  next,
+});
+export type Totals = z.infer<typeof totals>;
+
 export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
 export type Health = z.infer<typeof health>;
 

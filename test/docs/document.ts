@@ -42,7 +42,7 @@ const isReport = (printed: Day[], length: number) => (used: Day[]) =>
 
 /** A CSV file, as an array of rows. What is JSON stays as it is. */
 export const valueIn = (text: string): unknown =>
-  text.startsWith('date,')
+  /^(date|business_id),/.test(text)
     ? text
         .trim()
         .split(/\r?\n/)

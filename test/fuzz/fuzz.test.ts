@@ -45,7 +45,7 @@ function requests({ businesses, rotating, secrets }: World) {
   const path = fc.oneof(
     { weight: 6, arbitrary: id.map((id) => `/api/v1/business/usage/${id}`) },
     { weight: 4, arbitrary: id.map((id) => `/api/v1/business/${id}/access`) },
-    { weight: 2, arbitrary: fc.constantFrom('/api/v1/business', '/api/v1/health') },
+    { weight: 2, arbitrary: fc.constantFrom('/api/v1/business', '/api/v1/usage', '/api/v1/health') },
     {
       weight: 4,
       arbitrary: fc
@@ -179,7 +179,7 @@ const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
   503: (body) => body.message === 'Service Unavailable',
 };
 
-const CSV = /^(?:date,count\r\n(?:\d{4}-\d\d-\d\d,\d+\r\n)+)?$/;
+const CSV = /^(?:date,count\r\n(?:\d{4}-\d\d-\d\d,\d+\r\n)+|business_id,user_id,count\r\n(?:\d+,\d+,\d+\r\n)*)?$/;
 
 async function fuzz(faultsIn100: number) {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -249,6 +249,8 @@ async function fuzz(faultsIn100: number) {
       expect(status === 200 && !/\/(usage|health)\b/.test(example.path), said).toBe(false);
       for (const { token } of businesses) expect(text.includes(token), said).toBe(false);
     }
+    if (status === 200 && /^\/api\/v1\/usage\b/.test(example.path))
+      expect(Object.values(OPERATOR), said).toContain(credential);
     expect(answer.headers.get('Access-Control-Allow-Origin'), said).toBe('*');
     expect(answer.headers.get('Access-Control-Allow-Credentials'), said).toBeNull();
     expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);

@@ -63,6 +63,7 @@ const ROUTES: Record<string, Wrap> = {
   'DELETE …/refused': (text) => `/api/v1/business/${text}/access/refused`,
   'GET health?…': (text) => `/api/v1/health?${text}`,
   'GET usage?…': (text) => `/api/v1/business/usage/1?${text}`,
+  'GET usage of all?…': (text) => `/api/v1/usage?${text}`,
   'GET openapi.json?…': (text) => `/api/v1/openapi.json?${text}`,
   'GET …': (text) => `/${text}`,
   'PUT api/v1/…': (text) => `/api/v1/${text}`,

@@ -44,8 +44,9 @@ test('docs/api.md, "Basics", has a row for every route', () => {
 
 test('docs/api.md, "Basics", says with which credentials each can be called', () => {
   const word = (may: boolean) => (may ? 'yes' : 'no');
-  const called = ROUTES.map(({ method, pattern, tokenRefusal, writes, allowsRecordKey }) => {
-    const credentials = [tokenRefusal === null, !writes, allowsRecordKey].map(word);
+  const called = ROUTES.map(({ method, pattern, keyRefusal, tokenRefusal, writes, allowsRecordKey }) => {
+    const keys = [!writes, allowsRecordKey].map((may) => may && keyRefusal === null);
+    const credentials = [tokenRefusal === null, ...keys].map(word);
     return [`${method} ${templateOf(pattern)}`, ...credentials].join(' | ');
   });
   const rows = [...api.matchAll(/^\| \[.*?\| `(.*?)`.*?\| ((?:yes|no) \| (?:yes|no) \| (?:yes|no)) \|$/gm)];

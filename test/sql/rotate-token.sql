@@ -10,6 +10,7 @@ select
     case
       when :names_business
       and businesses.id is not :business_id then 'unknown_business'
+      when :operator_only then 'operator_only'
       when :token_refused then 'token_not_allowed'
       when api_keys.read_only
       and :writes then 'read_only_key'

@@ -1,0 +1,219 @@
+// What each business used, for an invoice run (docs/api.md, "Usage of all businesses").
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { type CallOptions, call, homes, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Total = { business_id: number; user_id: number; count: number };
+
+const PATH = '/api/v1/usage';
+const as = OPERATOR.record;
+const read = (query = '', options: CallOptions = {}) => call('GET', PATH + query, { as, ...options });
+
+/** The pages from the first to the last, and what each cost. */
+async function pagesOf(query: string) {
+  const pages: { usage: Total[]; next: number | null; rows_read: number }[] = [];
+  let after: number | null | undefined;
+  while (after !== null) {
+    const { status, body, cost } = await read(`?${query}${after === undefined ? '' : `&after=${after}`}`);
+    expect(status).toBe(200);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    pages.push({ ...body.data, rows_read: cost.rows_read });
+    after = body.data.next;
+  }
+  return pages;
+}
+const databaseOf = ({ business_id }: Total) => Math.floor((business_id - 1) / 1e9);
+
+/** Two of each database, by id: one with uses around March 2026, and one that is suspended and has none. */
+let made: Business[];
+beforeAll(async () => {
+  const all: Business[] = [];
+  for (const _ of homes) {
+    const used = await newBusiness();
+    const counts = { '2026-02-28': 1000, '2026-03-01': 2, '2026-03-10': 30, '2026-03-31': 400, '2026-04-01': 5000 };
+    for (const [day, count] of Object.entries(counts)) await setCount(used.id, day, count);
+    all.push(used, await newBusiness({ user_id: used.user_id, status: 'suspended' }));
+  }
+  made = all.sort((a, b) => a.id - b.id);
+});
+const totals = (...counts: [number, number]): Total[] =>
+  made.map(({ id, user_id, status }) => ({
+    business_id: id,
+    user_id,
+    count: counts[status === 'active' ? 0 : 1],
+  }));
+
+test('has every business with its uses of the range, both ends included, and 0 for one without any', async () => {
+  const pages = await pagesOf('from=2026-03-01&to=2026-03-31');
+  expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
+});
+
+test('says the same to both roles, byte for byte', async () => {
+  const [first] = totals(432, 0);
+  for (const role of [OPERATOR.full, OPERATOR.record]) {
+    const answer = await read('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
+    expect(answer.status).toBe(200);
+    const { business_id, user_id } = first as Total;
+    expect(answer.text).toBe(
+      `{"status":true,"data":{"usage":[{"business_id":${business_id},"user_id":${user_id},"count":432}],"next":${business_id}}}`,
+    );
+    expect(answer.headers.get('Vary')).toBe('Accept');
+    expect(answer.headers.get('Link')).toBeNull();
+    expect(answer.lines).toMatchObject([{ operation: 'read_all_usage', status: 200, business_id: null }]);
+  }
+});
+
+describe('the range', () => {
+  const countOf = async (query: string, options: CallOptions = {}) =>
+    (await read(query, options)).body.data.usage[0].count;
+
+  test('is the last 30 days without dates, and otherwise as in a report', async () => {
+    expect(await countOf('')).toBe(1032); // from 2026-02-14 to 2026-03-15
+    expect(await countOf('?to=2026-03-29')).toBe(1032);
+    expect(await countOf('?to=2026-03-30')).toBe(32);
+    expect(await countOf('?from=2026-03-10')).toBe(30);
+    expect(await countOf('?from=2022-01-01&to=2027-01-04')).toBe(6432);
+    expect(await countOf('', { at: new Date('2026-03-31T23:59:59.999Z') })).toBe(430); // from 2026-03-02
+  });
+
+  test.each([
+    ['?from=2026-03-02&to=2026-03-01', 'from must not be after to (2026-03-01)'],
+    ['?from=2026-03-16', `from must not be after to (${TODAY}, today)`],
+    ['?from=2022-01-01&to=2027-01-05', 'from must be at most 1829 days before to (2027-01-05)'],
+    ['?from=2026-02-30', 'from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+  ])('cannot be %s', async (query, message) => {
+    const { status, body } = await read(query);
+    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { from: [message] } } });
+  });
+});
+
+describe('pages', () => {
+  test.each([1, 2, 3, 1000])('of %i have each business once, by id, each page from one database', async (limit) => {
+    const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
+    expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
+    for (const { usage } of pages) {
+      expect(usage.length).toBeLessThanOrEqual(limit);
+      expect(new Set(usage.map(databaseOf)).size).toBeLessThanOrEqual(1);
+    }
+    expect(pages.length).toBeLessThanOrEqual(Math.ceil(made.length / limit) + homes.length);
+  });
+
+  test('go on behind any id, whether a business has it or not', async () => {
+    const last = made.at(-1)?.id ?? 0;
+    const gone = [last, last + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER];
+    for (const after of [...gone, 61_000_000_001, 62_000_000_001]) {
+      const { status, body } = await read(`?after=${after}`);
+      expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { usage: [], next: null } } });
+    }
+  });
+
+  test.each(['0', '1001', '-1', '1.5', 'all'])('cannot have %s businesses', async (limit) => {
+    const { status, body } = await read(`?limit=${limit}`);
+    const message = 'limit must be a whole number from 1 to 1000';
+    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { limit: [message] } } });
+  });
+});
+
+describe('as CSV', () => {
+  const csv = { Accept: 'text/csv' };
+
+  test('is a file of the same page, which the service names', async () => {
+    const { body } = await read('?from=2026-03-01&to=2026-03-31');
+    const file = await read('?from=2026-03-01&to=2026-03-31', { headers: csv });
+    const rows = body.data.usage.map(
+      ({ business_id, user_id, count }: Total) => `${business_id},${user_id},${count}\r\n`,
+    );
+    expect({ status: file.status, text: file.text }).toEqual({
+      status: 200,
+      text: `business_id,user_id,count\r\n${rows.join('')}`,
+    });
+    expect(file.headers.get('Content-Type')).toBe('text/csv');
+    expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="usage-2026-03-01-2026-03-31.csv"');
+    expect(file.headers.get('Vary')).toBe('Accept');
+  });
+
+  test('has the next page in Link, with the days of the first, whatever day it is by then', async () => {
+    const rows: string[] = [];
+    const names = new Set<string>();
+    let path: string | undefined = `${PATH}?limit=1`;
+    for (let day = 0; path !== undefined; day++) {
+      const at = new Date(NOW.getTime() + day * 86_400_000);
+      const { text, headers } = await call('GET', path, { as, headers: csv, at });
+      const [header, ...page] = text.trimEnd().split('\r\n');
+      expect(header).toBe('business_id,user_id,count');
+      rows.push(...page);
+      names.add(headers.get('Content-Disposition') ?? '');
+      const link = headers.get('Link');
+      path = link === null ? undefined : /^<https:\/\/service\.example(\/.*)>; rel="next"$/.exec(link)?.[1];
+      if (link !== null) expect(path).toContain(`?from=${addDays(TODAY, -29)}&to=${TODAY}&limit=1&after=`);
+      expect(names.size).toBe(day + 1);
+    }
+    expect(rows).toEqual(totals(1032, 0).map((total) => Object.values(total).join(',')));
+  });
+
+  test('refuses as JSON', async () => {
+    const { status, headers } = await read('?from=x', { headers: csv });
+    expect({ status, type: headers.get('Content-Type') }).toEqual({ status: 422, type: 'application/json' });
+  });
+});
+
+describe('of ten thousand businesses', { tags: 'slow' }, () => {
+  const PER_DATABASE = Math.ceil(10_000 / homes.length);
+  const [FROM, TO] = ['2026-02-01', '2026-02-28'];
+
+  beforeAll(async () => {
+    const numbers = (last: number) =>
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${last})`;
+    const stamp = "'2026-01-01T00:00:00.000000Z'";
+    for (const { d1, number } of homes) {
+      await d1
+        .prepare(
+          `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+          ${numbers(PER_DATABASE)} select 1000000 + i / 3, 'Acme', 'acme.example', 'https://acme.example', 1, 'small',
+            printf('token-of-${number}-%030d', i), case i % 10 when 0 then 'closed' else 'active' end, ${stamp}, ${stamp} from n`,
+        )
+        .run();
+      // 60 days with gaps, on both sides of the range; some businesses have none at all.
+      const days = `insert into daily_usage ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
+        from businesses, n where user_id >= 1000000 and id % 11 > 0 and (id + i) % 3 > 0 and id between ? and ? + 499`;
+      const first = number * 1e9 + 1;
+      for (let id = first; id < first + PER_DATABASE + 500; id += 500) await d1.prepare(days).bind(id, id).run();
+    }
+  }, 120_000);
+
+  test('the pages have each once, and together as many uses as are stored, and as the reports say', async () => {
+    const pages = await pagesOf(`from=${FROM}&to=${TO}`);
+    const usage = pages.flatMap((page) => page.usage);
+    const ofDatabases = await Promise.all(
+      homes.map(async ({ d1 }) => {
+        const ids = await d1.prepare('select id from businesses order by id').all<{ id: number }>();
+        const counted = await d1
+          .prepare('select count(*) as days, sum(count) as uses from daily_usage where day between ? and ?')
+          .bind(FROM, TO)
+          .first<{ days: number; uses: number }>();
+        return { ids: ids.results.map(({ id }) => id), days: counted?.days ?? 0, uses: counted?.uses ?? 0 };
+      }),
+    );
+    expect(usage.map(({ business_id }) => business_id)).toEqual(ofDatabases.flatMap(({ ids }) => ids));
+    expect(usage.length).toBeGreaterThanOrEqual(10_000);
+    const sum = (counts: number[]) => counts.reduce((a, b) => a + b, 0);
+    expect(sum(usage.map(({ count }) => count))).toBe(sum(ofDatabases.map(({ uses }) => uses)));
+    expect(pages.length).toBe(sum(ofDatabases.map(({ ids }) => Math.ceil(ids.length / 1000))));
+
+    for (const { business_id, count } of usage.filter((_, index) => index % 173 === 0)) {
+      const path = `/api/v1/business/usage/${business_id}?from=${FROM}&to=${TO}`;
+      const { used } = (await call('GET', path, { as })).body.data;
+      expect({ business_id, count }).toEqual({
+        business_id,
+        count: sum(used.map((day: { count: number }) => day.count)),
+      });
+    }
+
+    // The days that are counted, and two rows for each business: whatever else is stored is not read.
+    const rowsRead = sum(pages.map(({ rows_read }) => rows_read));
+    expect(rowsRead).toBeLessThanOrEqual(
+      sum(ofDatabases.map(({ days }) => days)) + 2 * usage.length + 2 * pages.length,
+    );
+  });
+});
