@@ -516,6 +516,7 @@ describe('with owners in a database that is not bound', () => {
       ['business list', { user_id }],
       ['key list', { user_id }],
       ['changes list', { user_id }],
+      ['usage totals', {}],
       ['database list', {}],
     ] as const) {
       const result = await RUNS[name](all(), given, NOW);

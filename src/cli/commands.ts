@@ -2,6 +2,7 @@
 // errors of the command line need not wait until that is loaded.
 import {
   database,
+  day,
   duration,
   expiry,
   flag,
@@ -98,6 +99,10 @@ export const COMMANDS = {
     does: 'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
     arguments: { ID, FILE: text('history.csv') },
     optional: { replace: flag },
+  },
+  'usage totals': {
+    does: 'lists how many uses each business had, for an invoice run; without --from and --to, in the last 30 days (UTC)',
+    optional: { from: day('2026-01-01'), to: day('2026-01-31') },
   },
   'key create': {
     does: 'creates an API key and prints it, this one time only; --business is for a key of one business, --role is full (the default), read or record, --database chooses where a new user goes',

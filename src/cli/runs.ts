@@ -1,7 +1,7 @@
 // The operator's commands: what each runs. What it takes, and so the types of its values, is in commands.ts, under the same name.
 import { readFile } from 'node:fs/promises';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
-import { addDays, dayOf } from '../core/time.ts';
+import { addDays, dayOf, rangeOf, rangeProblem } from '../core/time.ts';
 import { checkOrigin } from './access.ts';
 import {
   createBusiness,
@@ -23,6 +23,7 @@ import { eachOfOwners, homeForImport, homeOf } from './homes.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { createOperatorKey } from './operator-keys.ts';
 import { summaryOf } from './summary.ts';
+import { listTotals } from './totals.ts';
 
 /** What a command prints. `failures` is not part of it: there are some if it lacks what is in a database that failed. */
 type Result = { failures?: string[]; [name: string]: unknown };
@@ -108,6 +109,12 @@ export const RUNS: Record<CommandName, Runner> = {
     const { db } = homeOfBusiness(databases, ID);
     found(await findBusiness(db, ID), 'business');
     return importHistory(db, ID, readHistory(await readFile(FILE, 'utf8'), dayOf(now)), replace, now);
+  },
+  async 'usage totals'(databases, given, now) {
+    const range = rangeOf(given, dayOf(now));
+    const problem = rangeProblem(range, given.to === undefined);
+    if (problem !== null) throw new UsageError(`--from ${problem}`);
+    return { ...range, ...(await listed(databases, 'usage', ({ db }) => listTotals(db, range, now))) };
   },
   async 'key create'(
     databases,

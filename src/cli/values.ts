@@ -71,6 +71,7 @@ export const token = value(
   'be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
   textIf(isImportable),
 );
+export const day = value('be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD', textIf(isDay));
 export const expiry = value(
   'be today or a later day, written YYYY-MM-DD',
   textIf((text) => isDay(text) && text >= dayOf(new Date())),

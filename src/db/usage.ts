@@ -4,7 +4,7 @@ import { $call } from './call.ts';
 import { type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, type Statement } from './statement.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -34,6 +34,9 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 });
+/** A row of that list. */
+export type Total = ListedIn<ReturnType<typeof totalsAfter>>;
+type ListedIn<S> = S extends Statement<{ totals: Json<(infer Row)[]> }> ? Row : never;
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
 const addToCounts = (select: SQL) =>

@@ -49,6 +49,10 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'usage import ID FILE [--replace]',
     'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
   ],
+  'usage totals': [
+    'usage totals [--from 2026-01-01] [--to 2026-01-31]',
+    'lists how many uses each business had, for an invoice run; without --from and --to, in the last 30 days (UTC)',
+  ],
   'key create': [
     'key create --user 7 [--name "Billing server"] [--expires 2027-01-31] [--business 1] [--role record] [--read-only] [--database 1]',
     'creates an API key and prints it, this one time only; --business is for a key of one business, --role is full (the default), read or record, --database chooses where a new user goes',
