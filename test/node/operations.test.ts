@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { INVALIDITIES, POLICY } from '../../src/core/policy.ts';
 import { openapi } from '../../src/openapi/document.ts';
+import { operationsHtml } from '../../src/openapi/operations.ts';
 import { ROUTES } from '../routes.ts';
 
 const templateOf = (pattern: string) => pattern.replaceAll(/:(\w+)/g, '{$1}');
@@ -34,6 +35,13 @@ test('src/openapi/document.ts describes the body of every route that takes one',
     undescribed.map(({ name }) => name),
     'give each a `requestBody`, with examples',
   ).toEqual([]);
+});
+
+test('the page at / sets every variable that its commands use', () => {
+  const page = readFileSync('src/page/index.html', 'utf8');
+  const set = [...page.matchAll(/(?<= )([A-Z_]+)=/g)].map(([, name]) => name);
+  const used = [...operationsHtml().matchAll(/\$([A-Z_]+)/g)].map(([, name]) => name);
+  expect(new Set(used)).toEqual(new Set(set));
 });
 
 test('docs/api.md, "Basics", has a row for every route', () => {
