@@ -4,12 +4,26 @@ import { Databases, failingDatabase } from '../src/cli/databases.ts';
 import { UsageError } from '../src/cli/errors.ts';
 import { RUNS } from '../src/cli/runs.ts';
 import { addDays } from '../src/core/time.ts';
-import { type CallOptions, call, homes, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import {
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  homes,
+  NOW,
+  newApp,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+  setCount,
+  TODAY,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Total = { business_id: number; user_id: number; count: number };
 
 const PATH = '/api/v1/usage';
+const LOST = new Error('D1_ERROR: Network connection lost.');
 const as = OPERATOR.record;
 const read = (query = '', options: CallOptions = {}) => call('GET', PATH + query, { as, ...options });
 
@@ -108,6 +122,22 @@ describe('pages', () => {
     for (const after of [...gone, 61_000_000_001, 62_000_000_001]) {
       const { status, body } = await read(`?after=${after}`);
       expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { usage: [], next: null } } });
+    }
+  });
+
+  test('of a database that is down are 503, and never left out', async () => {
+    for (const down of homes) {
+      const failing = { prepare: (sql: string) => down.d1.prepare(sql), batch: () => Promise.reject(LOST) };
+      const bindings = {
+        ...databases((d1) => (d1 === down.d1 ? (failing as unknown as D1Database) : d1)),
+        ...OPERATOR_SECRETS,
+      };
+      for (const { number } of homes) {
+        const query = number === 0 ? '' : `?after=${number * 1e9}`;
+        const request = new Request(`${BASE}${PATH}${query}`, { headers: { Authorization: `Bearer ${as}` } });
+        const { status } = await newApp().app.fetch(request, bindings);
+        expect({ number, status }).toEqual({ number, status: number === down.number ? 503 : 200 });
+      }
     }
   });
 
