@@ -1,6 +1,6 @@
 // The whole HTTP surface under random requests: nothing but the answers of the contract, and exact counts. The seed is
 // printed: FUZZ_SEED repeats a run.
-import { eq } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../../src/db/schema.ts';
@@ -22,6 +22,7 @@ async function world() {
   const recordOnly = await Promise.all([open, restricted].map((business) => newKey(business, { record_only: 1 })));
   const narrow = await Promise.all([open, wild].map((business) => newKey(business, { business_id: business.id })));
   return {
+    open,
     businesses,
     rotating,
     readOnly: readOnly.map(({ key }) => key),
@@ -185,7 +186,7 @@ async function fuzz(faultsIn100: number) {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
   console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
   const everybody = await world();
-  const { businesses, readOnly, recordOnly, secrets } = everybody;
+  const { open, businesses, readOnly, recordOnly, secrets } = everybody;
   const sent = fc.sample(requests(everybody), { numRuns: REQUESTS, seed });
   // Loads the list of public suffixes: the test runner takes longer over that, with requests beside it, than a request may take.
   await isShared('example.com');
@@ -261,15 +262,13 @@ async function fuzz(faultsIn100: number) {
     }
     if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
   }
+  // Of all businesses: the operator can meet those of the test before, too.
   const total = async () => {
-    const rows = await Promise.all(
-      businesses.map(({ id, db }) =>
-        db.select({ count: dailyUsage.count }).from(dailyUsage).where(eq(dailyUsage.business_id, id)),
-      ),
-    );
-    return rows.flat().reduce((sum, { count }) => sum + count, 0);
+    const [row] = await open.db.select({ total: sql<number>`coalesce(sum(count), 0)` }).from(dailyUsage);
+    return row?.total ?? 0;
   };
 
+  const atFirst = await total();
   // With faults one after the other: what a lost answer wrote is told by the sum before and after.
   const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = sent.values();
@@ -281,7 +280,7 @@ async function fuzz(faultsIn100: number) {
   console.log(JSON.stringify({ statuses, calls, faults }));
   for (const status of [200, 204, 401, 403, 404, 405, 413, 422])
     expect(statuses[status], `${status}`).toBeGreaterThan(0);
-  expect(await total()).toBe(plain + ids.size);
+  expect((await total()) - atFirst).toBe(plain + ids.size);
   return { faults, failures: (statuses[500] ?? 0) + (statuses[503] ?? 0) };
 }
 
