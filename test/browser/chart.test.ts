@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { addDays } from '../../src/core/time.ts';
@@ -147,6 +147,14 @@ const inChart = <T>(code: string) =>
   ) as Promise<T>;
 const change = (name: string, value: string) =>
   inChart(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+
+/** Makes the window as wide, and waits until the chart is drawn for that. */
+async function resize(width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  const isDrawn =
+    "Number(root.querySelector('svg').getAttribute('width')) === root.querySelector('[part=plot]').clientWidth";
+  await vi.waitFor(async () => expect(await inChart(`return innerWidth === ${width} && ${isDrawn};`)).toBe(true), 5000);
+}
 
 /** Every label on the axes, and its box. */
 const labels = () =>
@@ -503,15 +511,13 @@ describe('the language', () => {
     expect(await part('message').nth(1).innerText()).toBe(empty);
     expect(unit.split('|')).toContain(await part('unit').first().innerText());
     for (const width of [320, 640, 1920]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.waitForTimeout(50);
+      await resize(width);
       await expectNoOverlap();
     }
     await change('from', '2025-04-01');
     await state('loaded');
     for (const width of [320, 640, 1920]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.waitForTimeout(50);
+      await resize(width);
       await expectNoOverlap();
     }
     await expectAccessible();
