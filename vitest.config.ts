@@ -66,8 +66,7 @@ export default defineConfig({
         },
       },
       { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },
-      // A browser on a busy machine can be late once. What fails twice fails.
-      { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'], retry: 1 } },
+      { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         plugins: [worker],
         test: {
