@@ -24,7 +24,7 @@ export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: strin
   return OPERATOR_ROLES.findLast((role) => texts.includes(secretTextOf(role, hash))) ?? null;
 }
 
-/** Whether a browser sends a request for a page: it adds one of these headers or both (Fetch, §3.1; Fetch Metadata, §2). */
+/** Whether a browser sent a request for a page: browsers add one of these headers, or both (Fetch, §3.2; Fetch Metadata, §2). */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
 /** Why the operator may not make a call, whatever its business. A key that is used from a page is found out on the first day. */

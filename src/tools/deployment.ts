@@ -35,9 +35,8 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
   const { config, upload, worker, databases, missingLimits } = planOf(root, args);
   // Of every step the same: without it, wrangler would choose among files of several names.
   const run: Run = (words, mode) => wrangler([...words, '--config', config], mode);
-  const failed = (message: string) => {
-    return new Error(isLoggedOut(wrangler(['whoami', '--json'], 'read').output) ? LOGIN : message);
-  };
+  const failed = (message: string) =>
+    new Error(isLoggedOut(wrangler(['whoami', '--json'], 'read').output) ? LOGIN : message);
   /** What a command of wrangler prints as JSON. */
   function read<T>(label: string, words: string[]): T {
     const { done, stdout, output } = run([...words, '--json'], 'read');

@@ -493,6 +493,35 @@ describe('npm run deploy changes nothing where', () => {
 });
 
 describe('npm run deploy goes on where', () => {
+  /** What docs/operating.md says to run on a database, with these texts in place of its own. */
+  function documented(start: string, ...texts: [string, string][]): string {
+    const document = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+    const [, sql = ''] = new RegExp(`--command "(${start}.*?)"`).exec(document) ?? [];
+    expect(
+      texts.every(([own]) => sql.includes(own)),
+      sql,
+    ).toBe(true);
+    return texts.reduce((text, [own, other]) => text.replace(own, other), sql);
+  }
+
+  test('the Worker has another name, which was written into each database as docs/operating.md says', () => {
+    const account = deployed();
+    const copy = THREE.replace('name = "usage"', 'name = "copy"');
+    for (const name of NAMES) account.database(name).exec(documented('update identity', ['new-name', 'copy']));
+    expect(account.deploy(copy)).toMatchObject({ code: 0, stderr: '' });
+    expect(account.workers.has('copy')).toBe(true);
+  });
+
+  test('the Worker was deleted, and the database was marked as docs/operating.md says', () => {
+    const account = undeployed(['usage-DB'], UNMARKED);
+    account.addOwner(7, 0, NAMES);
+    account.workers.clear();
+    expect(account.deploy(ONE)).toEqual(nothing('usage-DB (DB) is in use, but not by the Worker usage'));
+    account.migrate('usage-DB');
+    account.database('usage-DB').exec(documented('insert into identity', ['business-usage-access', 'usage']));
+    expect(account.deploy(ONE)).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('the Worker has no database yet: a secret was stored before the first deployment', () => {
     const account = new Account();
     account.workers.set('usage', []);
