@@ -10,6 +10,7 @@ import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
 import { totals, usage } from './routes/usage.ts';
+import { user } from './routes/user.ts';
 
 /** The service. `log` gets a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
@@ -21,6 +22,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business', access)
     .route('/api/v1/business', business)
     .route('/api/v1/usage', totals)
+    .route('/api/v1/user', user)
     .route('/api/v1', health())
     .route('/api/v1', openapi);
 

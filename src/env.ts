@@ -4,7 +4,7 @@ import type { Credential } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { OperatorSecret } from './core/operator.ts';
 import type { Operation } from './core/policy.ts';
-import type { Ask, Cost } from './db/batch.ts';
+import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
 /** The bindings of the Worker (wrangler.toml). */
@@ -49,8 +49,8 @@ export type Log = Record<'log' | 'error', (line: object) => void>;
 /** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
 export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; logEntry: LogEntry } };
 
-/** Behind the guard. */
-export type Guarded = Env & { Variables: { call: Call; ask: Ask } };
+/** Behind the guard. `databases` are for the operator only: for other callers, there are none. */
+export type Guarded = Env & { Variables: { call: Call; ask: Ask; databases: BoundDatabases } };
 
 /** The context of a handler, to read from. (Hono's own type fits only handlers that set the very same variables.) */
 export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {

@@ -4,9 +4,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
 import { credentialOf } from './core/credential.ts';
-import { databaseFor } from './core/database.ts';
+import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
-import { isInvalidity, type Operation, POLICY } from './core/policy.ts';
+import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -15,6 +15,7 @@ import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 import { inTime } from './db/in-time.ts';
 import { markKeyUsed } from './db/last-use.ts';
+import { readVerdict } from './db/permission.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
@@ -42,7 +43,7 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
   { query, body }: { query?: Q; body?: B } = {},
 ): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
   guardWith(
-    () => ({ operation, isRepeatable: POLICY[operation].repeatable }),
+    () => operation,
     query === undefined ? noQuery : queryInput(query),
     async (c, text) => {
       if (body === undefined) await requireNoBody(c, text);
@@ -56,13 +57,12 @@ type Recorded = Guarded & { Variables: { recording: Recording } };
 export const guardRecording: MiddlewareHandler<Recorded> = guardWith((c, body) => {
   const recording = recordingOf(body, c.req.header('Idempotency-Key'));
   c.set('recording', recording);
-  const operation = recording.kind === 'many' ? 'record_uses' : 'record_use';
-  return { operation, isRepeatable: POLICY[operation].repeatable || recording.kind === 'identified' };
+  return recording.kind === 'many' ? 'record_uses' : 'record_use';
 }, noQuery);
 
-/** Sets `call` and `ask` for the handlers after it. */
+/** Sets `call`, `ask` and `databases` for the handlers after it. */
 function guardWith(
-  operationOf: (c: Context<Recorded>, body: string) => { operation: Operation; isRepeatable: boolean },
+  operationOf: (c: Context<Recorded>, body: string) => Operation,
   readQuery: MiddlewareHandler,
   readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
 ): MiddlewareHandler {
@@ -85,7 +85,8 @@ function guardWith(
       throw new Unauthenticated('unknown');
     }
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    const { operation, isRepeatable } = operationOf(c, body);
+    const operation = operationOf(c, body);
+    const canRepeat = isRepeatable(operation, c.req.header('Idempotency-Key') !== undefined);
     const request = { operation, business_id: business_id || null, origin };
     // Before the limit of the key: what pages send must not stop the servers.
     const refusal = role && operatorRefusal(role, operation, isFromServer);
@@ -93,15 +94,16 @@ function guardWith(
       logEntry.call = request;
       throw denied(refusal, { operation, origin, credential });
     }
-    if (await isCredentialLimited(c.env, credential, origin, business_id)) throw tooMany();
+    const user_id = idOf(c.req.param('user_id') ?? '');
+    const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
+    if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
 
     // The businesses of all databases are listed one database after the other.
     const first =
       role !== null && c.req.param('business_id') === undefined ? firstAfter(c.req.query('after')) : business_id;
-    const binding = databaseFor(credential, first, (name) => c.env[name] !== undefined);
-    const database = binding === null ? undefined : c.env[binding];
-    if (database === undefined) throw new Unauthenticated('unbound_database');
-    logEntry.database = binding;
+    const isBound = (name: Binding) => c.env[name] !== undefined;
+    const binding = databaseFor(credential, first, isBound);
+    if (binding === null) throw new Unauthenticated('unbound_database');
     const now = c.get('clock')();
     const deadline = Date.now() + DATABASE_TIMEOUT_MS;
     const caller =
@@ -111,33 +113,22 @@ function guardWith(
     const call: Call = { operation, credential: caller, business_id, origin, ownOrigin, now, deadline };
     logEntry.call = request;
     let isPermitted = false;
-    const ask: Ask = async (read, steps) => {
-      const sent = Date.now();
-      const batch = runBatch(database, call, read, steps, logEntry.d1);
-      const { row, rows } = await inTime(batch, deadline - sent).catch((cause: unknown) => {
-        throw batchError(cause, isRepeatable);
-      });
-      if (row === undefined) throw new Unauthenticated('unknown');
-      if (row.refusal === 'origin_not_authorized') {
-        afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
-      }
-      if (row.refusal !== null) {
-        throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
-      }
+    const onPermitted = () => {
       isPermitted = true;
-      const { unmarked_key, time_left } = row;
-      if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
-      // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
-      if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
-        throw batchError(new Error('no response within the deadline, by the clock of the database'), isRepeatable);
-      }
-      if (unmarked_key !== null) {
-        afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(now)));
-      }
-      return { ...rows, row };
     };
+    const asking = (call: Call, binding: Binding | null) =>
+      askOf(c, { call, binding, deadline, canRepeat, onPermitted });
+    const ask = asking(call, binding);
+    if (kind !== 'operator' && !POLICY[operation].allowsKey) {
+      await ask(readVerdict);
+      throw new Error(`${operation} is for the operator only, and was not refused`);
+    }
     c.set('call', call);
     c.set('ask', ask);
+    const numbers = kind === 'operator' ? BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : [])) : [];
+    const askIn = (number: number) =>
+      asking({ ...call, isOfUser: true }, numbers.includes(number) ? bindingOf(number) : null);
+    c.set('databases', { numbers, askIn });
     await readQuery(c, async () => {
       await readBody?.(c, body);
       await next();
@@ -146,6 +137,49 @@ function guardWith(
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
+}
+
+type Asked = {
+  call: Call;
+  /** Null: a database that is not bound. */
+  binding: Binding | null;
+  deadline: number;
+  canRepeat: boolean;
+  onPermitted: () => void;
+};
+
+/** The way to one database for one call. */
+function askOf(c: Context<Recorded>, { call, binding, deadline, canRepeat, onPermitted }: Asked): Ask {
+  return async (read, steps, stepsAreRepeatable = steps === undefined) => {
+    const database = binding === null ? undefined : c.env[binding];
+    if (database === undefined) throw new Error(`${binding} is not bound`);
+    const logEntry = c.get('logEntry');
+    logEntry.database = binding;
+    const isRepeatable = canRepeat || stepsAreRepeatable;
+    const sent = Date.now();
+    const batch = runBatch(database, call, read, steps, logEntry.d1);
+    const { row, rows } = await inTime(batch, deadline - sent).catch((cause: unknown) => {
+      throw batchError(cause, isRepeatable);
+    });
+    if (row === undefined) throw new Unauthenticated('unknown');
+    if (row.refusal === 'origin_not_authorized') {
+      afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
+    }
+    if (row.refusal !== null) {
+      throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
+    }
+    onPermitted();
+    const { unmarked_key, time_left } = row;
+    if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
+    // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
+    if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
+      throw batchError(new Error('no response within the deadline, by the clock of the database'), isRepeatable);
+    }
+    if (unmarked_key !== null) {
+      afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(call.now)));
+    }
+    return { ...rows, row };
+  };
 }
 
 /** A secret in another form spoils no other. Whoever tries its key finds the reason in the log. */

@@ -50,7 +50,7 @@ const CHANGES: Change[] = [
   {
     name: 'a key is revoked',
     headers: ({ key }) => ({ Authorization: `Bearer ${key}` }),
-    make: async ({ user_id, db }) => revokeKey(db, (await listKeys(db, user_id))[0]?.id ?? 0, NOW),
+    make: async ({ user_id, db }) => revokeKey(db, (await listKeys(db, user_id, NOW))[0]?.id ?? 0, NOW),
     refusal: unauthenticated,
   },
   {

@@ -278,7 +278,7 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
       );
     }
     const advice = ' Register it from a server, or from an authorized page.';
-    const message = `Origin https://evil.example is not authorized for this business.${advice}`;
+    const message = route.keyRefusal ?? `Origin https://evil.example is not authorized for this business.${advice}`;
     await expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), 403, {
       status: false,
       message,
@@ -292,7 +292,9 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
       const answer = await ask(route, business, { as: business.key, origin });
       await expectRefusal(answer, 403, {
         status: false,
-        message: `Origin ${origin} is not authorized for this business. Register it from a server, or from an authorized page.`,
+        message:
+          route.keyRefusal ??
+          `Origin ${origin} is not authorized for this business. Register it from a server, or from an authorized page.`,
       });
     }
     expect(await everything()).toBe(before);

@@ -103,7 +103,7 @@ describe('one slash at the end', () => {
 describe('a known path with another method', () => {
   test.each([
     ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
-    ['POST', '/api/v1/business/1', 'GET, HEAD'],
+    ['POST', '/api/v1/business/1', 'GET, HEAD, PATCH, DELETE'],
     ['DELETE', '/api/v1/business/1/token', 'POST'],
     ['GET', '/api/v1/business/1/token/former', 'DELETE'],
     ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
@@ -145,7 +145,7 @@ describe('a body that is held back', () => {
     const clock = { now: new Date('2026-03-15T23:59:59.999Z') };
     const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
     for (const [arrives, status] of [
-      ['2026-03-15T23:59:59.999Z', route.granted ?? 200],
+      ['2026-03-15T23:59:59.999Z', route.keyRefusal === null ? (route.granted ?? 200) : 403],
       ['2026-03-16T00:00:00.000Z', 401],
     ] as const) {
       const { request, body } = held(route, { ...business, key: api_key });

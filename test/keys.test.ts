@@ -21,6 +21,9 @@ type Business = Awaited<ReturnType<typeof newBusiness>>;
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
+/** What a narrow key is told where it may not do what its owner may. What no key may is said first. */
+const refusedTo = ({ keyRefusal }: AnyRoute, body: object) =>
+  keyRefusal === null ? body : { status: false, message: keyRefusal };
 const READ_ONLY = { status: false, message: 'This API key can only read.' };
 const RECORD_ONLY = { status: false, message: 'This API key can only record.' };
 const ALL_ROLES = { read_only: 0, record_only: 0 } as const;
@@ -292,7 +295,8 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
         for (const route of OF_A_BUSINESS.filter(({ writes }) => writes)) {
           for (const { id } of [mine, sibling, strange]) {
             const { status, body } = await ask(route, { id }, false, { as: key });
-            expect([{ status: 403, body: READ_ONLY }, route.unknownBusiness]).toContainEqual({ status, body });
+            const refusal = { status: 403, body: refusedTo(route, READ_ONLY) };
+            expect([refusal, route.unknownBusiness]).toContainEqual({ status, body });
           }
         }
       }
@@ -300,7 +304,8 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
         for (const route of ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey)) {
           for (const { id } of [mine, sibling, strange]) {
             const { status, body } = await ask(route, { id }, false, { as: key });
-            expect([{ status: 403, body: RECORD_ONLY }, route.unknownBusiness]).toContainEqual({ status, body });
+            const refusal = { status: 403, body: refusedTo(route, RECORD_ONLY) };
+            expect([refusal, route.unknownBusiness]).toContainEqual({ status, body });
           }
         }
       }

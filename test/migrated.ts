@@ -1,11 +1,13 @@
 // Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database.
 import { applyD1Migrations, reset } from 'cloudflare:test';
-import { raiseIds } from '../src/cli/homes.ts';
-import { env, homes } from './support.ts';
+import { asking } from '../src/cli/databases.ts';
+import { raiseIds } from '../src/db/homes.ts';
+import { readVerdict } from '../src/db/permission.ts';
+import { env, homes, NOW } from './support.ts';
 
 await reset();
 const migrated = homes.map(async (home) => {
   await applyD1Migrations(home.d1, env.MIGRATIONS);
-  await home.db.batch([...raiseIds(home)]);
+  await asking(home, 'create_business', NOW)(readVerdict, raiseIds(home.number));
 });
 await Promise.all(migrated);

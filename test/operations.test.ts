@@ -125,7 +125,7 @@ test('a statement that fails half-way leaves nothing behind', async () => {
     return halfway as unknown as D1Database;
   });
   for (const route of ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined)) {
-    const answer = await newApp().app.fetch(requestOf(route, business), halfway);
+    const answer = await newApp().app.fetch(requestOf(route, business), { ...halfway, ...OPERATOR_SECRETS });
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 500,
       text: '{"message":"Server Error"}',

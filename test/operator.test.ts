@@ -207,10 +207,10 @@ describe('a token that is replaced', () => {
     const token = 'Imported-Token-of-Somebody';
     const business = await newBusiness({ token });
     await rotateToken(business.home, business.id, NOW, 24 * HOUR);
-    await expect(newBusiness({ token })).rejects.toThrow('This token is already in use.');
+    await expect(newBusiness({ token })).rejects.toThrow('token must be one that no business has or had');
     expect(await status(business, token, 1)).toBe(200);
     await purge(business.db, later(25));
-    await expect(newBusiness({ token })).rejects.toThrow('This token is already in use.');
+    await expect(newBusiness({ token })).rejects.toThrow('token must be one that no business has or had');
   });
 
   test('is refused at once, kept or not, when the next one is replaced without keeping it', async () => {

@@ -7,7 +7,7 @@ export type Route = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** As the app registers it. */
   pattern: string;
-  path: (business: { id: string | number }) => string;
+  path: (business: { id: string | number; user_id?: number; name?: string }) => string;
   /** The status with which a granted call is answered; 200 unless told. */
   granted?: 404;
   /** A body, and headers, with which it succeeds. */
@@ -15,6 +15,8 @@ export type Route = {
   headers?: Record<string, string>;
   /** Input that is refused with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
+  /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. */
+  round_trips?: 2;
   /** What an API key is told, or null where it may. */
   keyRefusal: string | null;
   /** What a business token is told, or null where it may. */
@@ -37,6 +39,10 @@ const usageUnknown = { status: 422, body: { status: false, message: 'business id
 const accessUnknown = { status: 401, body: { status: false, message: 'Id is not valid' } };
 
 const inactive = 'This business is not active.';
+const ofOperator = (does: string) => {
+  const refusal = `Only the operator can ${does}.`;
+  return { keyRefusal: refusal, tokenRefusal: refusal, allowsRecordKey: false, inactiveRefusal: null };
+};
 
 /** What the guard does not protect: it depends on no credential. */
 export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
@@ -231,6 +237,29 @@ export const OF_A_BUSINESS: Route[] = [
     unknownBusiness: accessUnknown,
   },
   {
+    name: 'change a business',
+    method: 'PATCH',
+    pattern: '/api/v1/business/:business_id',
+    path: ({ id }) => `/api/v1/business/${id}`,
+    body: { name: 'Renamed' },
+    bad: { body: { status: 'Active' } },
+    ...ofOperator('change businesses'),
+    writes: true,
+    action: 'update_business',
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'delete a business',
+    method: 'DELETE',
+    pattern: '/api/v1/business/:business_id',
+    path: ({ id, name = 'Acme' }) => `/api/v1/business/${id}?name=${encodeURIComponent(name)}`,
+    bad: { query: '&keep=1' },
+    ...ofOperator('delete businesses'),
+    writes: true,
+    action: 'delete_business',
+    unknownBusiness: accessUnknown,
+  },
+  {
     name: 'read changes',
     method: 'GET',
     pattern: '/api/v1/business/:business_id/changes',
@@ -246,6 +275,16 @@ export const OF_A_BUSINESS: Route[] = [
   },
 ];
 
+const USER = 800_000;
+const NEW_BUSINESS = {
+  user_id: USER,
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+};
+
 export const ROUTES: (Route | Unnamed)[] = [
   ...OF_A_BUSINESS,
   {
@@ -260,6 +299,69 @@ export const ROUTES: (Route | Unnamed)[] = [
     allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
+    unknownBusiness: null,
+  },
+  {
+    name: 'create a business',
+    method: 'POST',
+    pattern: '/api/v1/business',
+    path: () => '/api/v1/business',
+    body: NEW_BUSINESS,
+    round_trips: 2,
+    bad: { body: { ...NEW_BUSINESS, name: '' } },
+    ...ofOperator('create businesses'),
+    writes: true,
+    action: 'create_business',
+    unknownBusiness: null,
+  },
+  {
+    name: 'list keys',
+    method: 'GET',
+    pattern: '/api/v1/user/:user_id/keys',
+    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys`,
+    round_trips: 2,
+    bad: { query: '?limit=5' },
+    ...ofOperator('list API keys'),
+    writes: false,
+    action: null,
+    unknownBusiness: null,
+  },
+  {
+    name: 'create a key',
+    method: 'POST',
+    pattern: '/api/v1/user/:user_id/keys',
+    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys`,
+    body: { role: 'record' },
+    round_trips: 2,
+    bad: { body: { role: 'owner' } },
+    ...ofOperator('create API keys'),
+    writes: true,
+    action: 'create_key',
+    unknownBusiness: null,
+  },
+  {
+    name: 'revoke a key',
+    method: 'DELETE',
+    pattern: '/api/v1/user/:user_id/keys/:key_id',
+    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys/999999999`,
+    granted: 404, // said of a key that nobody has, once everything else is granted
+    round_trips: 2,
+    bad: { query: '?limit=5' },
+    ...ofOperator('revoke API keys'),
+    writes: true,
+    action: 'revoke_key',
+    unknownBusiness: null,
+  },
+  {
+    name: 'read the changes of a user',
+    method: 'GET',
+    pattern: '/api/v1/user/:user_id/changes',
+    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/changes`,
+    round_trips: 2,
+    bad: { query: '?limit=101' },
+    ...ofOperator('read the changes of users'),
+    writes: false,
+    action: null,
     unknownBusiness: null,
   },
   {

@@ -75,9 +75,10 @@ describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(
       const described = [
         ...config.columns.filter((column) => column.isUnique).map((column) => `unique ${column.name}`),
         ...config.uniqueConstraints.map(({ columns }) => `unique ${columns.map((column) => column.name).join(', ')}`),
-        ...config.indexes.map(({ config: { columns } }) =>
-          columns.map((column) => (column as { name: string }).name).join(', '),
-        ),
+        ...config.indexes.map(({ config: { columns, unique } }) => {
+          const names = columns.map((column) => (column as { name: string }).name).join(', ');
+          return `${unique ? 'unique ' : ''}${names}`;
+        }),
       ];
       expect(found.sort()).toEqual(described.sort());
     });

@@ -6,13 +6,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
-import { Databases } from '../src/cli/databases.ts';
-import { homeForImport } from '../src/cli/homes.ts';
+import { type BoundDatabase, Databases } from '../src/cli/databases.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
+import { homeForImport, homeOf } from '../src/db/homes.ts';
 import { access, apiKeys, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
@@ -43,6 +43,17 @@ type Home = (typeof homes)[number];
 /** The database in which a business, key or entry with this id is. */
 export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
+
+/** The home of a user, who gets one if there is none. */
+export const homeOfOwner = async (databases: Databases, user_id: number, wanted?: number) =>
+  databases.numbered(await homeOf(databases.asking('create_business', NOW), user_id, wanted)) as BoundDatabase;
+
+/** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. */
+export async function claimToken(databases: Databases, user_id: number, token: string, wanted?: number) {
+  const claim = await homeForImport(databases.asking('create_business', NOW), user_id, token, wanted);
+  if (!claim?.isFree) throw new Error('token must be one that no business has or had');
+  return databases.numbered(claim.home) as BoundDatabase;
+}
 
 /** The databases as the Worker gets them, or what a test puts in front of each. */
 export const databases = (wrap = (d1: D1Database) => d1) =>
@@ -167,7 +178,7 @@ const INSERT_BUSINESS = `insert into businesses
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 const INSERT_SITES = `insert into access (business_id, site, created_at, updated_at)
   select businesses.id, value, ?2, ?2 from businesses, json_each(?3) where token = ?1`;
-const INSERT_HOME = 'insert into homes values (?, ?) on conflict do nothing';
+const INSERT_HOME = 'insert into homes (user_id, database) values (?, ?) on conflict do nothing';
 const INSERT_KEY = `insert into api_keys (user_id, name, hash, last_four, created_at) values (?, 'test', ?, ?, ?)`;
 
 /** A business of a user of its own, with a home and an API key of that user. `sites` are stored as they are given. */
@@ -177,7 +188,7 @@ export async function newBusiness(
   const user_id = fields.user_id ?? ++user;
   const home = homeOfUser(user_id);
   const { d1, db, number } = home;
-  if (fields.token !== undefined) await homeForImport(new Databases(homes), user_id, fields.token, NOW, number);
+  if (fields.token !== undefined) await claimToken(new Databases(homes), user_id, fields.token, number);
   const stamp = timestampOf(NOW);
   const row = {
     user_id,

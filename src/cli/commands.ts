@@ -45,9 +45,13 @@ const fields = {
 
 export const COMMANDS = {
   'business create': {
-    does: 'creates a business with a new token, or with one from another system; --database chooses where a new user goes',
+    does: 'creates a business with a new token, or with the token and the id of another system; --database chooses where a new user goes',
     required: fields,
-    optional: { token: token('8f14e45fceea167a5a36dedd4bea2543'), database: databaseNumber },
+    optional: {
+      token: token('8f14e45fceea167a5a36dedd4bea2543'),
+      id: id('1000'),
+      database: databaseNumber,
+    },
   },
   'business list': {
     does: 'lists all businesses, or those of one user',

@@ -1,8 +1,12 @@
 // The databases of the service, as the operator's commands use them.
 import { drizzle } from 'drizzle-orm/d1';
+import { Conflict } from '../core/conflict.ts';
 import { bindingOf, databaseOfId } from '../core/database.ts';
-import type { Database } from '../db/schema.ts';
-import { reasonOf, TokenInUse } from './errors.ts';
+import type { Operation } from '../core/policy.ts';
+import { type Ask, type BoundDatabases, noCost, runBatch } from '../db/batch.ts';
+import { callByOperator } from '../db/call.ts';
+import { type Database, homes } from '../db/schema.ts';
+import { reasonOf } from './errors.ts';
 
 /** The second is for reads: miniflare writes a bookmark in the transaction of each. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
@@ -43,6 +47,18 @@ export class Databases {
     return database;
   }
 
+  /** As the functions take them that commands and routes share: for one operation. A failure names its database. */
+  asking(operation: Operation, now: Date): BoundDatabases {
+    return {
+      numbers: this.all.map(({ number }) => number),
+      askIn: (number) => (read, steps) => {
+        const database = this.numbered(number);
+        if (database === undefined) throw new Error(`Database ${number} is not bound.`);
+        return naming(database, asking(database, operation, now)(read, steps));
+      },
+    };
+  }
+
   /**
    * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
    * locked, which is temporary.
@@ -60,6 +76,23 @@ export class Databases {
   }
 }
 
+/** Asks a database by the operator: what a route has as `ask`. A business that is unknown is an error. */
+export const asking =
+  ({ db }: Pick<NumberedDatabase, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
+  async (read, steps) => {
+    const { row, rows } = await runBatch(
+      db.$client,
+      callByOperator(operation, business_id, now),
+      read,
+      steps,
+      noCost(),
+    );
+    if (row === undefined || row.refusal !== null)
+      throw new Error(row?.refusal === 'unknown_business' ? UNKNOWN_BUSINESS : `refused: ${row?.refusal}`);
+    return { ...rows, row };
+  };
+export const UNKNOWN_BUSINESS = 'There is no business with that id.';
+
 /** How messages name a database. */
 export const nameOf = (database: Pick<BoundDatabase, 'binding' | 'name'> | undefined) =>
   `${database?.binding} (${database?.name})`;
@@ -70,7 +103,7 @@ const failureOf = (database: BoundDatabase | undefined, error: unknown) =>
 /** What a database is asked, where nobody has typed which one that is: if it fails, the error names it. */
 export const naming = <T>(database: BoundDatabase, work: Promise<T>): Promise<T> =>
   work.catch((error) => {
-    throw error instanceof TokenInUse ? error : new Error(failureOf(database, error));
+    throw error instanceof Conflict ? error : new Error(failureOf(database, error));
   });
 
 /** In place of a database that must not be used. It fails like one that is down, so commands that do not need it go on. */
@@ -80,3 +113,19 @@ export const failingDatabase = (message: string): Database =>
       throw new Error(message);
     },
   } as unknown as D1Database);
+
+/** Reads from each database (`Databases.each`). Owners whose database is not bound are a failure, too: the result lacks what they have. */
+export async function eachOfOwners<T>(databases: Databases, read: (database: BoundDatabase) => Promise<T>) {
+  const { values, failures } = await databases.each(async (database) => {
+    const homesIn =
+      database === databases.first ? database.db.selectDistinct({ number: homes.database }).from(homes) : [];
+    return { value: await read(database), claimed: await homesIn };
+  });
+  const unbound = values
+    .flatMap(({ claimed }) => claimed)
+    .filter(({ number }) => databases.numbered(number) === undefined);
+  const missing = unbound
+    .sort((a, b) => a.number - b.number)
+    .map(({ number }) => `${bindingOf(number)} has owners, but the configuration does not bind it`);
+  return { values: values.map(({ value }) => value), failures: [...failures, ...missing] };
+}

@@ -3,13 +3,6 @@
 /** The command line is wrong: exit code 2. Any other error is a command that failed: exit code 1. */
 export class UsageError extends Error {}
 
-/** The token that is to be imported is in use, or was. */
-export class TokenInUse extends Error {
-  constructor() {
-    super('This token is already in use.');
-  }
-}
-
 /** A file is wrong, with a line for each mistake. */
 export class InvalidFile extends Error {
   constructor(mistakes: string[]) {

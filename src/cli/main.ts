@@ -1,9 +1,11 @@
 // npm run admin -- <command>: prints one JSON object on stdout and messages on stderr. Exits with 2 for a wrong command line, 1 for
 // a command that failed.
 import { Console } from 'node:console';
+import { Conflict } from '../core/conflict.ts';
 import { type CommandLine, commandLineOf } from './command-line.ts';
 import { COMMANDS, type Command } from './commands.ts';
 import { reasonOf, UsageError } from './errors.ts';
+import { optionOf } from './values.ts';
 
 // wrangler reports on stdout what it does.
 globalThis.console = new Console(process.stderr);
@@ -13,7 +15,7 @@ try {
   if ('help' in commandLine) process.stdout.write(commandLine.help);
   else await run(commandLine);
 } catch (error) {
-  const reason = reasonOf(error);
+  const reason = error instanceof Conflict ? `--${optionOf(error.field)} ${error.rule}` : reasonOf(error);
   const message = reason.includes('no such table')
     ? 'A table is missing. Apply the migrations: npm run dev for the local database, with --persist-to if this command had it; npm run deploy for the deployed one.'
     : reason;

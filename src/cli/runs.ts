@@ -2,25 +2,22 @@
 import { readFile } from 'node:fs/promises';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { addDays, dayOf, rangeOf, rangeProblem } from '../core/time.ts';
+import { businessInFull } from '../db/business.ts';
+import { createBusiness } from '../db/creation.ts';
+import { deleteBusiness } from '../db/deletion.ts';
+import { parseJson } from '../db/json.ts';
+import { createKey } from '../db/keys.ts';
+import { forgetDeleted } from '../db/purge.ts';
+import type { Statement } from '../db/statement.ts';
+import { requireHome, updateBusiness } from '../db/update.ts';
 import { checkOrigin } from './access.ts';
-import {
-  createBusiness,
-  findBusiness,
-  limitsOfBusiness,
-  listBusinesses,
-  listEntries,
-  rotateToken,
-  stopFormerTokens,
-  updateBusiness,
-} from './businesses.ts';
+import { findBusiness, listBusinesses, listEntries, rotateToken, stopFormerTokens } from './businesses.ts';
 import { listChanges } from './changes.ts';
 import type { CommandName, GivenTo } from './commands.ts';
-import { type BoundDatabase, type Databases, naming } from './databases.ts';
-import { deleteBusiness } from './deletion.ts';
+import { asking, type BoundDatabase, type Databases, eachOfOwners } from './databases.ts';
 import { UsageError } from './errors.ts';
 import { importHistory, readHistory } from './history.ts';
-import { eachOfOwners, homeForImport, homeOf } from './homes.ts';
-import { createKey, listKeys, revokeKey } from './keys.ts';
+import { listKeys, revokeKey } from './keys.ts';
 import { createOperatorKey } from './operator-keys.ts';
 import { summaryOf } from './summary.ts';
 import { listTotals } from './totals.ts';
@@ -30,10 +27,17 @@ type Result = { failures?: string[]; [name: string]: unknown };
 /** The type of a method, which may declare `given` more narrowly than its caller knows it. commandLineOf has read it as declared. */
 type Runner<G = Record<string, unknown>> = { run(databases: Databases, given: G, now: Date): Promise<Result> }['run'];
 
-function found<T>(row: T | undefined, what: string): T {
-  if (row === undefined) throw new Error(`There is no ${what} with that id.`);
+function found<T>(row: T | null | undefined, what: string): T {
+  if (row === undefined || row === null) throw new Error(`There is no ${what} with that id.`);
   return row;
 }
+/** A business as commands show it beside its limits. */
+const withLimits = ({ business, daily_limit, monthly_limit }: RowOf<typeof businessInFull>) => ({
+  business: parseJson(business),
+  limits: { daily: daily_limit, monthly: monthly_limit },
+});
+type RowOf<S> = S extends Statement<infer Row> ? Row : never;
+
 const homeOfBusiness = (databases: Databases, id: number): BoundDatabase => found(databases.holding(id), 'business');
 /** What is read from each database, under this name, in one list. */
 async function listed<T>(databases: Databases, name: string, read: (database: BoundDatabase) => Promise<T[]>) {
@@ -42,41 +46,40 @@ async function listed<T>(databases: Databases, name: string, read: (database: Bo
 }
 
 export const RUNS: Record<CommandName, Runner> = {
-  async 'business create'(databases, { database, ...row }, now) {
-    const { user_id, token } = row;
-    const home = await (token === undefined
-      ? homeOf(databases, user_id, database)
-      : homeForImport(databases, user_id, token, now, database));
-    return { business: await naming(home, createBusiness(home, row, now)) };
+  async 'business create'(databases, { id, ...fields }, now) {
+    const { business } = await createBusiness(databases.asking('create_business', now), fields, { id });
+    return { business: parseJson(business) };
   },
   'business list': (databases, given) => listed(databases, 'businesses', ({ db }) => listBusinesses(db, given.user_id)),
-  async 'business show'(databases, { ID }) {
-    const { db } = homeOfBusiness(databases, ID);
-    return { business: found(await findBusiness(db, ID), 'business'), limits: await limitsOfBusiness(db, ID) };
+  async 'business show'(databases, { ID }, now) {
+    const { row } = await asking(homeOfBusiness(databases, ID), 'read_business', now, ID)(businessInFull);
+    return { ...withLimits(row), former_tokens: parseJson(row.former_tokens) };
   },
   async 'business update'(databases, { ID, ...given }, now) {
     if (Object.keys(given).length === 0) throw new UsageError('business update needs a field to change');
-    const { db, number } = homeOfBusiness(databases, ID);
-    found(await findBusiness(db, ID), 'business');
-    if (given.user_id !== undefined) await homeOf(databases, given.user_id, number); // the new owner must have the same home, or get it
-    const { daily_limit, monthly_limit, ...changes } = given;
+    const home = homeOfBusiness(databases, ID);
+    found(await findBusiness(home.db, ID), 'business'); // nobody gets a home for a business that is unknown
+    if (given.user_id !== undefined)
+      await requireHome(databases.asking('update_business', now), given.user_id, home.number);
+    const { daily_limit, monthly_limit, ...others } = given;
     const limits = {
-      ...(daily_limit === undefined ? {} : { daily_limit: daily_limit === 'none' ? null : daily_limit }),
-      ...(monthly_limit === undefined ? {} : { monthly_limit: monthly_limit === 'none' ? null : monthly_limit }),
+      daily_limit: daily_limit === 'none' ? null : daily_limit,
+      monthly_limit: monthly_limit === 'none' ? null : monthly_limit,
     };
-    const business = found(await updateBusiness(db, ID, { ...changes, ...limits }, now), 'business');
-    return { business, limits: await limitsOfBusiness(db, ID) };
+    return withLimits(await updateBusiness(asking(home, 'update_business', now, ID), { ...others, ...limits }));
   },
   async 'business delete'(databases, { ID, confirm }, now) {
     const home = homeOfBusiness(databases, ID);
     const business = found(await findBusiness(home.db, ID), 'business');
     if (confirm !== business.name) throw new UsageError(`--confirm must be the name of the business: ${business.name}`);
-    await deleteBusiness(home, ID, now);
+    await deleteBusiness(asking(home, 'delete_business', now, ID), confirm);
+    await forgetDeleted(home.db);
     return { deleted: { id: ID, name: business.name } };
   },
-  'business status': async (databases, { ID, STATUS }, now) => ({
-    business: found(await updateBusiness(homeOfBusiness(databases, ID).db, ID, { status: STATUS }, now), 'business'),
-  }),
+  async 'business status'(databases, { ID, STATUS }, now) {
+    const ask = asking(homeOfBusiness(databases, ID), 'update_business', now, ID);
+    return { business: parseJson((await updateBusiness(ask, { status: STATUS })).business) };
+  },
   'business rotate-token': async (databases, { ID, keep_old }, now) => ({
     business: found(await rotateToken(homeOfBusiness(databases, ID), ID, now, keep_old), 'business'),
   }),
@@ -130,15 +133,9 @@ export const RUNS: Record<CommandName, Runner> = {
     now,
   ) {
     if (read_only && role !== 'read') throw new UsageError(`--read-only means --role read: leave out --role ${role}`);
-    if (business_id !== undefined) {
-      const owned = await findBusiness(homeOfBusiness(databases, business_id).db, business_id);
-      if (owned?.user_id !== user_id) throw new Error(`User ${user_id} has no business ${business_id}.`);
-    }
-    const home = await homeOf(databases, user_id, database);
-    const key = { user_id, name, expires_on, business_id: business_id ?? null, role };
-    return naming(home, createKey(home, key, now));
+    return createKey(databases.asking('create_key', now), { user_id, name, expires_on, business_id, role }, database);
   },
-  'key list': (databases, given) => listed(databases, 'keys', ({ db }) => listKeys(db, given.user_id)),
+  'key list': (databases, given, now) => listed(databases, 'keys', ({ db }) => listKeys(db, given.user_id, now)),
   'key revoke': async (databases, { ID }, now) => ({
     key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
   }),

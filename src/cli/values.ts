@@ -2,6 +2,7 @@
 import { isImportable } from '../core/credential.ts';
 import { BINDINGS, bindingOf } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
@@ -45,32 +46,13 @@ export const slot = value(
 export const limit = value('be a number of uses, or none', (text) => {
   if (text === 'none') return text;
   const number = text === '0' ? 0 : idOf(text);
-  return number !== null && number <= 1e12 ? number : null;
+  return number !== null && number <= MAX_LIMIT ? number : null;
 });
-/** With a direction of its own (UAX #9), one name looks like another. Marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
-const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-/** The Braille pattern without dots is a symbol, and shows nothing. */
-const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-export const line = value(
-  'have no control characters or overrides of direction, and be a line of visible text',
-  (text) => {
-    const trimmed = text.trim();
-    return VISIBLE.test(trimmed) && !MISLEADING.test(trimmed) ? trimmed : null;
-  },
-);
-export const status = value(
-  'be active, suspended or closed',
-  textIf((text) => ['active', 'suspended', 'closed'].includes(text)),
-);
+export const line = value(LINE_RULE, lineOf);
+export const status = value(STATUS_RULE, textIf(isStatus));
 export const role = value('be full, read or record', (text) => ROLES.find((role) => role === text) ?? null);
-export const url = value(
-  'be an http or https URL',
-  textIf((text) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)),
-);
-export const token = value(
-  'be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
-  textIf(isImportable),
-);
+export const url = value(URL_RULE, textIf(isUrl));
+export const token = value(TOKEN_RULE, textIf(isImportable));
 export const day = value('be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD', textIf(isDay));
 export const expiry = value(
   'be today or a later day, written YYYY-MM-DD',

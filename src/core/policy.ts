@@ -20,8 +20,8 @@ type Rule = {
   allowsRecordKey: boolean;
   /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
   allowsInactive: boolean;
-  /** Whether doing this twice has the same effect as doing it once. */
-  repeatable: boolean;
+  /** Whether doing this twice has the same effect as doing it once; or only with an Idempotency-Key. */
+  repeatable: boolean | 'with_key';
 };
 
 /** What an API key may do even if the business is not active, and a token may not. */
@@ -34,6 +34,8 @@ const READ = {
   repeatable: true,
 } as const;
 const CHANGE = { ...READ, writes: true } as const;
+/** What only the operator may do. */
+const OPERATE = { ...CHANGE, allowsKey: false } as const;
 
 export const POLICY = {
   read_usage: { ...READ, resource: 'usage', does: 'read usage', allowsToken: true, allowsRecordKey: true },
@@ -44,7 +46,7 @@ export const POLICY = {
     allowsToken: true,
     allowsRecordKey: true,
     allowsInactive: false,
-    repeatable: false,
+    repeatable: 'with_key',
   },
   record_uses: {
     ...CHANGE,
@@ -59,6 +61,13 @@ export const POLICY = {
   change_refused_origins: { ...CHANGE, resource: 'access', does: 'change refused origins' },
   rotate_token: { ...CHANGE, resource: 'access', does: 'rotate tokens', repeatable: false },
   stop_former_tokens: { ...CHANGE, resource: 'access', does: 'stop former tokens' },
+  create_business: { ...OPERATE, resource: 'businesses', does: 'create businesses', repeatable: 'with_key' },
+  update_business: { ...OPERATE, resource: 'access', does: 'change businesses' },
+  delete_business: { ...OPERATE, resource: 'access', does: 'delete businesses' },
+  list_keys: { ...OPERATE, resource: 'businesses', does: 'list API keys', writes: false },
+  create_key: { ...OPERATE, resource: 'businesses', does: 'create API keys', repeatable: false },
+  revoke_key: { ...OPERATE, resource: 'businesses', does: 'revoke API keys' },
+  read_user_changes: { ...OPERATE, resource: 'businesses', does: 'read the changes of users', writes: false },
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },
@@ -72,6 +81,12 @@ export const POLICY = {
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
+
+/** Whether a caller who got no response may send the same request again. */
+export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): boolean => {
+  const { repeatable } = POLICY[operation];
+  return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
+};
 
 /** Why a call is refused, in the order in which the reasons are checked. */
 export type Refusal =

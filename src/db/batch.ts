@@ -6,11 +6,16 @@ import type { RowsOf, Statement, Steps } from './statement.ts';
 /**
  * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
  * nothing has changed, because every statement depends on the permission. Returns the row that was read, and the rows of each step.
+ * `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole operation.
  */
 export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   read: Statement<Row>,
   steps?: S,
+  isRepeatable?: boolean,
 ) => Promise<{ row: Row } & RowsOf<S>>;
+
+/** The databases that are bound, by number, for the operator: he may ask all of them. */
+export type BoundDatabases = { numbers: readonly number[]; askIn: (number: number) => Ask };
 
 /** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
 export type Cost = { round_trips: number; ms: number; rows_read: number; rows_written: number };

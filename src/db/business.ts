@@ -1,10 +1,11 @@
 // The statements that read businesses.
-import { and, between, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
+import { and, between, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
+import type { CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
-import { permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
+import { type Permission, permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
-import { builder, type Statement } from './statement.ts';
+import { builder, type Form, type Placeholders, type Statement } from './statement.ts';
 import { formerTokensOf } from './tokens.ts';
 import { standingOf } from './usage.ts';
 
@@ -44,16 +45,25 @@ export const businessInFull = statement([], (permission) =>
  * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
  * each whether its usage is denied from here, and if not, the business, its limits, and the counts from the day `from` on.
  */
-export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) => {
+export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) =>
+  listOf(form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id), permission, $, form),
+);
+/** The same of one user, for the operator. */
+export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from'], (permission, $, form) =>
+  listOf(eq(businesses.user_id, $.user_id), permission, $, form),
+);
+
+function listOf(
+  isOfUser: SQL | undefined,
+  permission: Permission,
+  $: Placeholders<'limit' | 'after' | 'from' | CallValue>,
+  form: Form,
+) {
   // A key for one business has a range of one id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
   // The user of a key that is no longer valid is known, too.
-  const isOwn = and(
-    isNull(permission.refusal),
-    form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
-    between(businesses.id, start, end),
-  );
+  const isOwn = and(isNull(permission.refusal), isOfUser, between(businesses.id, start, end));
   const page = builder
     .select({
       id: businesses.id,
@@ -80,7 +90,7 @@ export const businessesAfter = statement(['limit', 'after', 'from'], (permission
     counts: asJson<Record<string, number>>(counts),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
-});
+}
 /** A row of that list. `denied` is the refusal of its usage. */
 export type ExaminedBusiness = ListedIn<ReturnType<typeof businessesAfter>>;
 type ListedIn<S> = S extends Statement<{ businesses: Json<(infer Row)[]> }> ? Row : never;

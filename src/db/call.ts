@@ -16,6 +16,8 @@ export type Call = {
   credential: { kind: 'key' | 'token'; lookupValue: string } | { kind: 'operator'; name: string };
   /** 0, which no business has, if the path has no valid id. */
   business_id: number;
+  /** Whether the operator asks for what is a user's, whatever business the path names. */
+  isOfUser?: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
   /** The origin of the service itself. API keys are always accepted from there. */
@@ -25,9 +27,9 @@ export type Call = {
   deadline: number;
 };
 
-/** A call by a command of the operator. */
-export const callByOperator = (operation: Operation, business_id: number, now: Date): Call => ({
-  ...{ operation, business_id, now },
+/** A call by a command of the operator, for a business or, without one, for a user. */
+export const callByOperator = (operation: Operation, business_id: number | null, now: Date): Call => ({
+  ...{ operation, business_id: business_id ?? 0, isOfUser: business_id === null, now },
   ...{
     credential: { kind: 'operator', name: 'operator' },
     origin: null,
@@ -63,7 +65,7 @@ export const $call = placeholders(CALL_VALUES);
 export const candidate = (index: number) => `site_${index}`;
 
 /** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
-export function valuesOf({ operation, credential, business_id, origin, ownOrigin, now, deadline }: Call) {
+export function valuesOf({ operation, credential, business_id, isOfUser, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const policy = POLICY[operation];
   const timestamp = timestampOf(now);
@@ -82,7 +84,7 @@ export function valuesOf({ operation, credential, business_id, origin, ownOrigin
     token_refused: Number(kind === 'token' && !policy.allowsToken),
     writes: Number(policy.writes),
     record_key_refused: Number(!policy.allowsRecordKey),
-    names_business: Number(policy.resource !== 'businesses'),
+    names_business: Number(policy.resource !== 'businesses' && !isOfUser),
     must_be_active: Number(!policy.allowsInactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',

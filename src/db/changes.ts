@@ -1,5 +1,5 @@
 // Who changed what. The row is written in the same batch as the change, if that was decided.
-import { and, desc, eq, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { addDays, dayOf } from '../core/time.ts';
 import { $call } from './call.ts';
 import { type Decision, isDecided } from './decision.ts';
@@ -36,16 +36,31 @@ export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(ma
 const actorOf = ({ key_id, key_last_four }: Permission) =>
   sql`coalesce('key ' || ${key_id} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
 
+/** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
+export const recordChangeOf = (
+  permission: Permission,
+  { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
+  action: Action,
+  { before, after }: Record<'before' | 'after', SQL>,
+  source: SQL,
+) =>
+  // The columns of the table, in their order.
+  builder.insert(changes).select(
+    sql`select ${subject}, ${subject_id}, ${nextId(subject, subject_id)}, ${$call.now}, ${actorOf(permission)},
+      ${sql.raw(`'${action}'`)}, ${before}, ${after} ${source}`,
+  );
+
 /**
  * Records a change of the business in the path, if it was decided. `before` and `after` are JSON of what changes, or null. They read
  * what is stored, so this comes before the step that applies the change.
  */
 export const recordChange = (permission: Permission, $: Decision, action: Action, before: SQL, after: SQL) =>
-  // The columns of the table, in their order.
-  builder.insert(changes).select(
-    sql`select 'business', ${$call.business_id}, ${nextId(sql`'business'`, sql`${$call.business_id}`)}, ${$call.now},
-      ${actorOf(permission)}, ${sql.raw(`'${action}'`)}, ${before}, ${after}
-      from ${businesses} cross join ${permission} where ${isDecided($)}`,
+  recordChangeOf(
+    permission,
+    { subject: sql`'business'`, subject_id: sql`${$call.business_id}` },
+    action,
+    { before, after },
+    sql`from ${businesses} cross join ${permission} where ${isDecided($)}`,
   );
 
 /** A change can be 130 KB (500 long sites), and D1 has no text over 2 MB. */
@@ -54,27 +69,44 @@ const PAGE_BYTES = 500_000;
 type Content = Record<string, unknown> | null;
 
 /**
- * Reads the verdict and at most `limit` changes of the business before the one with the id `before`, newest first: as many as it takes
+ * Reads the verdict and at most `limit` changes of a subject before the one with the id `before`, newest first: as many as it takes
  * to reach PAGE_BYTES. `found` is how many there are, up to `limit`.
  */
-export const changesBefore = statement(['limit', 'before'], (permission, $) => {
-  const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
-  const page = builder
-    .select()
-    .from(changes)
-    .where(and(isOwn, lt(changes.id, $.before)))
-    .orderBy(desc(changes.id))
-    .limit($.limit)
-    .as('page');
-  const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
-  const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
-  const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
+const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
+  statement(['user_id', 'limit', 'before'], (permission, $) => {
+    const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
+    const page = builder
+      .select()
+      .from(changes)
+      .where(and(isOwn, lt(changes.id, $.before)))
+      .orderBy(desc(changes.id))
+      .limit($.limit)
+      .as('page');
+    const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
+    const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
+    const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
     from ${page}) as page`;
-  const { id, at, actor, action, before, after } = page;
-  const change = jsonObject({ id, at, actor, action, before: asJson<Content>(before), after: asJson<Content>(after) });
-  const fitting = sql<
-    Json<ContentOf<typeof change>[]>
-  >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
-  const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting });
-  return withVerdict(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
-});
+    const { id, at, actor, action, before, after } = page;
+    const change = jsonObject({
+      id,
+      at,
+      actor,
+      action,
+      before: asJson<Content>(before),
+      after: asJson<Content>(after),
+    });
+    const fitting = sql<
+      Json<ContentOf<typeof change>[]>
+    >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
+    const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting });
+    return withVerdict(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
+  });
+type Page = { limit: number; before: number };
+const changesOfBusiness = changesOf(sql`'business'`, permittedId);
+/** Those of the business in the path. */
+export const changesBefore = (page: Page) => changesOfBusiness({ ...page, user_id: 0 });
+/** Those of the keys that a user has for all businesses. */
+export const changesOfUserBefore = changesOf(
+  sql`'user'`,
+  (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
+);

@@ -1,14 +1,15 @@
-// Deletes what is no longer needed: ids in the ledger, former tokens, refused origins and changes. It runs on a schedule, never during
-// a request.
-import { and, gte, lt, lte, sql } from 'drizzle-orm';
+// Deletes what is no longer needed: ids in the ledger, former tokens, refused origins, changes, and what is left of deleted businesses.
+// It runs on a schedule, never during a request.
+import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { changesKeptFrom } from './changes.ts';
 import { inTime } from './in-time.ts';
 import { stackOf } from './outage.ts';
 import { originsKeptFrom } from './refused-origins.ts';
-import { changes, type Database, formerTokens, ledger, refusedOrigins } from './schema.ts';
+import { changes, type Database, deletions, formerTokens, ledger, refusedOrigins } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
@@ -45,40 +46,76 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today, the refused origins of some businesses, and,
- * on alternate minutes, former tokens or changes. At most five statements, so ten databases stay within the free plan's 50.
+ * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
+ * of some businesses, and, in turns, former tokens, changes, or the note that a deletion goes on. At most five statements, so ten
+ * databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-  await (minute % 2 === 0 ? purgeFormerTokens(db, now) : purgeChanges(db, now, minute === 1));
+  const turns = [purgeFormerTokens, purgeChanges, endDeletions];
+  await turns[minute % turns.length]?.(db, now, minute);
   await purgeRefusedOrigins(db, now, minute);
-  const due = db
-    .select({ business_id: ledger.business_id, digest: ledger.digest })
-    .from(ledger)
-    .where(lt(ledger.forget_on, dayOf(now)))
-    .limit(IDS_PER_STATEMENT);
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
-    const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in ${due}`);
-    if (meta.changes < IDS_PER_STATEMENT) return;
+    if ((await purgeIds(db, now)) < IDS_PER_STATEMENT) return;
   }
 }
+
+/** Deletes all that is left of deleted businesses, and nothing else. */
+export async function forgetDeleted(db: Database): Promise<void> {
+  const then = new Date(0); // when nothing was overdue
+  while ((await db.$count(deletions)) > 0) {
+    await purgeIds(db, then);
+    await purgeChanges(db, then);
+    await endDeletions(db);
+  }
+}
+
+/** Returns how many ids it has deleted. */
+async function purgeIds(db: Database, now: Date): Promise<number> {
+  const columns = { business_id: ledger.business_id, digest: ledger.digest };
+  const overdue = db
+    .select(columns)
+    .from(ledger)
+    .where(lt(ledger.forget_on, dayOf(now)));
+  const ofDeleted = db
+    .select(columns)
+    .from(ledger)
+    .where(inArray(ledger.business_id, deleted(db)));
+  const due = unionAll(overdue, ofDeleted).limit(IDS_PER_STATEMENT);
+  const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in (select * from ${due})`);
+  return meta.changes;
+}
+
+const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
 
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
 /** The last change of a business or user stays, so that ids never start again. The first run of a day looks at all that stayed. */
-async function purgeChanges(db: Database, now: Date, isFirst: boolean): Promise<void> {
+async function purgeChanges(db: Database, now: Date, minute = 0): Promise<void> {
   const keptFrom = changesKeptFrom(now);
-  const from = isFirst ? '' : addDays(keptFrom, -CHANGES_OVERDUE_DAYS);
-  const isOverdue = and(lt(changes.at, keptFrom), gte(changes.at, from));
-  const next = sql`select 1 from ${changes} as later where later.subject = ${changes.subject}
-    and later.subject_id = ${changes.subject_id} and later.id > ${changes.id}`;
-  const due = db
-    .select({ subject: changes.subject, subject_id: changes.subject_id, id: changes.id })
+  const from = minute === 1 ? '' : addDays(keptFrom, -CHANGES_OVERDUE_DAYS);
+  const next = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}
+    and later.subject_id = ${changes.subject_id} and later.id > ${changes.id})`;
+  const columns = { subject: changes.subject, subject_id: changes.subject_id, id: changes.id };
+  const overdue = db
+    .select(columns)
     .from(changes)
-    .where(and(isOverdue, sql`exists (${next})`))
-    .limit(CHANGES_PER_STATEMENT);
-  await db.delete(changes).where(sql`(subject, subject_id, id) in ${due}`);
+    .where(and(lt(changes.at, keptFrom), gte(changes.at, from), next));
+  const ofDeleted = db
+    .select(columns)
+    .from(changes)
+    .where(and(eq(changes.subject, 'business'), inArray(changes.subject_id, deleted(db)), next));
+  const due = unionAll(overdue, ofDeleted).limit(CHANGES_PER_STATEMENT);
+  await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
+}
+
+/** A deletion has ended when no id is left, and of the changes only the last. */
+async function endDeletions(db: Database): Promise<void> {
+  const id = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
+  const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
+  const change = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
+  await db.delete(deletions).where(sql`not exists (${id}) and not exists (${change})`);
 }
 
 /** Looks at one slice of the businesses in each minute of the day, so each is visited once a day. `last_seen` has no index. */

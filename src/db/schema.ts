@@ -1,8 +1,8 @@
 // The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
 // ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { getTableColumns, sql } from 'drizzle-orm';
+import { getTableColumns, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
-import { blob, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>
@@ -27,8 +27,13 @@ export const businesses = sqliteTable(
     daily_limit: integer(),
     monthly_limit: integer(),
     decision: text(),
+    creation_key: blob(),
+    creation_request: blob(),
   },
-  (table) => [index('businesses_user_id').on(table.user_id)],
+  (table) => [
+    index('businesses_user_id').on(table.user_id),
+    uniqueIndex('businesses_creation_key').on(table.creation_key).where(isNotNull(table.creation_key)),
+  ],
 );
 
 export const access = sqliteTable(
@@ -134,9 +139,17 @@ export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNul
 /** The database of each user, by number. Only the rows in DB count. */
 export const homes = sqliteTable(
   'homes',
-  { user_id: integer().primaryKey(), database: integer().notNull() },
-  (table) => [index('homes_database').on(table.database)],
+  {
+    user_id: integer().primaryKey(),
+    database: integer().notNull(),
+    /** Which of the owners of its database: 1, 2, 3 … */
+    place: integer(),
+  },
+  (table) => [index('homes_database_place').on(table.database, table.place)],
 );
+
+/** Businesses that are deleted, and have ids or changes left. */
+export const deletions = sqliteTable('deletions', { business_id: integer().primaryKey() });
 
 /** The user who has claimed a token of a previous system, by its hash. Only the rows in DB count. */
 export const importedTokens = sqliteTable(
@@ -154,13 +167,23 @@ export const identity = sqliteTable('identity', {
   worker: text().notNull(),
 });
 
-const { daily_limit, monthly_limit, decision: _, ...shown } = getTableColumns(businesses);
-/** The columns of a business that responses show. The limits are not among them, nor is the mark of its last change. */
+const {
+  daily_limit,
+  monthly_limit,
+  decision: _,
+  creation_key: __,
+  creation_request: ___,
+  ...shown
+} = getTableColumns(businesses);
+/** The columns of a business that responses show. The limits are not among them, nor what only the service needs. */
 export const businessColumns = shown;
 export const limitColumns = { daily_limit, monthly_limit };
 
-export type BusinessRow = Omit<typeof businesses.$inferSelect, keyof typeof limitColumns | 'decision'>;
+export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;
 
 /** The database as the operator's commands and the purge use it. */
 export type Database = DrizzleD1Database & { $client: D1Database };
+
+/** Members that may be left out, as input says it: undefined is the same. */
+export type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };

@@ -1,4 +1,5 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
+import { Conflict } from '../core/conflict.ts';
 import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
@@ -74,8 +75,9 @@ export function limitReached({ limit, period }: ReachedLimit, now: Date): Servic
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }
 
-export const unknownEntry = () =>
-  new ServiceError('unknown_entry', 404, { status: false, message: 'Access id is not valid' });
+/** An id in the path, other than that of a business, is of nothing there is. */
+export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
+  new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
 /** The body broke off: the caller or the network failed. */
 export const brokenBody = (cause?: unknown) =>
@@ -135,7 +137,8 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
   }
 }
 
-export function onError(error: Error, c: ContextOf<Env>): Response {
+export function onError(thrown: Error, c: ContextOf<Env>): Response {
+  const error = thrown instanceof Conflict ? invalid({ [thrown.field]: [thrown.message] }) : thrown;
   c.get('logEntry').error = error;
   const { code, status, body, headers } = error instanceof ServiceError ? error : SERVER_ERROR;
   return json(c, body, status, { 'Error-Code': code, ...headers });

@@ -44,10 +44,11 @@ const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).t
  */
 export function unknownParameter(
   { url, method }: HonoRequest,
-  { name, schema }: Query,
+  { name, schema, operatorOnly = [] }: Query,
+  isOperator = false,
 ): Record<string, string[]> | null {
   if (!url.includes('?')) return null;
-  const known = Object.keys(schema.shape);
+  const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const isRead = method === 'GET' || method === 'HEAD';
   // Not from the object of all parameters: it has names such as `7` first.
   for (const [sent, value] of new URLSearchParams(url.slice(url.indexOf('?')))) {
@@ -61,7 +62,9 @@ export function unknownParameter(
 /** Reads the parameters into `c.req.valid('query')`, and refuses unknown ones. */
 export const queryInput = (query: Query): MiddlewareHandler =>
   zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
-    const errors = unknownParameter(c.req, query) ?? (result.success ? null : errorsOf(result.error.issues));
+    const isOperator = c.get('call').credential.kind === 'operator';
+    const errors =
+      unknownParameter(c.req, query, isOperator) ?? (result.success ? null : errorsOf(result.error.issues));
     if (errors !== null) throw await invalidInput(c, errors);
   });
 

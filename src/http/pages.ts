@@ -1,20 +1,41 @@
-// Lists of businesses that come in pages. The operator's go through all databases, and a page comes from one.
+// Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
 import { nextDatabase } from '../core/database.ts';
 import { idOf } from '../core/request.ts';
+import { type Json, parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
+import type { Changes } from '../wire/responses.ts';
 
 /** The first id that a page can have, whatever was sent as `after`: the guard needs it before the query is read. */
 export const firstAfter = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
 
 /**
  * What to send as `after` for the next page, or null on the last one. A full page ends where the next begins. Behind any other, the next
- * database follows, but for a key, whose businesses are all in one.
+ * database follows, but for a key or a user, whose businesses are all in one.
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
-  { after, limit, ids }: { after: number; limit: number; ids: number[] },
+  { after, limit, ids, isInOne = false }: { after: number; limit: number; ids: number[]; isInOne?: boolean },
 ): number | null {
   if (ids.length === limit) return ids.at(-1) ?? null;
-  if (c.get('call').credential.kind !== 'operator') return null;
+  if (isInOne || c.get('call').credential.kind !== 'operator') return null;
   return nextDatabase(after, (name) => c.env[name] !== undefined);
+}
+
+/** How many entries a page has, unless the caller says. */
+export const PER_PAGE = 20;
+
+/** What to read for a page of changes: one more than it shows, to know whether there are more. */
+export const pageOfChanges = (query: { limit?: string | undefined; before?: string | undefined }) => ({
+  limit: Number(query.limit ?? PER_PAGE) + 1,
+  before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
+});
+
+/** The page, and where the next one begins. */
+export function shownChanges(
+  row: { list: Json<{ found: number; changes: Changes['changes'] }> },
+  { limit }: { limit: number },
+): Changes {
+  const { found, changes } = parseJson(row.list);
+  const page = changes.slice(0, limit - 1);
+  return { changes: page, next: found > page.length ? (page.at(-1)?.id ?? null) : null };
 }

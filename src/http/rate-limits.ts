@@ -10,22 +10,22 @@ export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: str
 }
 
 /**
- * Whether an API key is over its limit, or a token from one origin, or an operator key for one business. Tokens count by origin
- * because they are public: pages that are refused must not use up the limit of a registered page. Operator keys count by business, so
- * that a loop over one does not stop the others. The address is checked first, so that one that is over its limit does not
+ * Whether an API key is over its limit, or a token from one origin, or an operator key for one business or user, the `subject`. Tokens
+ * count by origin because they are public: pages that are refused must not use up the limit of a registered page. Operator keys count
+ * by subject, so that a loop over one does not stop the others. The address is checked first, so that one that is over its limit does not
  * use up the limit of a credential.
  */
 export async function isCredentialLimited(
   { CREDENTIAL_LIMIT }: Bindings,
   { kind, text, hash }: Credential,
   origin: string | null,
-  business_id: number,
+  subject: string,
 ): Promise<boolean> {
   if (!CREDENTIAL_LIMIT) return false;
   const key =
     kind === 'token'
       ? await hashOf(`${text} ${origin ?? ''}`)
-      : `${await hash()}${kind === 'operator' ? ` ${business_id}` : ''}`;
+      : `${await hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
   const { success } = await CREDENTIAL_LIMIT.limit({ key });
   return !success;
 }

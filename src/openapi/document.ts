@@ -5,7 +5,15 @@ import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiP
 import { MAX_SITES } from '../core/site.ts';
 import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
-import { rangeQuery, rotationBody, sitesBody, usesBody } from '../wire/requests.ts';
+import {
+  businessUpdateBody,
+  newBusinessBody,
+  newKeyBody,
+  rangeQuery,
+  rotationBody,
+  sitesBody,
+  usesBody,
+} from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { cached, guarded, json, linked, ok, orCsv, refusals, uncached } from './responses.ts';
 import * as service from './service.ts';
@@ -26,6 +34,15 @@ const RECORDING = `Without a body, checks the caller and counts one use now, in 
 (API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
 nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
 same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
+
+const CREATION = `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
+same business again, for as long as the business exists; another one of the same user with that key is refused (422).`;
+
+const UPDATE = `Changes the fields that are given. A limit that is null is lifted. A business can only be given to a user of the same database, or
+to one who has none yet.`;
+
+const DELETION = `Deletes a business at once and for good: from then on it is unknown to every credential. \`name\` repeats its name. What stays is
+one change, which says that it was deleted; its id is never given again.`;
 
 const LISTING = `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
 businesses, so it can list fewer and still have a \`next\`.`;
@@ -66,26 +83,39 @@ const fromBrowsers = 'Sent by browsers: the origin of the calling page. It is co
 const origin = parameter('header', 'Origin', z.optional(z.string()), fromBrowsers, 'https://shop.example');
 const once = 'Makes a retry of one use safe. Not allowed with `uses`: each of them has an `id`.';
 
+const userId = parameter('path', 'user_id', wholeNumber, 'Identifier of the user.', 7);
+const keyId = parameter('path', 'key_id', wholeNumber, 'Identifier of the key.', 12);
+const onceCreated = 'Makes a retry safe. It counts by user.';
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
 const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', usesBody);
 const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
 const rotation = schemas.component('Rotation', 'How long the old token works on.', rotationBody);
+const newBusiness = schemas.component('NewBusiness', 'A business to create.', newBusinessBody);
+const businessUpdate = schemas.component('BusinessUpdate', 'The fields to change.', businessUpdateBody);
+const newKey = schemas.component('KeyToCreate', 'The API key to create.', newKeyBody);
 const sites = schemas.component('Sites', 'The domains to register.', sitesBody);
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
 const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };
-const fields = {
-  id: 1,
+const written = {
   user_id: 7,
   name: 'Acme',
   main_domain: 'acme.example',
   site: 'https://acme.example',
   country_id: 1,
   business_size: 'small',
+};
+const fields = {
+  id: 1,
+  ...written,
   token: 'bua_pk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
   status: 'active',
   ...times,
+};
+const apiKey: schemas.Key = {
+  ...{ id: 12, user_id: 7, name: 'Billing server', last_four: 'abcd', created_at: times.created_at },
+  ...{ expires_on: null, revoked_at: null, business_id: null, last_used_on: null, read_only: false, role: 'record' },
 };
 const thirtyDays = fillRange({ from: '2026-02-02', to: '2026-03-03' }, { '2026-03-02': 5, '2026-03-03': 10 });
 const businessWith = (...sites: string[]): schemas.Business => ({
@@ -108,11 +138,28 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'listBusinesses',
       summary: 'List your businesses',
       description: LISTING,
-      parameters: [limit(50), ofPage('after', 'The `next` of the page before. Default: from the first.', 20)],
+      parameters: [
+        limit(50),
+        ofPage('after', 'The `next` of the page before. Default: from the first.', 20),
+        ofPage('user_id', 'Only the businesses of this user. For the operator only.', 7),
+      ],
       success: ok('One page of businesses.', schemas.businesses, {
         businesses: { businesses: [{ ...fields, used: thirtyDays, limits: null }], next: null, read_only: false },
       }),
       refusals: service.INVALID_PAGE,
+    }),
+    post: guarded(['create_business'], {
+      operationId: 'createBusiness',
+      summary: 'Create a business',
+      description: CREATION,
+      parameters: [parameter('header', 'Idempotency-Key', key, onceCreated, 'signup-7')],
+      requestBody: {
+        description: 'The business. Without `token` it gets a new one.',
+        required: true,
+        content: json(newBusiness, { business: { ...written, sites: [SHOP], monthly_limit: 10_000 } }),
+      },
+      success: ok('The business and its domains.', schemas.business, { business: businessWith(SHOP) }),
+      refusals: { ...service.INVALID_BUSINESS, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/usage/{business_id}': {
@@ -163,6 +210,29 @@ const paths: ZodOpenApiPathsObject = {
           former_tokens: [{ last_four: 'Qzsh', expires_at: '2026-03-04T08:30:00.123000Z' }],
         },
       }),
+    }),
+    patch: guarded(['update_business'], {
+      operationId: 'updateBusiness',
+      summary: 'Change a business',
+      description: UPDATE,
+      requestBody: {
+        description: 'The fields to change.',
+        required: true,
+        content: json(businessUpdate, { suspend: { status: 'suspended' }, limit: { daily_limit: 1000 } }),
+      },
+      success: ok('The business as it is now.', schemas.businessDetails, {
+        suspend: { ...detailsOf(), status: 'suspended' },
+        limit: detailsOf(),
+      }),
+      refusals: { ...service.INVALID_UPDATE, ...service.BROKEN_BODY },
+    }),
+    delete: guarded(['delete_business'], {
+      operationId: 'deleteBusiness',
+      summary: 'Delete a business',
+      description: DELETION,
+      parameters: [parameter('query', 'name', z.string(), 'The name of the business.', 'Acme')],
+      success: ok('What was deleted.', schemas.deletedBusiness, { business: { deleted: { id: 1, name: 'Acme' } } }),
+      refusals: { ...service.NOT_DELETED, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/{business_id}/access': {
@@ -235,6 +305,63 @@ const paths: ZodOpenApiPathsObject = {
       description: 'Tokens that were replaced and still work stop now. The current token works on.',
       success: ok('The business, without former tokens.', schemas.businessDetails, { business: detailsOf(SHOP) }),
       refusals: { ...service.NO_BODY, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/user/{user_id}/keys': {
+    parameters: [userId],
+    get: guarded(['list_keys'], {
+      operationId: 'listKeys',
+      summary: 'List the API keys of a user',
+      description: 'Those that are revoked or expired, too. A key itself is never shown again.',
+      success: ok('The keys.', schemas.keys, { keys: { keys: [apiKey] } }),
+      refusals: service.UNKNOWN_USER,
+    }),
+    post: guarded(['create_key'], {
+      operationId: 'createKey',
+      summary: 'Create an API key for a user',
+      description:
+        'Without a body, a key that may do everything with every business of the user. `business_id` makes it a key for that business only.',
+      requestBody: {
+        description: 'Empty, or what the key is called and may do.',
+        content: json(newKey, { record_key: { name: 'Billing server', role: 'record' } }),
+      },
+      success: ok('The key, this one time.', schemas.newKey, {
+        record_key: { api_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSabcd', ...apiKey },
+      }),
+      refusals: { ...service.UNKNOWN_USER, ...service.INVALID_KEY, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/user/{user_id}/keys/{key_id}': {
+    parameters: [userId, keyId],
+    delete: guarded(['revoke_key'], {
+      operationId: 'revokeKey',
+      summary: 'Revoke an API key',
+      description: 'It stops with the next request.',
+      success: ok('The key, revoked.', schemas.revokedKey, {
+        key: { key: { ...apiKey, revoked_at: times.updated_at } },
+      }),
+      refusals: { ...service.NO_BODY, ...service.UNKNOWN_KEY, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/user/{user_id}/changes': {
+    parameters: [userId],
+    get: guarded(['read_user_changes'], {
+      operationId: 'readUserChanges',
+      summary: 'List changes of a user',
+      description: 'Who created and revoked the API keys that the user has for all businesses, newest first.',
+      parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest change.', 17)],
+      success: ok('One page of changes.', schemas.changes, {
+        changes: {
+          changes: [
+            {
+              ...{ id: 1, at: times.created_at, actor: 'operator (…abcd)', action: 'create_key', before: null },
+              after: { key: '…abcd', name: 'Billing server', role: 'record' },
+            },
+          ],
+          next: null,
+        },
+      }),
+      refusals: { ...service.UNKNOWN_USER, ...service.INVALID_PAGE },
     }),
   },
   '/api/v1/business/{business_id}/changes': {

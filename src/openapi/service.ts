@@ -3,10 +3,14 @@ import * as z from 'zod/mini';
 import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import {
+  businessUpdateBody,
   changesQuery,
+  deletionQuery,
   FIRST_RULE,
   LAST_RULE,
   NO_BODY_RULE,
+  newBusinessBody,
+  newKeyBody,
   rangeQuery,
   rotationBody,
   sitesBody,
@@ -33,9 +37,9 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { allowsKey, allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
+  const { resource, allowsKey, allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
   const reasons: Refusal[] = ['operator_key_in_page'];
-  if (!allowsKey) reasons.push('operator_only');
+  if (!allowsKey) reasons.push('operator_only', ...(resource === 'businesses' ? [] : ['unknown_business' as const]));
   else reasons.push('unknown_business', 'origin_not_authorized', allowsToken ? 'origin_missing' : 'token_not_allowed');
   if (allowsKey && writes) reasons.push('read_only_key');
   if (!allowsRecordKey) reasons.push('record_only_key');
@@ -77,9 +81,28 @@ export const INVALID_SITES = {
   invalid_list: mismatch(sitesBody, { sites: [] }),
   sender_shut_out: invalid('sites', FIRST_RULE),
 };
+export const INVALID_BUSINESS = {
+  invalid_body: mismatch(newBusinessBody, []),
+  token_taken: invalid('token', 'must be one that no business has or had'),
+  key_used: invalid('Idempotency-Key', 'must be a new one: this user has created another business with it'),
+};
+export const INVALID_UPDATE = {
+  invalid_body: mismatch(businessUpdateBody, {}),
+  invalid_status: mismatch(businessUpdateBody, { status: 'Active' }),
+};
+export const NOT_DELETED = {
+  ...NO_BODY,
+  no_name: mismatch(deletionQuery.schema, {}),
+};
+export const UNKNOWN_USER = { unknown_entry: errors.unknownEntry('User id') };
+export const UNKNOWN_KEY = { unknown_entry: errors.unknownEntry('Key id') };
+export const INVALID_KEY = {
+  invalid_role: mismatch(newKeyBody, { role: 'owner' }),
+  invalid_business: invalid('business_id', 'must be a business of user 7'),
+};
 export const NOT_LIFTED = { ...NO_BODY, unknown_parameter: invalid('access_id', NO_PARAMETERS) };
 export const NOT_REMOVED = {
   ...NO_BODY,
-  unknown_entry: errors.unknownEntry(),
+  unknown_entry: errors.unknownEntry('Access id'),
   last_entry: invalid('access_id', LAST_RULE),
 };

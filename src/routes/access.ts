@@ -1,6 +1,6 @@
 // /api/v1/business/{business_id}/access: the domains on which the token of a business works.
 import { idOf } from '../core/request.ts';
-import { canonicalSite, MAX_SITES, sitesCovering } from '../core/site.ts';
+import { MAX_SITES, sitesCovering } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -9,28 +9,12 @@ import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-orig
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { invalid, unknownEntry } from '../http/errors.ts';
-import { invalidInput } from '../http/input.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { isShared } from '../public-suffix.ts';
 import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './business.ts';
-
-/** The sites in canonical form, each once. */
-async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<string[]> {
-  const errors: Record<string, string[]> = {};
-  const sites = new Set<string>();
-  for (const [index, text] of texts.entries()) {
-    const { site, below } = canonicalSite(text);
-    if (below !== undefined && (await isShared(below))) {
-      const field = `sites.${index}`;
-      errors[field] = [`${field} must not cover ${below}: others own domains below it`];
-    } else if (site !== undefined) sites.add(site); // sitesBody has refused all that is no site
-  }
-  if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
-  return [...sites];
-}
+import { canonicalSites } from './sites.ts';
 
 /** The origins that would still be refused. */
 function refusedOriginsResponse(
@@ -82,7 +66,7 @@ export const access = newRoutes()
     const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
-    if (!entries.some(({ id }) => id === access_id)) throw unknownEntry();
+    if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;
     if (business === undefined) throw invalid({ access_id: [`access_id ${LAST_RULE}`] });
     const others = entries.filter(({ id }) => id !== access_id);

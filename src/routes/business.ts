@@ -1,38 +1,69 @@
-// /api/v1/business: the businesses of a key, one of them, its token, and who changed what.
+// /api/v1/business: the businesses of a key or of everybody, one of them, its token, and who changed what.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
-import { businessesAfter, businessInFull, businessWithEntries, type ExaminedBusiness } from '../db/business.ts';
+import {
+  businessesAfter,
+  businessesOfUserAfter,
+  businessInFull,
+  businessWithEntries,
+  type ExaminedBusiness,
+} from '../db/business.ts';
 import { changesBefore } from '../db/changes.ts';
+import { createBusiness } from '../db/creation.ts';
+import { deleteBusiness } from '../db/deletion.ts';
+import { knownHome } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import type { Verdict } from '../db/permission.ts';
+import { readVerdict, type Verdict } from '../db/permission.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
-import type { ContextOf, Env } from '../env.ts';
+import { requireHome, updateBusiness } from '../db/update.ts';
+import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { nextAfter } from '../http/pages.ts';
+import { nextAfter, PER_PAGE, pageOfChanges, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { businessesQuery, changesQuery, rotationBody } from '../wire/requests.ts';
-import type { Business, BusinessDetails, Businesses, Changes, Limits, ListedBusiness } from '../wire/responses.ts';
+import {
+  businessesQuery,
+  businessUpdateBody,
+  changesQuery,
+  deletionQuery,
+  newBusinessBody,
+  rotationBody,
+} from '../wire/requests.ts';
+import type {
+  Business,
+  BusinessDetails,
+  Businesses,
+  Changes,
+  DeletedBusiness,
+  Limits,
+  ListedBusiness,
+} from '../wire/responses.ts';
+import { idInHeader } from './recording.ts';
+import { canonicalSites } from './sites.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */
 const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
   read_only ? `bua_pk_…${token.slice(-4)}` : token;
 
 /** A business with its entries by id. */
-const shownBusiness = (verdict: Verdict, business: BusinessRow, entries: Entry[]): Business => ({
+const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
   access_list: entries.sort((a, b) => a.id - b.id),
 });
 
 /** The response that shows a business, with its entries. */
-export const businessResponse = (c: ContextOf<Env>, verdict: Verdict, business: BusinessRow, entries: Entry[]) =>
-  success<Business>(c, shownBusiness(verdict, business, entries));
+export const businessResponse = (
+  c: ContextOf<Env>,
+  verdict: Pick<Verdict, 'read_only'>,
+  business: BusinessRow,
+  entries: Entry[],
+) => success<Business>(c, shownBusiness(verdict, business, entries));
 
 /** The limits of a business, and what is left of them. */
 function shownLimits(standing: Standing): Limits {
@@ -54,7 +85,15 @@ const detailsResponse = (
   });
 type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
 
-const PER_PAGE = 20;
+/** Reads the list of one user, in the database of that user. One who is unknown has none. */
+async function businessesOf(
+  c: ContextOf<Guarded>,
+  user_id: number,
+  page: { limit: number; after: number; from: string },
+) {
+  const home = await knownHome(c.get('databases'), user_id);
+  return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
+}
 
 /** A business as it is listed, with its uses of the last 30 days and what is left of its limits. */
 function listedBusiness(
@@ -81,18 +120,48 @@ export const business = newRoutes()
     const [month, range] = [monthOf(today).first_of_month, rangeOf({}, today).from];
     const from = month < range ? month : range;
     const after = Number(query.after ?? 0);
-    const { row } = await c.get('ask')(businessesAfter({ limit, after, from }));
+    const page = { limit, after, from };
+    const { row } = await (query.user_id === undefined
+      ? c.get('ask')(businessesAfter(page))
+      : businessesOf(c, Number(query.user_id), page));
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
-      next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id) }),
+      next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id), isInOne: query.user_id !== undefined }),
       read_only: row.read_only === 1,
     });
+  })
+  .post('/', guard('create_business', { body: newBusinessBody }), async (c) => {
+    const { sites, ...fields } = c.req.valid('json');
+    const header = c.req.header('Idempotency-Key');
+    const idempotencyKey = header === undefined ? undefined : await idInHeader(c, header);
+    const canonical = await canonicalSites(c, sites ?? []);
+    const { business, entries } = await createBusiness(
+      c.get('databases'),
+      { ...fields, sites: canonical },
+      { idempotencyKey },
+    );
+    return businessResponse(c, { read_only: null }, parseJson(business), parseJson(entries));
   })
   .get('/:business_id', guard('read_business'), async (c) => {
     const { row } = await c.get('ask')(businessInFull);
     return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
+  })
+  .patch('/:business_id', guard('update_business', { body: businessUpdateBody }), async (c) => {
+    const fields = c.req.valid('json');
+    const { business_id } = c.get('call');
+    if (fields.user_id !== undefined) {
+      await c.get('ask')(readVerdict); // nobody gets a home for a business that is unknown
+      await requireHome(c.get('databases'), fields.user_id, databaseOfId(business_id));
+    }
+    const row = await updateBusiness(c.get('ask'), fields);
+    return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
+  })
+  .delete('/:business_id', guard('delete_business', { query: deletionQuery }), async (c) => {
+    const { name } = c.req.valid('query');
+    await deleteBusiness(c.get('ask'), name);
+    return success<DeletedBusiness>(c, { deleted: { id: c.get('call').business_id, name } });
   })
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');
@@ -109,13 +178,9 @@ export const business = newRoutes()
     return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
   .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
-    const query = c.req.valid('query');
-    const limit = Number(query.limit ?? PER_PAGE);
-    const before = Number(query.before ?? Number.MAX_SAFE_INTEGER);
-    const { row } = await c.get('ask')(changesBefore({ limit: limit + 1, before }));
-    const { found, changes } = parseJson(row.list);
-    const page = changes.slice(0, limit);
-    return success<Changes>(c, { changes: page, next: found > page.length ? (page.at(-1)?.id ?? null) : null });
+    const page = pageOfChanges(c.req.valid('query'));
+    const { row } = await c.get('ask')(changesBefore(page));
+    return success<Changes>(c, shownChanges(row, page));
   });
 
 refuseOtherMethods(business);

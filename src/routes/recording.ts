@@ -9,13 +9,11 @@ import { AT_RULE, ID_RULE, QUOTED_RULE, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
 
-/** The digest of the id in an Idempotency-Key. */
-export async function digestOfHeader(c: ContextOf<Guarded>, header: string): Promise<string> {
+/** The id in an Idempotency-Key. */
+export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise<string> {
   const id = idempotencyKeyOf(header);
-  if (id === null) {
-    throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
-  }
-  return digestOf(c.get('call').credential.kind, id);
+  if (id !== null) return id;
+  throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
 /** The uses in a list, each id once, on the day where it comes first; and how many are listed. */

@@ -1,6 +1,7 @@
 // /api/v1/business/usage/{business_id}: the usage report, and recording uses. /api/v1/usage: what each business used.
 import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
+import { digestOf } from '../core/credential.ts';
 import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
@@ -17,7 +18,7 @@ import { send, success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { rangeQuery, totalsQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
-import { digestOfHeader, identifiedUses } from './recording.ts';
+import { identifiedUses, idInHeader } from './recording.ts';
 
 /** The range of a report, with defaults for what the query leaves open. */
 async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {
@@ -84,7 +85,8 @@ export const usage = newRoutes()
         return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }
       case 'identified': {
-        const digest = await digestOfHeader(c, recording.idempotencyKey);
+        const id = await idInHeader(c, recording.idempotencyKey);
+        const digest = await digestOf(c.get('call').credential.kind, id);
         const { row, counted } = await ask(useBefore({ digest }), countOnce(digest));
         return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
       }

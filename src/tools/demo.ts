@@ -3,9 +3,9 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { createBusiness } from '../cli/businesses.ts';
 import type { BoundDatabase, Databases } from '../cli/databases.ts';
-import { homeOf } from '../cli/homes.ts';
 import { createKey } from '../cli/keys.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { homeOf } from '../db/homes.ts';
 import { apiKeys, type BusinessRow, businessColumns, businesses, dailyUsage } from '../db/schema.ts';
 
 const USER = 1;
@@ -18,7 +18,7 @@ const DAYS = 92;
  */
 export async function prepareDemo(databases: Databases, now: Date, port: number) {
   const keyName = `npm run dev, port ${port}`;
-  const home = await homeOf(databases, USER);
+  const home = await homeOfUser(databases, USER, now);
   const charts = await ensureBusiness(home, USER, 'Demo Charts', 'charts.example', now);
   const shop = await ensureBusiness(home, USER, 'Demo Shop', 'shop.example', now);
   const counted = await home.db.$count(dailyUsage, eq(dailyUsage.business_id, charts.id));
@@ -43,9 +43,14 @@ export async function prepareDemo(databases: Databases, now: Date, port: number)
 }
 
 async function prepareOther(databases: Databases, keyName: string, now: Date) {
-  const home = await homeOf(databases, OTHER_USER);
+  const home = await homeOfUser(databases, OTHER_USER, now);
   const business = await ensureBusiness(home, OTHER_USER, 'Demo Abroad', 'abroad.example', now);
   return { business, api_key: await replaceKey(home, OTHER_USER, keyName, now) };
+}
+
+async function homeOfUser(databases: Databases, user_id: number, now: Date): Promise<BoundDatabase> {
+  const number = await homeOf(databases.asking('create_business', now), user_id);
+  return databases.numbered(number) as BoundDatabase;
 }
 
 /** Revokes the key with this name, and creates another. */

@@ -1,14 +1,21 @@
 // What requests may contain: a schema for each query and body, with its rules in words. Routes validate with these schemas, and the
 // OpenAPI description is made of them.
 import * as z from 'zod/mini';
+import { isImportable } from '../core/credential.ts';
+import { BINDINGS } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
+import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
-/** The parameters of an operation. `name` is how the error for an unknown parameter names the operation. */
-export type Query = { name: string; schema: z.ZodMiniObject };
+/**
+ * The parameters of an operation. `name` is how the error for an unknown parameter names the operation. For callers other than the
+ * operator, those that are `operatorOnly` are unknown.
+ */
+export type Query = { name: string; schema: z.ZodMiniObject; operatorOnly?: string[] };
 
 const names = new Intl.ListFormat('en');
 /** The rest of a sentence about a name that is not one of `known`. */
@@ -43,7 +50,13 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   return { name: 'this list', schema } satisfies Query;
 }
 export const changesQuery = pageQuery('before', 100);
-export const businessesQuery = pageQuery('after', 50);
+const userRule = 'must be the id of a user, such as 7, and given once';
+const user = z.optional(z.string(userRule).check(z.refine((text) => idOf(text) !== null, userRule)));
+export const businessesQuery = {
+  name: 'this list',
+  schema: z.extend(pageQuery('after', 50).schema, { user_id: user }),
+  operatorOnly: ['user_id'],
+} satisfies Query;
 export const totalsQuery = {
   name: 'this list',
   schema: z.extend(rangeQuery.schema, pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape),
@@ -57,6 +70,69 @@ const site = z.string('must be a string, such as https://example.com').check((pa
 export const sitesBody = strict(
   { sites: listOf(site, MAX_SITES_PER_CALL, SITES_RULE) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
+);
+
+const line = z.string(`must ${LINE_RULE}`).check(
+  z.trim(),
+  z.refine((text) => lineOf(text) !== null, `must ${LINE_RULE}`),
+);
+const NUMBER_RULE = 'must be a positive whole number, such as 7';
+const number = z.int(NUMBER_RULE).check(z.minimum(1, NUMBER_RULE));
+const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
+const limit = z.optional(
+  z.nullable(z.int(LIMIT_RULE).check(z.minimum(0, LIMIT_RULE), z.maximum(MAX_LIMIT, LIMIT_RULE))),
+);
+const fields = {
+  user_id: number,
+  name: line,
+  main_domain: line,
+  site: z.string(`must ${URL_RULE}`).check(z.refine(isUrl, `must ${URL_RULE}`)),
+  country_id: number,
+  business_size: line,
+};
+const limits = { daily_limit: limit, monthly_limit: limit };
+const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
+const database = z.int(DATABASE_RULE).check(z.minimum(0, DATABASE_RULE), z.maximum(BINDINGS.length - 1, DATABASE_RULE));
+const NEW_BUSINESS =
+  '{"user_id":7,"name":"Acme","main_domain":"acme.example","site":"https://acme.example","country_id":1,"business_size":"small"}';
+export const newBusinessBody = strict(
+  {
+    ...fields,
+    token: z.optional(z.string(`must ${TOKEN_RULE}`).check(z.refine(isImportable, `must ${TOKEN_RULE}`))),
+    sites: z.optional(listOf(site, MAX_SITES_PER_CALL, SITES_RULE)),
+    ...limits,
+    database: z.optional(database),
+  },
+  `must be a JSON object, such as ${NEW_BUSINESS}`,
+);
+const NO_FIELD_RULE = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
+export const businessUpdateBody = z.pipe(
+  z.unknown().check(z.refine((body) => body !== null && Object.keys(Object(body)).length > 0, NO_FIELD_RULE)),
+  strict(
+    {
+      ...z.partial(z.object(fields)).shape,
+      status: z.optional(z.string(`must ${STATUS_RULE}`).check(z.refine(isStatus, `must ${STATUS_RULE}`))),
+      ...limits,
+    },
+    NO_FIELD_RULE,
+  ),
+);
+const NAME_RULE = 'must be the name of the business, and given once';
+export const deletionQuery = {
+  name: 'this operation',
+  schema: z.object({ name: z.string(NAME_RULE) }),
+} satisfies Query;
+
+const ROLE_RULE = `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ROLES)}`;
+export const EXPIRY_RULE = 'must be today or a later day, written YYYY-MM-DD';
+export const newKeyBody = strict(
+  {
+    name: z.optional(line),
+    business_id: z.optional(number),
+    role: z.optional(z.enum(ROLES, ROLE_RULE)),
+    expires_on: z.optional(z.string(EXPIRY_RULE).check(z.refine(isDay, EXPIRY_RULE))),
+  },
+  'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
 
 export const FIRST_RULE =

@@ -1,6 +1,7 @@
 // The bodies of responses, as zod schemas. The description is made of them, and the routes are typed by them (`import type`), so
 // that the two cannot drift. The Worker never loads this file.
 import * as z from 'zod/mini';
+import { ROLES } from '../core/policy.ts';
 
 /** A component of the description: generated clients have it under this name. */
 export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
@@ -145,6 +146,38 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
   read_only: z.boolean().check(z.describe('Whether the API key can only read.')),
 });
 export type Businesses = z.infer<typeof businesses>;
+
+export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
+  deleted: z.object({ id: id('the business'), name: text('Its name.') }),
+});
+export type DeletedBusiness = z.infer<typeof deletedBusiness>;
+
+const keyFields = {
+  id: id('the key'),
+  user_id: id('the user who owns it'),
+  name: text('Name of the key.'),
+  last_four: text('Its last four characters.'),
+  created_at: time('it was created'),
+  expires_on: z.nullable(day('Last day on which it works, UTC. Null: it does not expire.')),
+  revoked_at: z.nullable(time('it was revoked')),
+  business_id: z.nullable(id('the only business that it is for')),
+  last_used_on: z.nullable(day('Day of its last permitted call, UTC.')),
+  read_only: z.boolean().check(z.describe('Whether it can only read: the role `read`.')),
+  role: z.enum(ROLES).check(z.describe('What it may do: everything, only read, or only read usage and record uses.')),
+};
+const apiKey = object('Key', 'An API key, without the key itself.', keyFields);
+export type Key = z.infer<typeof apiKey>;
+export const keys = object('Keys', 'The API keys of a user.', {
+  keys: list('By id, with those that are revoked or expired.', apiKey),
+});
+export type Keys = z.infer<typeof keys>;
+export const newKey = object('NewKey', 'An API key that was created.', {
+  api_key: text('The key itself. It is shown only here.'),
+  ...keyFields,
+});
+export type NewKey = z.infer<typeof newKey>;
+export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
+export type RevokedKey = z.infer<typeof revokedKey>;
 
 const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),

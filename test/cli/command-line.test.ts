@@ -11,8 +11,8 @@ const FIELDS = '--user 7 --name Acme --main-domain acme.example --site https://a
 /** Of each command: how it is called, and what it does. */
 const HELP_OF: Record<string, [usage: string, does: string]> = {
   'business create': [
-    `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543] [--database 1]`,
-    'creates a business with a new token, or with one from another system; --database chooses where a new user goes',
+    `business create ${FIELDS} [--token 8f14e45fceea167a5a36dedd4bea2543] [--id 1000] [--database 1]`,
+    'creates a business with a new token, or with the token and the id of another system; --database chooses where a new user goes',
   ],
   'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
   'business show': ['business show ID', 'shows a business and its limits'],
@@ -183,17 +183,17 @@ describe('a wrong call is refused in one clear line', () => {
     [
       'a name of two lines',
       ['business', 'update', '1', '--name', 'a\nb'],
-      '--name must have no control characters or overrides of direction, and be a line of visible text, such as Acme',
+      '--name must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text, such as Acme',
     ],
     [
       'a name that reads backwards',
       ['key', 'create', '--user', '7', '--name', '\u202eAcme'],
-      '--name must have no control characters or overrides of direction, and be a line of visible text, such as "Billing server"',
+      '--name must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text, such as "Billing server"',
     ],
     [
       'a site that is no URL',
       ['business', 'update', '1', '--site', 'acme.example'],
-      '--site must be an http or https URL, such as https://acme.example',
+      '--site must be an http or https URL of at most 2048 characters, such as https://acme.example',
     ],
     [
       'a token of ours',

@@ -7,6 +7,7 @@ import type { Databases } from '../../src/cli/databases.ts';
 import { UsageError } from '../../src/cli/errors.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { RUNS } from '../../src/cli/runs.ts';
+import { Conflict } from '../../src/core/conflict.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 import { businessesIn, insert, open, openFor, resultOf, rowsOf } from './support.ts';
 
@@ -94,7 +95,7 @@ describe('business', () => {
   test('create refuses the token of another business', async () => {
     const databases = await withRows('businesses', ACME);
     const create = resultOf(databases, ...MAKE_ACME, `--token=${ACME.token}`);
-    await expect(create).rejects.toThrow(new Error('This token is already in use.'));
+    await expect(create).rejects.toThrow(new Conflict('token', 'must be one that no business has or had'));
     expect(await businessesIn(databases)).toEqual([ACME]);
   });
 
@@ -108,6 +109,7 @@ describe('business', () => {
     expect(await resultOf(databases, 'business', 'show', '2')).toEqual({
       business: OTHER,
       limits: { daily: null, monthly: null },
+      former_tokens: [],
     });
   });
 

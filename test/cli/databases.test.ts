@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Databases } from '../../src/cli/databases.ts';
 import { type Where, withDatabases } from '../../src/cli/open.ts';
+import { Conflict } from '../../src/core/conflict.ts';
 import { homes, identity } from '../../src/db/schema.ts';
 import { newFolder } from '../node/state.ts';
 import { resultOf, threeDatabases } from './support.ts';
@@ -16,7 +17,8 @@ const BUSINESS = [
 ];
 
 /** The rows of homes in each database. */
-const homesIn = ({ all }: Databases) => Promise.all(all.map(({ db }) => db.select().from(homes)));
+const homesIn = ({ all }: Databases) =>
+  Promise.all(all.map(({ db }) => db.select({ user_id: homes.user_id, database: homes.database }).from(homes)));
 
 /**
  * What commands give that begin at once, when each has opened the databases. They are opened one after the other: of two workerds
@@ -53,8 +55,8 @@ test('of two at once that want different databases, one is refused; the other is
   const where = await threeDatabases();
   const [one, two] = await atOnce(where, [...BUSINESS, '--database', '1'], [...BUSINESS, '--database', '2']);
   const [home, done, refused] = one?.status === 'fulfilled' ? ([1, one, two] as const) : ([2, two, one] as const);
-  const reason = `User 7 is in database ${home}, DB_${home} (usage-DB_${home}), and cannot be in another.`;
-  expect(refused).toEqual({ status: 'rejected', reason: new Error(reason) });
+  const reason = new Conflict('database', `must be ${home}: user 7 is there`);
+  expect(refused).toEqual({ status: 'rejected', reason });
   if (done?.status !== 'fulfilled') throw done?.reason;
 
   const { business } = done.value;
@@ -62,7 +64,11 @@ test('of two at once that want different databases, one is refused; the other is
   const show = ['business', 'show', `${business.id}`];
   await withDatabases(where, async (databases) => {
     expect(await homesIn(databases)).toEqual([[{ user_id: 7, database: home }], [], []]);
-    expect(await resultOf(databases, ...show)).toEqual({ business, limits: { daily: null, monthly: null } });
+    expect(await resultOf(databases, ...show)).toEqual({
+      business,
+      limits: { daily: null, monthly: null },
+      former_tokens: [],
+    });
     const list = ['DB', 'DB_1', 'DB_2'].map((binding, number) => {
       const counts = { bytes: expect.any(Number), businesses: number === home ? 1 : 0, uses: 0 };
       return { letter: `${number}`, binding, name: `usage-${binding}`, region: null, ...counts };

@@ -39,7 +39,11 @@ describe.concurrent('the command line', () => {
     expect(answer).toEqual({
       business: expect.objectContaining({ id: 1, user_id: 7, name: 'Acme', status: 'active' }),
     });
-    expect(await create()).toEqual({ code: 1, stdout: '', stderr: 'This token is already in use.\n' });
+    expect(await create()).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '--token must be one that no business has or had\n',
+    });
   });
 
   test.each<[string, string[], string]>([

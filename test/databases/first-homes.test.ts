@@ -15,8 +15,8 @@ const key = (id: number, user_id: number) =>
   env.ONE.prepare(`insert into api_keys (id, user_id, name, hash, last_four, created_at, revoked_at)
     values (?1, ?2, 'server', printf('%064d', ?1), 'abcd', '${STAMP}', '${STAMP}')`).bind(id, user_id);
 const home = (user_id: number, database: number) =>
-  env.ONE.prepare('insert into homes values (?, ?)').bind(user_id, database);
-const homes = async () => (await env.ONE.prepare('select * from homes order by user_id').all()).results;
+  env.ONE.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, database);
+const homes = async () => (await env.ONE.prepare('select user_id, database from homes order by user_id').all()).results;
 
 beforeEach(async () => {
   await reset();

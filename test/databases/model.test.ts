@@ -9,14 +9,13 @@ import { createBusiness } from '../../src/cli/businesses.ts';
 import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
 import { importHistory } from '../../src/cli/history.ts';
-import { homeForImport, homeOf } from '../../src/cli/homes.ts';
 import { createKey } from '../../src/cli/keys.ts';
 import { RUNS } from '../../src/cli/runs.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
 import { databaseOfId, IDS_PER_DATABASE } from '../../src/core/database.ts';
 import { purgeAll } from '../../src/db/purge.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, databases, env, everything, homes, NOW, newBusiness } from '../support.ts';
+import { BASE, claimToken, databases, env, everything, homeOfOwner, homes, NOW, newBusiness } from '../support.ts';
 import { type Change, HOUR, type Operation, operation, origin, type Sent, type World, world } from './steps.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -158,8 +157,8 @@ class Run {
       const home = await inBoth((side) => {
         const wanted = side === 'one' ? 0 : at(homes, database).number;
         return token === undefined
-          ? homeOf(opened(side), user_id, wanted)
-          : homeForImport(opened(side), user_id, token, NOW, wanted);
+          ? homeOfOwner(opened(side), user_id, wanted)
+          : claimToken(opened(side), user_id, token, wanted);
       });
       return Promise.all([
         inBoth((side) => createBusiness(home[side], { ...FIELDS, user_id, token }, NOW)),
@@ -247,7 +246,9 @@ class Run {
         const [from, to] = [databaseOfId(business.id.three), this.homes.get(user_id)];
         if (to !== undefined && to !== from) {
           const given = RUNS['business update'](opened('three'), { ...ID('three'), user_id }, this.now);
-          return expect(given).rejects.toThrow(`User ${user_id} is in database ${to}`);
+          return expect(given).rejects.toThrow(
+            new RegExp(`^user_id must be a user of database \\d+, where the business is: user ${user_id} is in ${to}$`),
+          );
         }
         await this.command('business update', (side) => ({ ...ID(side), user_id }));
         business.user_id = user_id;

@@ -6,11 +6,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { CommandName } from '../../src/cli/commands.ts';
 import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
-import { homeOf } from '../../src/cli/homes.ts';
 import { RUNS } from '../../src/cli/runs.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, env, homes, NOW } from '../support.ts';
+import { BASE, env, homeOfOwner, homes, NOW } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const BEFORE = {
@@ -60,7 +59,7 @@ beforeAll(async () => {
 });
 
 test('every owner has a home in DB', async () => {
-  const { results } = await env.ONE.prepare('select * from homes order by user_id').all();
+  const { results } = await env.ONE.prepare('select user_id, database from homes order by user_id').all();
   expect(results).toEqual([OWNER, KEY_HOLDER].map((user_id) => ({ user_id, database: 0 })));
 });
 
@@ -100,7 +99,7 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   });
 
   test('an owner stays in DB: new keys and businesses are there, and ids continue', async () => {
-    for (const user_id of [OWNER, KEY_HOLDER]) expect((await homeOf(opened(), user_id)).binding).toBe('DB');
+    for (const user_id of [OWNER, KEY_HOLDER]) expect((await homeOfOwner(opened(), user_id)).binding).toBe('DB');
     const last = await env.ONE.prepare('select max(id) as id from businesses').first<number>('id');
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: OWNER, country_id: 1, business_size: 'small' };
@@ -116,7 +115,7 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   test('an imported token from before is nobody else’s', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
-    await expect(run('business create', given)).rejects.toThrow('This token is already in use.');
+    await expect(run('business create', given)).rejects.toThrow('token must be one that no business has or had');
   });
 });
 
@@ -124,7 +123,7 @@ test('an owner from before cannot go to another database', async () => {
   const { opened } = bound['two more databases'];
   for (const user_id of [OWNER, KEY_HOLDER]) {
     const asked = RUNS['key create'](opened(), { user_id, database: 1 }, NOW);
-    await expect(asked).rejects.toThrow(`User ${user_id} is in database 0, DB (old), and cannot be in another.`);
+    await expect(asked).rejects.toThrow(`database must be 0: user ${user_id} is there`);
   }
 });
 

@@ -10,6 +10,7 @@ import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { createApp } from '../../src/app.ts';
 import { Databases } from '../../src/cli/databases.ts';
 import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
+import { Conflict } from '../../src/core/conflict.ts';
 import type { Bindings } from '../../src/env.ts';
 import { ROOT, resultOf, rowsOf, threeDatabases } from '../cli/support.ts';
 import { codesIn, read, tableIn } from '../docs/document.ts';
@@ -415,7 +416,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   const linesOf = async ({ db }: Databases['first'], statement: string) =>
     (await db.$client.prepare(statement).all<{ line: string }>()).results.map(({ line }) => line);
   const claims = async (databases: Databases) => ({
-    homes: await rowsOf(databases, 'homes'),
+    homes: (await rowsOf(databases, 'homes')).map(({ user_id, database }) => ({ user_id, database })),
     tokens: (await rowsOf(databases, 'imported_tokens')).length,
   });
   const create = [
@@ -459,7 +460,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
       for (const line of lines) await execute(line);
       expect(await claims(databases)).toEqual(claimed);
       expect((await newKey()).id).toBe(1_000_000_002 + index);
-      const inUse = new Error('This token is already in use.');
+      const inUse = new Conflict('token', 'must be one that no business has or had');
       for (const again of [create, forOther]) await expect(run(...again)).rejects.toThrow(inUse);
     }
   });

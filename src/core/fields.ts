@@ -1,0 +1,29 @@
+// What the operator may write into the fields of a business or a key (docs/api.md, "Create a business"): the rules, and each in words.
+
+/** The longest text of a field, in characters. */
+const MAX_LENGTH = 255;
+/** With a direction of its own (UAX #9), one name looks like another. Marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
+const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
+/** The Braille pattern without dots is a symbol, and shows nothing. */
+const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+export const LINE_RULE = `have no control characters or overrides of direction, and be a line of 1 to ${MAX_LENGTH} characters with visible text`;
+/** A line without the spaces around it, or null if `text` is none. */
+export function lineOf(text: string): string | null {
+  const trimmed = text.trim();
+  return trimmed.length <= MAX_LENGTH && VISIBLE.test(trimmed) && !MISLEADING.test(trimmed) ? trimmed : null;
+}
+
+const MAX_URL_LENGTH = 2048;
+export const URL_RULE = `be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
+export const isUrl = (text: string): boolean =>
+  text.length <= MAX_URL_LENGTH && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text);
+
+const STATUSES = ['active', 'suspended', 'closed'] as const;
+export const STATUS_RULE = 'be active, suspended or closed';
+export const isStatus = (text: string): boolean => STATUSES.some((status) => status === text);
+
+/** The most that a limit can be. 0 is a limit, too. */
+export const MAX_LIMIT = 1e12;
+
+export const TOKEN_RULE = 'be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_';

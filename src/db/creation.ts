@@ -1,0 +1,187 @@
+// How a business is created, in the database of its owner.
+import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import { hashOf, newCredential } from '../core/credential.ts';
+import { IDS_PER_DATABASE } from '../core/database.ts';
+import type { Limits } from '../core/limits.ts';
+import type { Ask, BoundDatabases } from './batch.ts';
+import { $call } from './call.ts';
+import { nextId } from './changes.ts';
+import { newDecision } from './decision.ts';
+import { homeForImport, homeOf, raiseIds, sequence } from './homes.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
+import { isInTime, statement, withVerdict } from './permission.ts';
+import {
+  access,
+  type BusinessRow,
+  businessColumns,
+  businesses,
+  changes,
+  type Optional,
+  retiredTokens,
+} from './schema.ts';
+import { builder, type Placeholders } from './statement.ts';
+
+/** What a business begins with. Without a token it gets a new one. The sites are canonical. */
+export type NewBusiness = Pick<
+  BusinessRow,
+  'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'
+> &
+  Optional<
+    Limits & {
+      token: string;
+      sites: string[];
+      /** The number of the database that a new owner gets. */
+      database: number;
+    }
+  >;
+
+/** How a business is asked for: with a key, the same request gives the same business again; with an id, it gets that one. */
+type Request = Optional<{ idempotencyKey: string; id: number }>;
+
+const OWN = ['key', 'token', 'decision'] as const;
+type Own = Placeholders<(typeof OWN)[number]>;
+/** The key of the request as it is stored. NULL without one, which equals nothing. */
+const keyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(nullif(${key}, ''))`;
+/** The business that this request has created. The mark says so, and the token finds it by index. */
+const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token), eq(businesses.decision, decision));
+
+const readLastId = statement([], (permission) => {
+  const last = selectOne(
+    sql<number | null>`${sequence.seq}`,
+    sql`from ${sequence} where ${sequence.name} = 'businesses'`,
+  );
+  return withVerdict(permission, { last_id: last.as('last_id') });
+})({});
+
+/** The columns of the table, in their order, from `fields` as JSON. */
+const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
+  const field = (name: string) => sql`${$.fields} ->> ${sql.raw(`'${name}'`)}`;
+  const values: Record<keyof typeof businesses.$inferSelect, SQL> = {
+    id: sql`nullif(${$.id}, 0)`,
+    user_id: field('user_id'),
+    name: field('name'),
+    main_domain: field('main_domain'),
+    site: field('site'),
+    country_id: field('country_id'),
+    business_size: field('business_size'),
+    token: sql`${$.token}`,
+    status: sql`'active'`,
+    created_at: sql`${$.now}`,
+    updated_at: sql`${$.now}`,
+    daily_limit: field('daily_limit'),
+    monthly_limit: field('monthly_limit'),
+    decision: sql`${$.decision}`,
+    creation_key: keyOf($),
+    creation_request: sql`unhex(nullif(${$.request}, ''))`,
+  };
+  const columns = Object.keys(getTableColumns(businesses)) as (keyof typeof values)[];
+  const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, keyOf($))})`;
+  const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
+  const last = sql`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
+  const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${last})`;
+  return builder
+    .insert(businesses)
+    .select(
+      sql`select ${sql.join(
+        columns.map((column) => values[column]),
+        sql`, `,
+      )} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)} and not ${isKnown} and not ${isRetired}`,
+    )
+    .onConflictDoNothing({ target: businesses.token })
+    .returning({ id: businesses.id });
+});
+const recordCreation = statement([...OWN, 'after'], (_, $) =>
+  // The columns of the table, in their order.
+  builder.insert(changes).select(
+    sql`select 'business', ${businesses.id}, ${nextId(sql`'business'`, sql`${businesses.id}`)}, ${$.now}, ${$call.operator},
+      'create_business', null, ${$.after} from ${businesses} where ${isCreated($)}`,
+  ),
+);
+const insertSites = statement([...OWN, 'sites'], (_, $) =>
+  builder.insert(access).select(
+    sql`select null, ${businesses.id}, value, ${$.now}, ${$.now} from ${businesses} cross join json_each(${$.sites})
+        where ${isCreated($)} order by key`,
+  ),
+);
+/** Now, because nobody knows the token any more when it is replaced: what was imported once is never imported again. */
+const retireToken = statement([...OWN, 'hash'], (_, $) =>
+  builder
+    .insert(retiredTokens)
+    .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), sql`${$.hash} <> ''`)}`),
+);
+/** The business that this request has created, or the same request before it. */
+const created = statement(OWN, (_, $) =>
+  builder
+    .select({
+      business: jsonObject(businessColumns).as('business'),
+      entries: selectOne(
+        jsonList(jsonObject(getTableColumns(access))),
+        sql`from ${access} where ${access.business_id} = ${businesses.id}`,
+      ).as('entries'),
+      request: sql<string | null>`lower(hex(${businesses.creation_request}))`.as('request'),
+    })
+    .from(businesses)
+    .where(or(isCreated($), eq(businesses.creation_key, keyOf($)))),
+);
+
+/**
+ * Creates an active business in the database of its owner, who gets one if there is none. Throws a Conflict for what is not possible:
+ * then nothing has changed, but that a new owner may have a home, and the token be claimed for its owner.
+ */
+export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: Request = {}) {
+  const { user_id, token, database } = fields;
+  const { home, isFree } =
+    token === undefined
+      ? { home: await homeOf(databases, user_id, database), isFree: true }
+      : ((await homeForImport(databases, user_id, token, database)) ?? { home: null, isFree: false });
+  if (home !== null && database !== undefined && database !== home)
+    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
+  // The token can be that of the business that the same request has created.
+  if (home === null || (!isFree && request.idempotencyKey === undefined)) throw new Conflict('token', TOKEN_RULE);
+  return createIn(databases.askIn(home), home, fields, { ...request, isFree });
+}
+const TOKEN_RULE = 'must be one that no business has or had';
+
+/** The same in the database with this number, which must be the home of the owner, who must have claimed the token. */
+export async function createIn(
+  ask: Ask,
+  number: number,
+  { token: imported, sites = [], ...fields }: NewBusiness,
+  { idempotencyKey, id = 0, isFree = true }: Request & { isFree?: boolean } = {},
+) {
+  const { database: _, ...columns } = fields;
+  const most = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
+  if (id > most) throw new Conflict('id', `must be at most ${most}, so that there is room behind it`);
+  const token = imported ?? newCredential('bua_pk_', number);
+  const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
+  const hash = imported === undefined ? '' : await hashOf(imported);
+  const [key, request] =
+    idempotencyKey === undefined
+      ? ['', '']
+      : await Promise.all([
+          shortHashOf(`${fields.user_id} ${idempotencyKey}`),
+          shortHashOf(JSON.stringify(Object.entries({ ...fields, token: imported, sites }).sort())),
+        ]);
+  const own = { token, decision: newDecision(), key };
+  const { row, created: found } = await ask(readLastId, {
+    ...raiseIds(number),
+    decided: insertBusiness({ ...own, fields: JSON.stringify(columns), id, hash, is_free: Number(isFree), request }),
+    recorded: recordCreation({ ...own, after: JSON.stringify(stored) }),
+    sites: insertSites({ ...own, sites: JSON.stringify(sites) }),
+    retired: retireToken({ ...own, hash }),
+    created: created(own),
+  });
+  const [business] = found;
+  if (business === undefined) {
+    const last = row.last_id ?? number * IDS_PER_DATABASE;
+    if (id !== 0 && id <= last) throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
+    throw new Conflict('token', TOKEN_RULE);
+  }
+  if (business.request !== null && business.request !== request)
+    throw new Conflict('Idempotency-Key', 'must be a new one: this user has created another business with it');
+  return business;
+}
+
+/** 16 bytes of the SHA-256 of a text, in hex. */
+const shortHashOf = async (text: string): Promise<string> => (await hashOf(text)).slice(0, 32);

@@ -1,0 +1,89 @@
+// How a business is deleted. With its row, everything that decides and everything that is shown is gone at once, in one batch. Its ids
+// and changes, which can be many and which nobody finds any more, go in steps.
+import { eq, type SQL, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import { hashOf } from '../core/credential.ts';
+import type { Ask } from './batch.ts';
+import { $call } from './call.ts';
+import { recordChange } from './changes.ts';
+import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
+import { jsonObject, selectOne } from './json.ts';
+import { permittedId, statement, withVerdict } from './permission.ts';
+import {
+  access,
+  apiKeys,
+  businesses,
+  dailyUsage,
+  deletions,
+  formerTokens,
+  refusedOrigins,
+  retiredTokens,
+} from './schema.ts';
+import { builder } from './statement.ts';
+
+/** The tokens of a business, with those that it had before, that are not in the form of ours: those could be imported again. */
+const foreignTokens = (
+  business_id: SQL,
+) => sql`(select ${businesses.token} as token from ${businesses} where ${eq(businesses.id, business_id)}
+  union select ${formerTokens.token} from ${formerTokens} where ${eq(formerTokens.business_id, business_id)})
+  where token not like 'bua\\_%' escape '\\'`;
+
+const readDeleted = statement([], (permission) => {
+  const id = permittedId(permission);
+  const name = sql<string>`(select ${businesses.name} from ${businesses} where ${eq(businesses.id, id)})`;
+  const tokens = sql<string>`(select json_group_array(token) from ${foreignTokens(id)})`;
+  return withVerdict(permission, { name: name.as('name'), tokens: tokens.as('tokens') });
+})({});
+
+const decideIfNamed = statement(['name', 'retired', 'decision'], (permission, $) => {
+  const isRetired = sql`token in (select key from json_each(${$.retired}))`;
+  const open = sql`exists (select 1 from ${foreignTokens(sql`${$.business_id}`)} and not ${isRetired})`;
+  return decideIf(permission, $, sql`${eq(businesses.name, $.name)} and not ${open}`);
+});
+const recordDeletion = statement(['decision'], (permission, $) => {
+  const { user_id, name, main_domain } = businesses;
+  const before = selectOne(
+    jsonObject({ user_id, name, main_domain }),
+    sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
+  );
+  return recordChange(permission, $, 'delete_business', before, sql`null`);
+});
+const beginDeletion = statement(['decision'], (_, $) =>
+  builder.insert(deletions).select(sql`select ${businesses.id} from ${businesses} where ${isDecided($)}`),
+);
+const retireTokens = statement(['retired', 'decision'], (_, $) =>
+  builder
+    .insert(retiredTokens)
+    .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
+    .onConflictDoNothing(),
+);
+const OWN_ROWS = { keys: apiKeys, entries: access, counts: dailyUsage, former: formerTokens, refused: refusedOrigins };
+const deleteFrom = (table: (typeof OWN_ROWS)[keyof typeof OWN_ROWS]) =>
+  statement(['decision'], (_, $) => builder.delete(table).where(eq(table.business_id, decidedId($))));
+const deleteOwn = Object.entries(OWN_ROWS).map(([name, table]) => [name, deleteFrom(table)] as const);
+const deleteRow = statement(['decision'], (_, $) => builder.delete(businesses).where(isDecided($)));
+
+/**
+ * Deletes a business whose name is `name`: it is unknown to everybody then, listed nowhere, and its tokens are gone. What stays is one
+ * change, which says that it was deleted, and digests of its imported tokens, so that none is imported again. Ids and changes that are
+ * left go with the purge. Throws a Conflict for another name.
+ */
+export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
+  // SQLite has no SHA-256. Most businesses have tokens of ours only, and are deleted in the first round.
+  for (let retired: Record<string, string> = {}; ; ) {
+    const values = { name, retired: JSON.stringify(retired), decision: newDecision() };
+    const own = Object.fromEntries(deleteOwn.map(([step, statement]) => [step, statement(values)]));
+    const { row, decided } = await ask(readDeleted, {
+      decided: decideIfNamed(values),
+      recorded: recordDeletion(values),
+      begun: beginDeletion(values),
+      retired: retireTokens(values),
+      ...own,
+      applied: deleteRow(values),
+    });
+    if (decided.length > 0) return;
+    if (row.name !== name) throw new Conflict('name', `must be the name of the business: ${row.name}`);
+    const tokens: string[] = JSON.parse(row.tokens);
+    retired = Object.fromEntries(await Promise.all(tokens.map(async (token) => [token, await hashOf(token)] as const)));
+  }
+}

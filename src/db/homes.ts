@@ -1,0 +1,165 @@
+// Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
+// only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
+import { and, eq, gt, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { Conflict } from '../core/conflict.ts';
+import { hashOf } from '../core/credential.ts';
+import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
+import type { BoundDatabases } from './batch.ts';
+import { isInTime, readVerdict, statement, withVerdict } from './permission.ts';
+import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
+import { builder, type Placeholders } from './statement.ts';
+
+/** The placeholders of a claim to a token. */
+type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
+const ofUser = ({ user_id }: Placeholders<'user_id'>) => eq(homes.user_id, user_id);
+
+const readHome = statement(['user_id'], (permission, $) => {
+  const isOwn = and(isNull(permission.refusal), ofUser($));
+  const home = sql<number | null>`(select ${homes.database} from ${homes} where ${isOwn})`;
+  return withVerdict(permission, { home: home.as('home') });
+});
+
+/** The number of the database of a user, or null if the user has none yet. */
+export async function knownHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
+  const { row } = await databases.askIn(0)(readHome({ user_id }));
+  return row.home === null ? null : boundHome(databases, user_id, row.home);
+}
+
+/**
+ * Gives a user who has no home the one of the candidates with the fewest owners, or of several the lowest. It counts in the same
+ * statement, so that of callers at once, each counts what the others have claimed.
+ */
+const claimHomeIf = (condition: ($: Claim) => SQL | undefined) =>
+  statement(['user_id', 'candidates', 'hash', 'token'], (permission, $) => {
+    const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
+    const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
+      order by owners, number limit 1)`;
+    const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($)})`;
+    // The columns of the table, in their order.
+    return builder.insert(homes).select(
+      // In this order: for a user who has a home, nothing is counted.
+      sql`select ${$.user_id}, number, owners + 1
+        from (select 1 where ${and(isHomeless, condition($))}) cross join ${permission} cross join ${chosen}
+        where ${and(isNull(permission.refusal), isInTime)}`,
+    );
+  });
+const claimHome = claimHomeIf(() => undefined);
+const claimHomeForToken = claimHomeIf(($) => isFree($));
+const homeOfUser = statement(['user_id'], (_, $) =>
+  builder.select({ database: homes.database }).from(homes).where(ofUser($)),
+);
+
+/**
+ * The number of the database of a user, who gets one if there is none: the one that is `wanted`, or the one with the fewest owners. It
+ * is not the one that is wanted if the user has another.
+ */
+export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
+  const candidates = candidatesOf(databases, wanted);
+  const { home } = await databases.askIn(0)(
+    readVerdict,
+    { claimed: claimHome({ user_id, candidates, hash: '', token: '' }), home: homeOfUser({ user_id }) },
+    true,
+  );
+  if (home[0] === undefined) throw new Error('a claim gave no home');
+  return boundHome(databases, user_id, home[0].database);
+}
+
+/**
+ * Whether no business has or had a token, and nobody else has claimed it. Other databases need not be asked: only a token of DB can be
+ * older than the claims.
+ */
+function isFree({ user_id, hash, token, now }: Claim) {
+  const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
+  const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, now));
+  return sql`not exists (select 1 from ${importedTokens} where ${and(eq(importedTokens.hash, hash), isTaken)})
+    and not exists (select 1 from ${businesses} where ${eq(businesses.token, token)})
+    and not exists (select 1 from ${formerTokens} where ${kept})
+    and not exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, hash)})`;
+}
+const claimToken = statement(['user_id', 'candidates', 'hash', 'token'], (permission, $) => {
+  const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
+  const hasHome = sql`exists (select 1 from ${homes} where ${and(ofUser($), isCandidate)})`;
+  return builder
+    .insert(importedTokens)
+    .select(
+      sql`select ${$.hash}, ${$.user_id}, 1 from ${permission}
+        where ${and(isNull(permission.refusal), isInTime, hasHome, isFree($))}`,
+    )
+    .onConflictDoNothing({ target: importedTokens.hash });
+});
+/** The claim of the user, if he may import the token. */
+const ownClaim = statement(['user_id', 'hash', 'token'], (_, $) =>
+  builder
+    .select({ user_id: importedTokens.user_id })
+    .from(importedTokens)
+    .where(and(eq(importedTokens.hash, $.hash), isFree($))),
+);
+
+/**
+ * The same for a business with an imported token, which is claimed in the same batch. If the user cannot have the token, nothing is
+ * claimed, and `isFree` is false. The user can claim the token again until a business has it, which only the home knows. Null if the
+ * user has no home and cannot have the token.
+ */
+export async function homeForImport(
+  databases: BoundDatabases,
+  user_id: number,
+  token: string,
+  wanted?: number,
+): Promise<{ home: number; isFree: boolean } | null> {
+  const claim = { user_id, token, hash: await hashOf(token), candidates: candidatesOf(databases, wanted) };
+  const { home, owned } = await databases.askIn(0)(
+    readVerdict,
+    {
+      claimed: claimHomeForToken(claim),
+      home: homeOfUser(claim),
+      token: claimToken(claim),
+      owned: ownClaim(claim),
+    },
+    true,
+  );
+  if (home[0] === undefined) return null;
+  return { home: boundHome(databases, user_id, home[0].database), isFree: owned.length > 0 };
+}
+
+/** The numbers of the databases that a user may be in, to get something new, as JSON. */
+function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): string {
+  if (wanted !== undefined && !numbers.includes(wanted))
+    throw new Conflict('database', `must be the number of a database that is bound: ${numbers.join(', ')}`);
+  return JSON.stringify(wanted === undefined ? numbers : [wanted]);
+}
+
+function boundHome({ numbers }: BoundDatabases, user_id: number, home: number): number {
+  if (numbers.includes(home)) return home;
+  throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
+}
+
+/** SQLite's own table of the last id of each AUTOINCREMENT table. */
+export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
+
+const WITH_IDS = ['businesses', 'access', 'api_keys'];
+const tables = sql.raw(`json_each('${JSON.stringify(WITH_IDS)}')`);
+const addSequences = statement(['last'], (permission, $) => {
+  const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
+  return builder.insert(sequence).select(
+    sql`select value, ${$.last} from ${permission} cross join ${tables}
+      where ${isNull(permission.refusal)} and not exists (${isThere})`,
+  );
+});
+const raiseSequences = statement(['last'], (permission, $) => {
+  const isPermitted = sql`exists (select 1 from ${permission} where ${isNull(permission.refusal)})`;
+  const isIncluded = sql`${sequence.name} in (select value from ${tables})`;
+  return builder
+    .update(sequence)
+    .set({ seq: sql`${$.last}` })
+    .where(and(isIncluded, sql`${sequence.seq} < ${$.last}`, isPermitted));
+});
+
+/**
+ * Steps that bring the next ids into the range of database `number`, where they are not. They go into the batch of everything that
+ * creates, so no database needs a step of its own before its first row.
+ */
+export function raiseIds(number: number) {
+  const values = { last: number * IDS_PER_DATABASE };
+  return { added: addSequences(values), raised: raiseSequences(values) };
+}

@@ -1,0 +1,152 @@
+// How the operator creates, lists and revokes API keys. The key itself is only visible when it is created.
+import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import { hashOf, newCredential } from '../core/credential.ts';
+import type { Role } from '../core/policy.ts';
+import type { Ask, BoundDatabases } from './batch.ts';
+import { lastFour, recordChangeOf } from './changes.ts';
+import { homeOf, knownHome, raiseIds } from './homes.ts';
+import { jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { isInTime, readVerdict, statement, withVerdict } from './permission.ts';
+import { apiKeys, businesses, type Optional } from './schema.ts';
+import { builder, type Placeholders } from './statement.ts';
+
+const { hash: _, ...columns } = getTableColumns(apiKeys);
+type Row = Omit<typeof apiKeys.$inferSelect, 'hash'>;
+
+/** A key as it is shown: everything stored about it except the hash. `read_only` is older than roles. */
+export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
+const shown = ({ read_only, record_only, ...row }: Row): Key => ({
+  ...row,
+  read_only: read_only === 1,
+  role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
+});
+
+/** A key for one business is listed with what happens to that business, any other with its user. */
+const subjectOf = (user_id: SQL, business_id: SQL) => ({
+  subject: sql`case when ${business_id} is null then 'user' else 'business' end`,
+  subject_id: sql`coalesce(${business_id}, ${user_id})`,
+});
+
+/** `business_id` makes it a key for that business only. `expires_on` is the last day on which it works; null if it never expires. */
+export type NewKey = { user_id: number; name: string } & Optional<{
+  role: Role;
+  business_id: number | null;
+  expires_on: string | null;
+}>;
+
+/** Where a key is for one business, that must be the user's. */
+const insertKey = statement(['key', 'hash'], (permission, $) => {
+  const field = (name: string) => sql`${$.key} ->> ${sql.raw(`'${name}'`)}`;
+  const values: Record<keyof typeof apiKeys.$inferSelect, SQL> = {
+    id: sql`null`,
+    user_id: field('user_id'),
+    name: field('name'),
+    hash: sql`${$.hash}`,
+    last_four: field('last_four'),
+    created_at: sql`${$.now}`,
+    expires_on: field('expires_on'),
+    revoked_at: sql`null`,
+    business_id: field('business_id'),
+    read_only: sql`${field('role')} = 'read'`,
+    last_used_on: sql`null`,
+    record_only: sql`${field('role')} = 'record'`,
+  };
+  const names = Object.keys(getTableColumns(apiKeys)) as (keyof typeof values)[];
+  const isOwn = and(eq(businesses.id, field('business_id')), eq(businesses.user_id, field('user_id')));
+  const mayHave = sql`(${field('business_id')} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
+  return builder
+    .insert(apiKeys)
+    .select(
+      sql`select ${sql.join(
+        names.map((name) => values[name]),
+        sql`, `,
+      )} from ${permission} where ${and(isNull(permission.refusal), isInTime, mayHave)}`,
+    )
+    .returning(columns);
+});
+/** Behind the insert: the hash finds the key that was made. */
+const recordCreation = statement(['hash', 'after'], (permission, $) =>
+  recordChangeOf(
+    permission,
+    subjectOf(sql`${apiKeys.user_id}`, sql`${apiKeys.business_id}`),
+    'create_key',
+    { before: sql`null`, after: sql`${$.after}` },
+    sql`from ${apiKeys} cross join ${permission} where ${eq(apiKeys.hash, $.hash)}`,
+  ),
+);
+
+/** Creates a key for a user. Throws a Conflict if the business is not the user's: then nothing has changed. */
+export async function createKey(databases: BoundDatabases, key: NewKey, database?: number) {
+  const home = key.business_id
+    ? await knownHome(databases, key.user_id)
+    : await homeOf(databases, key.user_id, database);
+  if (home === null) throw noBusiness(key);
+  if (database !== undefined && database !== home)
+    throw new Conflict('database', `must be ${home}: user ${key.user_id} is there`);
+  return createKeyIn(databases.askIn(home), home, key);
+}
+
+/** The same in the database with this number, which must be the home of the user. */
+export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promise<Key & { api_key: string }> {
+  const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
+  const api_key = newCredential('bua_sk_', number);
+  const last_four = api_key.slice(-4);
+  const hash = await hashOf(api_key);
+  const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
+  const { created } = await ask(readVerdict, {
+    ...raiseIds(number),
+    created: insertKey({ key: JSON.stringify({ user_id, name, role, business_id, expires_on, last_four }), hash }),
+    recorded: recordCreation({ hash, after: JSON.stringify(after) }),
+  });
+  if (created[0] === undefined) throw noBusiness(key);
+  return { api_key, ...shown(created[0]) };
+}
+
+const noBusiness = ({ user_id }: NewKey) => new Conflict('business_id', `must be a business of user ${user_id}`);
+
+const readKeys = statement(['user_id'], (permission, $) => {
+  const isOwn = and(isNull(permission.refusal), eq(apiKeys.user_id, $.user_id));
+  return withVerdict(permission, {
+    keys: selectOne(jsonList(jsonObject(columns), apiKeys.id), sql`from ${apiKeys} where ${isOwn}`).as('keys'),
+  });
+});
+
+/** The keys of a user, revoked and expired ones included, by id. */
+export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
+  const { row } = await ask(readKeys({ user_id }));
+  return parseJson(row.keys).map(shown);
+}
+
+const isKey = ({ key_id, user_id }: Placeholders<'key_id' | 'user_id'>) =>
+  and(eq(apiKeys.id, key_id), sql`(${user_id} = 0 or ${eq(apiKeys.user_id, user_id)})`);
+const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
+  const { id, name, last_four, user_id, business_id } = apiKeys;
+  return recordChangeOf(
+    permission,
+    subjectOf(sql`${user_id}`, sql`${business_id}`),
+    'revoke_key',
+    { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: sql`null` },
+    sql`from ${apiKeys} cross join ${permission}
+      where ${and(isNull(permission.refusal), isInTime, isKey($), isNull(apiKeys.revoked_at))}`,
+  );
+});
+const revoke = statement(['key_id', 'user_id'], (permission, $) => {
+  const isPermitted = sql`exists (select 1 from ${permission} where ${and(isNull(permission.refusal), isInTime)})`;
+  return builder
+    .update(apiKeys)
+    .set({ revoked_at: sql`${$.now}` })
+    .where(and(isKey($), isNull(apiKeys.revoked_at), isPermitted));
+});
+const keyOf = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
+
+/** Revokes a key of a user, or of anybody if `user_id` is 0, unless it is revoked already. Null if there is none with that id. */
+export async function revokeKey(ask: Ask, key_id: number, user_id = 0): Promise<Key | null> {
+  const values = { key_id, user_id };
+  const { key } = await ask(readVerdict, {
+    recorded: recordRevocation(values),
+    applied: revoke(values),
+    key: keyOf(values),
+  });
+  return key[0] === undefined ? null : shown(key[0]);
+}

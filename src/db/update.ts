@@ -1,0 +1,85 @@
+// How the operator changes the fields of a business.
+import { eq, type SQL, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import type { Limits } from '../core/limits.ts';
+import type { Ask, BoundDatabases } from './batch.ts';
+import { businessInFull } from './business.ts';
+import { $call } from './call.ts';
+import { recordChange } from './changes.ts';
+import { decideIf, isDecided, newDecision } from './decision.ts';
+import { homeOf } from './homes.ts';
+import { statement } from './permission.ts';
+import { type BusinessRow, businesses, type Optional } from './schema.ts';
+import { builder } from './statement.ts';
+
+/** What can be changed. A limit that is null is lifted. */
+export type BusinessUpdate = Optional<
+  Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> & Limits
+>;
+
+const COLUMNS = [
+  'user_id',
+  'name',
+  'main_domain',
+  'site',
+  'country_id',
+  'business_size',
+  'status',
+  'daily_limit',
+  'monthly_limit',
+] as const satisfies (keyof BusinessUpdate)[];
+
+/** The column of businesses that a member of the JSON of the fields is about. */
+const column = sql`case key ${sql.join(
+  COLUMNS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${businesses[name]}`),
+  sql` `,
+)} end`;
+
+const decideIfDiffers = statement(['fields', 'decision'], (permission, $) =>
+  decideIf(permission, $, sql`exists (select 1 from json_each(${$.fields}) where value is not ${column})`),
+);
+const recordUpdate = statement(['fields', 'decision'], (permission, $) => {
+  const differing = sql`from ${businesses} cross join json_each(${$.fields})
+    where ${eq(businesses.id, $call.business_id)} and value is not ${column}`;
+  return recordChange(
+    permission,
+    $,
+    'update_business',
+    sql`(select json_group_object(key, ${column}) ${differing})`,
+    sql`(select json_group_object(key, value) ${differing})`,
+  );
+});
+const setFields = statement(['fields', 'decision'], (_, $) => {
+  const set = COLUMNS.map((name): [string, SQL] => {
+    const path = sql.raw(`'$.${name}'`);
+    // The type of a JSON null is the text null: it is there, and lifts a limit.
+    return [
+      name,
+      sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
+    ];
+  });
+  return builder.update(businesses).set(Object.fromEntries(set)).where(isDecided($));
+});
+
+/** Changes those of the fields that differ, and reads the business as it is then. */
+export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
+  const values = { fields: JSON.stringify(fields), decision: newDecision() };
+  const steps = { decided: decideIfDiffers(values), recorded: recordUpdate(values), applied: setFields(values) };
+  const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
+  const [business] = updated;
+  if (business === undefined) throw new Error('the business is gone within a transaction');
+  return business;
+}
+
+/**
+ * Makes sure that the business in database `number` can belong to a user: everything of a user is in one database. A user who has none
+ * yet gets it. Throws a Conflict if that is another.
+ */
+export async function requireHome(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
+  const home = await homeOf(databases, user_id, number);
+  if (home !== number)
+    throw new Conflict(
+      'user_id',
+      `must be a user of database ${number}, where the business is: user ${user_id} is in ${home}`,
+    );
+}

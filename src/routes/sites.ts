@@ -1,0 +1,20 @@
+// The sites in a body, in the form in which they are stored.
+import { canonicalSite } from '../core/site.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { invalidInput } from '../http/input.ts';
+import { isShared } from '../public-suffix.ts';
+
+/** The sites of a body in canonical form, each once. */
+export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<string[]> {
+  const errors: Record<string, string[]> = {};
+  const sites = new Set<string>();
+  for (const [index, text] of texts.entries()) {
+    const { site, below } = canonicalSite(text);
+    if (below !== undefined && (await isShared(below))) {
+      const field = `sites.${index}`;
+      errors[field] = [`${field} must not cover ${below}: others own domains below it`];
+    } else if (site !== undefined) sites.add(site); // sitesBody has refused all that is no site
+  }
+  if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
+  return [...sites];
+}

@@ -1,0 +1,59 @@
+// /api/v1/user: what the operator does for one user: API keys, and who changed what about them.
+import * as z from 'zod/mini';
+import { idOf } from '../core/request.ts';
+import { dayOf } from '../core/time.ts';
+import { changesOfUserBefore } from '../db/changes.ts';
+import { knownHome } from '../db/homes.ts';
+import { createKey, keysOf, revokeKey } from '../db/keys.ts';
+import { readVerdict } from '../db/permission.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { guard } from '../guard.ts';
+import { unknownEntry } from '../http/errors.ts';
+import { invalidField } from '../http/input.ts';
+import { pageOfChanges, shownChanges } from '../http/pages.ts';
+import { success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { changesQuery, EXPIRY_RULE, newKeyBody } from '../wire/requests.ts';
+import type { Changes, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
+
+/** The user in the path. */
+async function userOf(c: ContextOf<Guarded>): Promise<number> {
+  const user_id = idOf(c.req.param('user_id') ?? '');
+  if (user_id !== null) return user_id;
+  await c.get('ask')(readVerdict);
+  throw unknownEntry('User id');
+}
+
+/** Asks the database of the user in the path. A user who is unknown has nothing there. */
+async function askForUser(c: ContextOf<Guarded>) {
+  const user_id = await userOf(c);
+  const home = await knownHome(c.get('databases'), user_id);
+  return { user_id, ask: c.get('databases').askIn(home ?? 0) };
+}
+
+export const user = newRoutes()
+  .get('/:user_id/keys', guard('list_keys'), async (c) => {
+    const { user_id, ask } = await askForUser(c);
+    return success<Keys>(c, { keys: await keysOf(ask, user_id) });
+  })
+  .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody) }), async (c) => {
+    const user_id = await userOf(c);
+    const { name = 'API key', ...key } = c.req.valid('json');
+    if (key.expires_on !== undefined && key.expires_on < dayOf(c.get('call').now))
+      throw await invalidField(c, 'expires_on', EXPIRY_RULE);
+    return success<NewKey>(c, await createKey(c.get('databases'), { user_id, name, ...key }));
+  })
+  .delete('/:user_id/keys/:key_id', guard('revoke_key'), async (c) => {
+    const { user_id, ask } = await askForUser(c);
+    const key = await revokeKey(ask, idOf(c.req.param('key_id')) ?? 0, user_id);
+    if (key === null) throw unknownEntry('Key id');
+    return success<RevokedKey>(c, { key });
+  })
+  .get('/:user_id/changes', guard('read_user_changes', { query: changesQuery }), async (c) => {
+    const { user_id, ask } = await askForUser(c);
+    const page = pageOfChanges(c.req.valid('query'));
+    const { row } = await ask(changesOfUserBefore({ ...page, user_id }));
+    return success<Changes>(c, shownChanges(row, page));
+  });
+
+refuseOtherMethods(user);

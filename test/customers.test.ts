@@ -1,0 +1,673 @@
+// Customers over HTTP: what the operator does with businesses and users, from their creation to their deletion.
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { hashOf } from '../src/core/credential.ts';
+import { databaseOfId } from '../src/core/database.ts';
+import { forgetDeleted, purge } from '../src/db/purge.ts';
+import { apiKeys, businesses, changes, deletions, ledger } from '../src/db/schema.ts';
+import {
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  env,
+  everything,
+  homes,
+  homeWith,
+  inWaves,
+  NOW,
+  newApp,
+  newBusiness,
+  newKey,
+  OPERATOR,
+  OPERATOR_SECRETS,
+  setCount,
+  TABLES,
+  TODAY,
+} from './support.ts';
+
+const STAMP = '2026-03-15T12:00:00.000000Z';
+const FIELDS = {
+  ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
+  ...{ country_id: 1, business_size: 'small' },
+};
+let user = 700_000;
+const newUser = () => ++user;
+const send = (method: string, path: string, options: CallOptions = {}) =>
+  call(method, `/api/v1${path}`, { as: OPERATOR.full, ...options });
+const answered = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+const refusal = (field: string, rule: string) => ({
+  status: 422,
+  body: { status: false, message: `${field} ${rule}`, errors: { [field]: [`${field} ${rule}`] } },
+});
+const UNKNOWN = { status: 401, body: { status: false, message: 'Id is not valid' } };
+const create = (body: object, headers: Record<string, string> = {}) => send('POST', '/business', { body, headers });
+
+describe('creating a business', () => {
+  test('answers with the business as it is read then; its token works, and a new owner has a home', async () => {
+    const user_id = newUser();
+    const { status, body } = await create({ user_id, ...FIELDS });
+    expect(status).toBe(200);
+    const { id, token } = body.data;
+    const business = { id, user_id, ...FIELDS, token, status: 'active', created_at: STAMP, updated_at: STAMP };
+    expect(body).toEqual({ status: true, data: { ...business, access_list: [] } });
+    expect((await send('GET', `/business/${id}/access`)).body).toEqual(body);
+    expect((await call('POST', `/api/v1/business/usage/${id}`, { as: token })).status).toBe(200);
+    const home = await env.DB.prepare('select database from homes where user_id = ?').bind(user_id).first('database');
+    expect(home).toBe(databaseOfId(id));
+    const made = await send('GET', `/business/${id}/changes`);
+    const after = { user_id, ...FIELDS, token: `…${token.slice(-4)}`, status: 'active' };
+    const change = { id: 1, at: STAMP, actor: 'operator (…ffff)', action: 'create_business', before: null, after };
+    expect(made.body.data).toEqual({ changes: [change], next: null });
+  });
+
+  test('takes sites, limits and a token from another system', async () => {
+    const [user_id, token] = [newUser(), `Token-of-another-system-${user}`];
+    const sites = ['https://Shop.example/path', 'https://shop.example', 'https://*.acme.example'];
+    const { body } = await create({
+      user_id,
+      ...FIELDS,
+      name: '  Acme ',
+      token,
+      sites,
+      daily_limit: 5,
+      monthly_limit: null,
+    });
+    const { id, access_list } = body.data;
+    expect(body.data).toMatchObject({ name: 'Acme', token });
+    const entry = { business_id: id, created_at: STAMP, updated_at: STAMP };
+    expect(access_list).toEqual([
+      { id: access_list[0].id, site: 'https://shop.example', ...entry },
+      { id: access_list[0].id + 1, site: 'https://*.acme.example', ...entry },
+    ]);
+    expect((await send('GET', `/business/${id}`)).body.data.limits).toEqual({ daily: 5, monthly: null, remaining: 5 });
+    const visit = (origin: string) => call('POST', `/api/v1/business/usage/${id}`, { as: token, origin });
+    expect((await visit('https://shop.example')).body.data).toEqual({ date: TODAY, count: 1, remaining: 4 });
+    expect((await visit('https://evil.example')).status).toBe(403);
+    const [change] = (await send('GET', `/business/${id}/changes`)).body.data.changes;
+    expect(change.after).toEqual({
+      ...{ user_id, ...FIELDS, daily_limit: 5, monthly_limit: null, token: `…${token.slice(-4)}`, status: 'active' },
+      sites: ['https://shop.example', 'https://*.acme.example'],
+    });
+  });
+
+  test('costs two round trips, and rows that do not depend on how many owners and businesses there are', async () => {
+    const cost = async () => (await create({ user_id: newUser(), ...FIELDS })).cost;
+    const first = await cost();
+    await inWaves(Array.from({ length: 100 }), () => create({ user_id: newUser(), ...FIELDS }));
+    const after = await cost();
+    for (const { round_trips, rows_read, rows_written } of [first, after]) {
+      expect(round_trips).toBe(2);
+      expect(rows_read).toBeLessThanOrEqual(55);
+      expect(rows_written).toBeLessThanOrEqual(12);
+    }
+    expect(after.rows_read - first.rows_read).toBeLessThanOrEqual(homes.length);
+  });
+
+  test.each([
+    ['user_id', [0, -1, 1.5, '7', null, 2 ** 53], 'must be a positive whole number, such as 7'],
+    ['country_id', [0, '1', 1e300], 'must be a positive whole number, such as 7'],
+    [
+      'name',
+      ['', ' \t', 'a\nb', 'x'.repeat(256), '\u202eemcA', 5],
+      'must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text',
+    ],
+    [
+      'site',
+      ['acme.example', 'ftp://acme.example', '', `https://a.example/${'x'.repeat(2048)}`],
+      'must be an http or https URL of at most 2048 characters',
+    ],
+    [
+      'token',
+      ['bua_pk_x', 'short', `${'x'.repeat(24)} `, null],
+      'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_',
+    ],
+    [
+      'daily_limit',
+      [-1, 1.5, '5', 1e12 + 1, true],
+      'must be a whole number from 0 to 1000000000000, or null for no limit',
+    ],
+    ['monthly_limit', [-1, 1.5, 'none'], 'must be a whole number from 0 to 1000000000000, or null for no limit'],
+    ['database', [-1, 62, '0', 0.5], 'must be the number of a database: 0 for DB, 1 for DB_1, up to 61'],
+    ['sites', [[], 'https://a.example', null], 'must be a list of 1 to 100 URLs, such as ["https://example.com"]'],
+  ])('refuses a %s that is wrong, and leaves nothing', async (field, values, rule) => {
+    const before = await everything();
+    for (const value of values) {
+      const answer = await create({ user_id: 7, ...FIELDS, [field]: value });
+      expect(answered(answer), `${value}`).toEqual(refusal(field, rule));
+      expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('refuses what is missing, unknown or contradicts what is stored, and leaves nothing', async () => {
+    const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
+    const before = await everything();
+    const { name: _, ...nameless } = FIELDS;
+    const unbound = `must be the number of a database that is bound: ${homes.map(({ number }) => number).join(', ')}`;
+    const bound = `must be ${taken.home.number}: user ${taken.user_id} is there`;
+    const other = homes.find(({ number }) => number !== taken.home.number);
+    const rule =
+      'must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text';
+    for (const [body, expected] of [
+      [{ user_id: 7, ...nameless }, refusal('name', rule)],
+      [
+        { user_id: newUser(), ...FIELDS, token: taken.token },
+        refusal('token', 'must be one that no business has or had'),
+      ],
+      [
+        { user_id: taken.user_id, ...FIELDS, token: taken.token },
+        refusal('token', 'must be one that no business has or had'),
+      ],
+      [{ user_id: newUser(), ...FIELDS, database: 61 }, refusal('database', unbound)],
+      [{ user_id: newUser(), ...FIELDS, sites: ['https://*.co.uk'] }, null],
+      [{ user_id: newUser(), ...FIELDS, sites: ['nonsense'] }, null],
+      ...(other
+        ? [[{ user_id: taken.user_id, ...FIELDS, database: other.number }, refusal('database', bound)] as const]
+        : []),
+    ] as const) {
+      const answer = await create(body);
+      if (expected === null) expect(answer.status).toBe(422);
+      else expect(answered(answer)).toEqual(expected);
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('in each database that is wanted', async () => {
+    for (const { number } of homes) {
+      const { body } = await create({ user_id: newUser(), ...FIELDS, database: number });
+      expect(databaseOfId(body.data.id)).toBe(number);
+    }
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const KEY = { 'Idempotency-Key': 'signup-1' };
+
+  test('gives the same business for the same request, as it is then; in another form, for another user, or after it is deleted, a new one', async () => {
+    const body = { user_id: newUser(), ...FIELDS, sites: ['https://shop.example'] };
+    const first = await create(body, KEY);
+    expect(first.status).toBe(200);
+    const { sites, ...others } = body;
+    expect(answered(await create({ sites, ...others }, { 'Idempotency-Key': '"signup-1"' }))).toEqual(answered(first));
+    const { id } = first.body.data;
+    await send('PATCH', `/business/${id}`, { body: { name: 'Renamed' } });
+    expect((await create(body, KEY)).body.data).toMatchObject({ id, name: 'Renamed' });
+    const stranger = await create({ ...body, user_id: newUser() }, KEY);
+    expect(stranger.body.data.id).not.toBe(id);
+    expect((await create(body, { 'Idempotency-Key': 'signup-2' })).body.data.id).not.toBe(id);
+    await send('DELETE', `/business/${id}?name=Renamed`);
+    const again = (await create(body, KEY)).body.data.id;
+    expect(again).toBeGreaterThan(id);
+  });
+
+  test('is refused for another request of the same user, which changes nothing', async () => {
+    const body = { user_id: newUser(), ...FIELDS };
+    await create(body, KEY);
+    const before = await everything();
+    for (const other of [{ name: 'Other' }, { sites: ['https://a.example'] }, { daily_limit: 1 }]) {
+      const rule = 'must be a new one: this user has created another business with it';
+      expect(answered(await create({ ...body, ...other }, KEY))).toEqual(refusal('Idempotency-Key', rule));
+    }
+    for (const header of ['two words', '"open', 'x'.repeat(256)])
+      expect(Object.keys((await create(body, { 'Idempotency-Key': header })).body.errors)).toEqual(['Idempotency-Key']);
+    expect(await everything()).toBe(before);
+  });
+
+  test('gives the same business to an import that is repeated', async () => {
+    const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
+    const first = await create(body, KEY);
+    expect(answered(await create(body, KEY))).toEqual(answered(first));
+  });
+
+  test('makes one business of many requests at once; 200 for 20 users are as many as keys, each user in one database', async () => {
+    const users = Array.from({ length: 20 }, newUser);
+    const requests = Array.from({ length: 200 }, (_, index) => ({
+      user_id: users[index % 20] as number,
+      key: `order-${Math.floor(index / 20) % 4}`,
+    }));
+    const answers = await inWaves(requests, async ({ user_id, key }) => {
+      const { status, body } = await create({ user_id, ...FIELDS }, { 'Idempotency-Key': key });
+      return { status, pair: `${user_id} ${key}`, id: body.data?.id as number, token: body.data?.token as string };
+    });
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ pair, id }) => `${pair} ${id}`)).size).toBe(80);
+    expect(new Set(answers.map(({ token }) => token)).size).toBe(80);
+    for (const user_id of users) {
+      const own = answers.filter(({ pair }) => pair.startsWith(`${user_id} `)).map(({ id }) => databaseOfId(id));
+      expect(new Set(own).size).toBe(1);
+      const listed = await Promise.all(homes.map(({ db }) => db.$count(businesses, eq(businesses.user_id, user_id))));
+      expect(listed.reduce((sum, count) => sum + count)).toBe(4);
+    }
+  });
+
+  test('makes a lost connection safe: 503, and the request that is repeated finds the business; without one it is 500', async () => {
+    const lost = (batches: number) => {
+      let left = batches;
+      return databases((d1) => {
+        const losing = {
+          prepare: (sql: string) => d1.prepare(sql),
+          async batch(statements: D1PreparedStatement[]) {
+            const results = await d1.batch(statements);
+            left -= 1;
+            if (left === 0) throw new Error('D1_ERROR: Network connection lost.');
+            return results;
+          },
+        };
+        return losing as unknown as D1Database;
+      });
+    };
+    const post = async (bindings: object, body: object, headers: Record<string, string>) => {
+      const init = {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { Authorization: `Bearer ${OPERATOR.full}`, ...headers },
+      };
+      return (
+        await newApp().app.fetch(new Request(`${BASE}/api/v1/business`, init), { ...bindings, ...OPERATOR_SECRETS })
+      ).status;
+    };
+    for (const batch of [1, 2]) {
+      const body = { user_id: newUser(), ...FIELDS };
+      expect(await post(lost(batch), body, KEY)).toBe(503);
+      const made = (await create(body, KEY)).body.data.id;
+      expect((await send('GET', `/business?user_id=${body.user_id}`)).body.data.businesses).toMatchObject([
+        { id: made },
+      ]);
+    }
+    // Nothing was created by the first batch, so it is safe to repeat. Nobody knows that of the second.
+    expect(await post(lost(1), { user_id: newUser(), ...FIELDS }, {})).toBe(503);
+    expect(await post(lost(2), { user_id: newUser(), ...FIELDS }, {})).toBe(500);
+  });
+});
+
+describe('the list of one user', () => {
+  test('is in the order of ids and in pages, from one database; an unknown user has none', async () => {
+    for (const _ of homes) {
+      const user_id = newUser();
+      const ids: number[] = [];
+      for (let count = 0; count < 3; count++) ids.push((await create({ user_id, ...FIELDS })).body.data.id);
+      const page = async (query: string) => {
+        const { body, cost } = await send('GET', `/business?user_id=${user_id}${query}`);
+        expect(cost.round_trips).toBe(2);
+        return { ids: body.data.businesses.map(({ id }: { id: number }) => id), next: body.data.next };
+      };
+      expect(await page('')).toEqual({ ids, next: null });
+      expect(await page('&limit=2')).toEqual({ ids: ids.slice(0, 2), next: ids[1] });
+      expect(await page(`&limit=2&after=${ids[1]}`)).toEqual({ ids: ids.slice(2), next: null });
+    }
+    const { body } = await send('GET', `/business?user_id=${newUser()}`);
+    expect(body).toEqual({ status: true, data: { businesses: [], next: null, read_only: false } });
+  });
+
+  test('is for the operator: an API key has no such parameter', async () => {
+    const { key, user_id } = await newBusiness();
+    const rule = 'is not a parameter of this list: it takes limit and after';
+    expect(answered(await send('GET', `/business?user_id=${user_id}`, { as: key }))).toEqual(refusal('user_id', rule));
+    expect(answered(await send('GET', '/business?user_id=x'))).toEqual(
+      refusal('user_id', 'must be the id of a user, such as 7, and given once'),
+    );
+    expect((await send('GET', '/business?form=1')).body.message).toBe(
+      'form is not a parameter of this list: it takes limit, after, and user_id',
+    );
+  });
+});
+
+describe('changing a business', () => {
+  const patch = (id: number, body: unknown) => send('PATCH', `/business/${id}`, { body });
+
+  test('answers with the business as it is then, and writes down only what changed, once', async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const fields = { name: ' New name ', status: 'suspended', daily_limit: 5, country_id: 1 };
+    const later = new Date('2026-03-16T00:00:00Z');
+    const { body, cost } = await send('PATCH', `/business/${business.id}`, { body: fields, at: later });
+    expect(cost.round_trips).toBe(1);
+    expect(body.data).toMatchObject({
+      ...{ id: business.id, name: 'New name', status: 'suspended', updated_at: '2026-03-16T00:00:00.000000Z' },
+      limits: { daily: 5, monthly: null, remaining: 5 },
+      former_tokens: [],
+    });
+    expect((await send('GET', `/business/${business.id}`, { at: later })).body).toEqual(body);
+    expect(answered(await send('PATCH', `/business/${business.id}`, { body: fields, at: later }))).toEqual({
+      status: 200,
+      body,
+    });
+    const made = (await send('GET', `/business/${business.id}/changes`)).body.data.changes;
+    expect(made).toEqual([
+      {
+        ...{ id: 1, at: '2026-03-16T00:00:00.000000Z', actor: 'operator (…ffff)', action: 'update_business' },
+        before: { name: business.name, status: 'active', daily_limit: null },
+        after: { name: 'New name', status: 'suspended', daily_limit: 5 },
+      },
+    ]);
+    expect((await call('GET', business.usage, { as: business.token })).status).toBe(401);
+  });
+
+  test('lifts a limit with null, and sets one that counts from now on', async () => {
+    const { id, usage, key } = await newBusiness();
+    await call('POST', usage, { as: key });
+    expect((await patch(id, { monthly_limit: 2 })).body.data.limits).toEqual({ daily: null, monthly: 2, remaining: 1 });
+    expect((await patch(id, { daily_limit: 0 })).body.data.limits).toEqual({ daily: 0, monthly: 2, remaining: 0 });
+    expect((await call('POST', usage, { as: key })).status).toBe(429);
+    expect((await patch(id, { daily_limit: null, monthly_limit: null })).body.data.limits).toBeNull();
+    expect((await call('POST', usage, { as: key })).status).toBe(200);
+  });
+
+  test('gives it to a user of the same database, or to a new one, who gets that home', async () => {
+    const [mine, other] = [await newBusiness(), await newBusiness()];
+    const answer = await patch(mine.id, { user_id: other.user_id });
+    const { number } = mine.home;
+    const rule = `must be a user of database ${number}, where the business is: user ${other.user_id} is in ${other.home.number}`;
+    if (mine.home === other.home) expect(answer.body.data.user_id).toBe(other.user_id);
+    else expect(answered(answer)).toEqual(refusal('user_id', rule));
+    const user_id = newUser();
+    expect((await patch(mine.id, { user_id })).body.data.user_id).toBe(user_id);
+    expect(databaseOfId((await create({ user_id, ...FIELDS })).body.data.id)).toBe(number);
+    expect((await call('GET', mine.usage, { as: mine.key })).status).toBe(422);
+  });
+
+  test('refuses each field that is wrong, an empty body and a token, and changes nothing', async () => {
+    const { id } = await newBusiness();
+    const before = await everything();
+    const empty = 'must be a JSON object with at least one field to change, such as {"status":"suspended"}';
+    for (const [body, field, rule] of [
+      [{}, 'body', empty],
+      [[], 'body', empty],
+      ['null', 'body', empty],
+      ['', 'body', 'must be JSON'],
+      [{ status: 'Active' }, 'status', 'must be active, suspended or closed'],
+      [{ status: null }, 'status', 'must be active, suspended or closed'],
+      [{ user_id: '7' }, 'user_id', 'must be a positive whole number, such as 7'],
+      [{ daily_limit: -1 }, 'daily_limit', 'must be a whole number from 0 to 1000000000000, or null for no limit'],
+    ] as const)
+      expect(answered(await patch(id, body)), JSON.stringify(body)).toEqual(refusal(field, rule));
+    for (const member of ['token', 'id', 'database', 'sites', 'created_at'])
+      expect(Object.keys((await patch(id, { name: 'x', [member]: 'y' })).body.errors)).toEqual([member]);
+    expect(answered(await patch(999_999_999, { user_id: newUser() }))).toEqual(UNKNOWN);
+    expect(await everything()).toBe(before);
+  });
+});
+
+describe('deleting a business', () => {
+  const remove = ({ id, name }: { id: number; name: string }) =>
+    send('DELETE', `/business/${id}?name=${encodeURIComponent(name)}`);
+
+  test('asks for its name, which must be exact', async () => {
+    const { id, name } = await newBusiness();
+    const before = await everything();
+    const given = 'must be the name of the business, and given once';
+    for (const query of ['', '?name=', `?name=${name.toUpperCase()}`, `?name=${name}&name=${name}`]) {
+      const isGuess = query.startsWith('?name=') && !query.includes('&');
+      const rule = isGuess ? `must be the name of the business: ${name}` : given;
+      expect(answered(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('at once: unknown to every credential and every list, and one change stays', async () => {
+    for (const _ of homes) {
+      const business = await newBusiness({ sites: ['https://shop.example'] });
+      const { id, name, user_id, usage, access, key, token, db } = business;
+      const sibling = await newBusiness({ user_id });
+      const narrow = (await newKey(business, { business_id: id })).key;
+      const former = (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old: '24h' } })).body
+        .data;
+      await setCount(id, '2026-03-01', 5);
+      await call('POST', usage, { as: key, headers: { 'Idempotency-Key': 'order-1' } });
+      await call('GET', usage, { as: former.token, origin: 'https://evil.example' });
+      const answer = await remove(business);
+      expect(answered(answer)).toEqual({ status: 200, body: { status: true, data: { deleted: { id, name } } } });
+      expect(answer.cost.round_trips).toBe(1);
+
+      for (const as of [token, former.token, narrow])
+        expect((await call('GET', usage, { as, origin: 'https://shop.example' })).status).toBe(401);
+      for (const as of [key, OPERATOR.full]) {
+        expect((await call('GET', usage, { as })).status).toBe(422);
+        expect((await call('POST', usage, { as })).status).toBe(422);
+        for (const path of ['', '/access', '/changes', '/access/refused'])
+          expect(answered(await send('GET', `/business/${id}${path}`, { as }))).toEqual(UNKNOWN);
+        expect(answered(await call('POST', access, { as, body: { sites: ['https://a.example'] } }))).toEqual(UNKNOWN);
+      }
+      expect(answered(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
+      expect(answered(await remove(business))).toEqual(UNKNOWN);
+      const listed = async (path: string, as: string, of: string) =>
+        (await send('GET', path, { as })).body.data[of].map(
+          (row: { id?: number; business_id?: number }) => row.id ?? row.business_id,
+        );
+      expect(await listed('/business', key, 'businesses')).toEqual([sibling.id]);
+      expect(await listed(`/business?user_id=${user_id}`, OPERATOR.full, 'businesses')).toEqual([sibling.id]);
+      expect(await listed(`/business?after=${id - 1}&limit=1`, OPERATOR.full, 'businesses')).not.toContain(id);
+      expect(await listed(`/usage?after=${id - 1}&limit=1`, OPERATOR.full, 'usage')).not.toContain(id);
+
+      await forgetDeleted(db);
+      const rows = await db.select().from(changes).where(eq(changes.subject_id, id));
+      const before = JSON.stringify({ user_id, name, main_domain: 'acme.example' });
+      expect(rows).toEqual([
+        {
+          subject: 'business',
+          subject_id: id,
+          id: 2,
+          at: STAMP,
+          actor: 'operator (…ffff)',
+          action: 'delete_business',
+          before,
+          after: null,
+        },
+      ]);
+    }
+  });
+
+  test('with 100,000 ids behind it goes on in runs, interrupted at each statement, and leaves no row; the id never comes back', {
+    tags: 'slow',
+  }, async () => {
+    const business = await newBusiness({ sites: ['https://shop.example'] });
+    const { id, db, home, user_id } = business;
+    await home.d1
+      .prepare(`insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
+        where i < 100000) select ?, unhex(printf('%032x', i)), '${TODAY}', '${TODAY}' from n`)
+      .bind(id)
+      .run();
+    expect((await remove(business)).status).toBe(200);
+    let runs = 0;
+    for (let minute = 0; (await db.$count(deletions, eq(deletions.business_id, id))) > 0; minute++) {
+      // Each run but every eighth ends after so many statements, as if the instance was killed.
+      let left = minute % 8 === 7 ? Number.POSITIVE_INFINITY : minute % 8;
+      const interrupted = {
+        prepare: (sql: string) => ({
+          bind: (...values: unknown[]) => {
+            left -= 1;
+            if (left < 0) throw new Error('killed');
+            return home.d1.prepare(sql).bind(...values);
+          },
+        }),
+      };
+      const { drizzle } = await import('drizzle-orm/d1');
+      await purge(drizzle(interrupted as unknown as D1Database), new Date(NOW.getTime() + minute * 60_000)).catch(
+        () => {},
+      );
+      runs += 1;
+      expect(runs).toBeLessThan(200);
+      expect(answered(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
+    }
+    expect(await db.$count(ledger, eq(ledger.business_id, id))).toBe(0);
+    const tables = (await home.d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
+    const left: string[] = [];
+    for (const name of tables) {
+      const { results } = await home.d1.prepare(`select * from "${name}"`).all<Record<string, unknown>>();
+      const own = results.filter(
+        (row) => row.business_id === id || row.subject_id === id || (name === 'businesses' && row.id === id),
+      );
+      left.push(...own.map(() => name));
+    }
+    expect(left).toEqual(['changes']);
+    expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
+  });
+
+  test('of a token put in by SQL, the token cannot be imported by anybody', async () => {
+    const business = await newBusiness();
+    const token = `Put-in-by-SQL-long-ago-${business.id}`;
+    await business.db.update(businesses).set({ token }).where(eq(businesses.id, business.id));
+    const { cost } = await remove(business);
+    expect(cost.round_trips).toBe(2); // SQLite has no SHA-256
+    const retired = homeWith(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
+    expect(await retired.bind(await hashOf(token)).first('n')).toBe(1);
+  });
+});
+
+describe('the keys of a user', () => {
+  const path = (user_id: number) => `/user/${user_id}/keys`;
+
+  test('are created, listed without the key, used and revoked, each with a change of the user', async () => {
+    for (const role of ['full', 'read', 'record'] as const) {
+      const { user_id, usage, key: _, ...business } = await newBusiness();
+      const body = { name: ' Server ', role, expires_on: TODAY };
+      const { status, body: made } = await send('POST', path(user_id), { body });
+      expect(status).toBe(200);
+      const { api_key, ...key } = made.data;
+      expect(key).toEqual({
+        ...{ id: key.id, user_id, name: 'Server', last_four: api_key.slice(-4), created_at: STAMP, expires_on: TODAY },
+        ...{ revoked_at: null, business_id: null, last_used_on: null, read_only: role === 'read', role },
+      });
+      expect((await call('GET', usage, { as: api_key })).status).toBe(200);
+      expect((await call('POST', usage, { as: api_key })).status).toBe(role === 'read' ? 403 : 200);
+      const { body: list } = await send('GET', path(user_id));
+      expect(list.data.keys).toHaveLength(2);
+      expect(list.data.keys[1]).toEqual({ ...key, last_used_on: TODAY });
+      expect(JSON.stringify(list)).not.toContain(api_key);
+      const revoked = { ...key, last_used_on: TODAY, revoked_at: STAMP };
+      for (const _ of [1, 2]) {
+        const { body } = await send('DELETE', `${path(user_id)}/${key.id}`);
+        expect(body).toEqual({ status: true, data: { key: revoked } });
+      }
+      expect((await call('GET', usage, { as: api_key })).status).toBe(401);
+      const { body: seen } = await send('GET', `/user/${user_id}/changes`);
+      const shown = { key: `…${key.last_four}`, name: 'Server' };
+      const actor = { at: STAMP, actor: 'operator (…ffff)' };
+      const after = { ...shown, expires_on: TODAY, business_id: null, read_only: role === 'read', role };
+      expect(seen.data).toEqual({
+        changes: [
+          { id: 2, ...actor, action: 'revoke_key', before: { id: key.id, ...shown }, after: null },
+          { id: 1, ...actor, action: 'create_key', before: null, after },
+        ],
+        next: null,
+      });
+      expect((await send('GET', `/business/${business.id}/changes`)).body.data.changes).toEqual([]);
+    }
+  });
+
+  test('of one business are listed with its changes; one of somebody else is refused', async () => {
+    const [mine, other] = [await newBusiness(), await newBusiness()];
+    const { body } = await send('POST', path(mine.user_id), { body: { business_id: mine.id } });
+    expect(body.data).toMatchObject({ name: 'API key', role: 'full', business_id: mine.id });
+    expect((await call('GET', mine.usage, { as: body.data.api_key })).status).toBe(200);
+    expect((await send('GET', `/business/${mine.id}/changes`)).body.data.changes).toMatchObject([
+      { action: 'create_key' },
+    ]);
+    const before = await everything();
+    for (const user_id of [mine.user_id, newUser()]) {
+      const rule = `must be a business of user ${user_id}`;
+      for (const business_id of [other.id, 999_999_999, 61_000_000_001]) {
+        const answer = await send('POST', path(user_id), { body: { business_id } });
+        expect(answered(answer)).toEqual(refusal('business_id', rule));
+      }
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('are nothing for an unknown user, and of a key of somebody else nothing is known', async () => {
+    const [mine, other] = [await newBusiness(), await newBusiness()];
+    const before = await everything();
+    expect((await send('GET', path(newUser()))).body).toEqual({ status: true, data: { keys: [] } });
+    expect((await send('GET', `/user/${newUser()}/changes`)).body.data).toEqual({ changes: [], next: null });
+    const [key] = (await send('GET', path(other.user_id))).body.data.keys;
+    const unknownKey = { status: 404, body: { status: false, message: 'Key id is not valid' } };
+    for (const [user_id, id] of [
+      [mine.user_id, key.id],
+      [newUser(), key.id],
+      [mine.user_id, 'x'],
+      [mine.user_id, 0],
+    ]) {
+      const answer = await send('DELETE', `/user/${user_id}/keys/${id}`);
+      expect(answered(answer)).toEqual(unknownKey);
+      expect(answer.headers.get('Error-Code')).toBe('unknown_entry');
+    }
+    for (const user_id of ['0', 'x', '01', '9007199254740993'])
+      for (const [method, rest] of [
+        ['GET', 'keys'],
+        ['POST', 'keys'],
+        ['DELETE', 'keys/1'],
+        ['GET', 'changes'],
+      ] as const)
+        expect(answered(await send(method, `/user/${user_id}/${rest}`))).toEqual({
+          status: 404,
+          body: { status: false, message: 'User id is not valid' },
+        });
+    expect(await everything()).toBe(before);
+  });
+
+  test('that are wrong are refused, and leave nothing', async () => {
+    const { user_id } = await newBusiness();
+    const before = await everything();
+    for (const [field, value, rule] of [
+      ['role', 'owner', 'must be full, read, or record'],
+      ['role', null, 'must be full, read, or record'],
+      ['expires_on', '2026-03-14', 'must be today or a later day, written YYYY-MM-DD'],
+      ['expires_on', '2026-02-30', 'must be today or a later day, written YYYY-MM-DD'],
+      ['expires_on', 5, 'must be today or a later day, written YYYY-MM-DD'],
+      ['business_id', '1', 'must be a positive whole number, such as 7'],
+      ['business_id', 0, 'must be a positive whole number, such as 7'],
+    ] as const)
+      expect(answered(await send('POST', path(user_id), { body: { [field]: value } }))).toEqual(refusal(field, rule));
+    expect(await everything()).toBe(before);
+  });
+
+  test('can be created for a user who is new, who gets a home', async () => {
+    const user_id = newUser();
+    const { body } = await send('POST', path(user_id));
+    const made = await create({ user_id, ...FIELDS });
+    expect(databaseOfId(made.body.data.id)).toBe(databaseOfId(body.data.id));
+    expect((await call('GET', `/api/v1/business/usage/${made.body.data.id}`, { as: body.data.api_key })).status).toBe(
+      200,
+    );
+    expect(await homeWith(body.data.id).db.$count(apiKeys, eq(apiKeys.user_id, user_id))).toBe(1);
+  });
+});
+
+describe('while a database cannot be asked', () => {
+  const without = (failing: string) =>
+    Object.fromEntries(
+      Object.entries(databases()).map(([binding, d1]) => [
+        binding,
+        binding === failing
+          ? {
+              prepare: (sql: string) => d1?.prepare(sql),
+              batch: () => Promise.reject(new Error('D1_ERROR: Network connection lost.')),
+            }
+          : d1,
+      ]),
+    );
+  const post = async (failing: string, user_id: number) => {
+    const init = {
+      method: 'POST',
+      body: JSON.stringify({ user_id, ...FIELDS }),
+      headers: { Authorization: `Bearer ${OPERATOR.full}`, 'Idempotency-Key': 'signup-1' },
+    };
+    const bindings = { ...(without(failing) as object), ...OPERATOR_SECRETS };
+    return (await newApp().app.fetch(new Request(`${BASE}/api/v1/business`, init), bindings)).status;
+  };
+
+  test('nothing is created while it is DB, and nothing half made', async () => {
+    const { user_id } = await newBusiness();
+    const before = await everything();
+    for (const id of [user_id, newUser()]) expect(await post('DB', id)).toBe(503);
+    expect(await everything()).toBe(before);
+  });
+
+  test('owners of the others are served, and those in it get 503', async () => {
+    for (const failed of homes.slice(1)) {
+      const owners = await Promise.all(homes.map(() => newBusiness()));
+      for (const { user_id, home } of owners)
+        expect(await post(failed.binding, user_id)).toBe(home === failed ? 503 : 200);
+    }
+  });
+});
