@@ -24,7 +24,7 @@ const onSeveralDatabases = [
   'test/databases/*.test.ts',
   'test/{access,after-response,business,businesses,changes,commands,concurrency,cost,databases,deadline}.test.ts',
   'test/{former-tokens,guard,health,keys,last-use,limits,operations,operator,operator-keys,origin,purge,record}.test.ts',
-  'test/{refused-origins,statements,tokens,totals,usage}.test.ts',
+  'test/{refused-origins,sessions,statements,tokens,totals,usage}.test.ts',
 ];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',

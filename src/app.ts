@@ -9,6 +9,7 @@ import { access } from './routes/access.ts';
 import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
+import { session } from './routes/session.ts';
 import { totals, usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
@@ -23,6 +24,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business', business)
     .route('/api/v1/usage', totals)
     .route('/api/v1/user', user)
+    .route('/api/v1/session', session)
     .route('/api/v1', health())
     .route('/api/v1', openapi);
 

@@ -27,7 +27,7 @@ import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-
 import type { Query } from './wire/requests.ts';
 
 /** How long a request waits for its database, in all. */
-const DATABASE_TIMEOUT_MS = 10_000;
+export const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;
 /** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`, which is {} if it is empty. */

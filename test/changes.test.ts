@@ -131,7 +131,7 @@ describe.each(ROUTES)('of $name', (route) => {
     const { id } = route.action === 'revoke_key' ? own : entry;
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, id) : route.path(business);
     const { method, body, headers = {} } = route;
-    const as = callerOf(route, { key });
+    const as = route.keyRefusal === null ? key : await callerOf(route, business);
     const actor = as === key ? own.actor : 'operator (…ffff)';
     const stored = async () => (await Promise.all(homes.map(({ db }) => db.select().from(changes)))).flat();
     const before = new Set((await stored()).map((row) => JSON.stringify(row)));

@@ -222,7 +222,7 @@ describe.each(ROUTES)('$name', (route) => {
   });
 });
 
-describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, only for the operator,', (route) => {
+describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, for no API key,', (route) => {
   test('is refused to every API key and token, before the origin and the input, and reads and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
@@ -234,7 +234,9 @@ describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, on
         const options = { as, ...(origin && { origin }) };
         for (const answer of [await ask(route, business, options), await askBadly(route, business, options)]) {
           await expectRefusal(answer, 403, { status: false, message });
-          expect(answer.headers.get('Error-Code')).toBe('operator_only');
+          expect(answer.headers.get('Error-Code')).toBe(
+            route.operatorRefusal === undefined ? 'operator_only' : 'session_only',
+          );
           expect(answer.cost.round_trips).toBe(1);
           expect(answer.cost.rows_read).toBeLessThanOrEqual(5);
         }
@@ -305,8 +307,9 @@ test.each(ROUTES.filter(({ bad }) => Object.keys(bad).length > 0))(
   '$name tells a caller whom it lets in what is wrong with the input',
   async (route) => {
     const business = await newBusiness();
+    const as = await callerOf(route, business);
     const before = await everything();
-    const answer = await askBadly(route, business, { as: callerOf(route, business) });
+    const answer = await askBadly(route, business, { as });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
@@ -320,7 +323,7 @@ test.each(ROUTES.filter(({ method }) => method === 'GET'))(
     const business = await newBusiness();
     const headersOf = ({ headers }: { headers: Headers }) =>
       Object.fromEntries([...headers].filter(([name]) => !['server-timing', 'x-request-id'].includes(name)));
-    for (const options of [{ as: callerOf(route, business) }, {}]) {
+    for (const options of [{ as: await callerOf(route, business) }, {}]) {
       const [head, get] = [
         await call('HEAD', route.path(business), options),
         await call('GET', route.path(business), options),

@@ -2,7 +2,7 @@
 import { hc } from 'hono/client';
 import { expect, test } from 'vitest';
 import type { AppType } from '../src/app.ts';
-import { BASE, env, newApp, newBusiness, setCount } from './support.ts';
+import { BASE, env, newApp, newBusiness, newCode, setCount } from './support.ts';
 
 test('reads a report with its types', async () => {
   const business = await newBusiness();
@@ -34,4 +34,23 @@ test('rotates a token with a typed body', async () => {
   expect(kept.data.token).not.toBe(business.token);
   // @ts-expect-error: a mistyped field would stop the old token at once.
   expect((await rotate({ param, json: { keepOld: '24h' } })).status).toBe(422);
+});
+
+test('starts a session with an API key or with a code, and ends it', async () => {
+  const business = await newBusiness();
+  const { app } = newApp();
+  const fetch = (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init), env);
+  const clientOf = (key?: string) =>
+    hc<AppType>(BASE, { fetch, ...(key && { headers: { Authorization: `Bearer ${key}` } }) }).api.v1.session;
+  const { data } = await (await clientOf(business.key).$post({})).json();
+  const ended: true = (await (await clientOf(data.session_key).$delete()).json()).data.ended;
+  expect(ended).toBe(true);
+  const linked = await (await clientOf().$post({ json: { code: await newCode(business) } })).json();
+  expect(linked.data).toEqual({
+    session_key: expect.stringMatching(/^bua_sk_/),
+    expires_at: '2026-03-15T13:00:00.000000Z',
+    read_only: false,
+  });
+  // @ts-expect-error: a mistyped field is no code.
+  expect((await clientOf().$post({ json: { Code: 'x' } })).status).toBe(401);
 });

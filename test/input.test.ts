@@ -78,6 +78,7 @@ describe.each(ROUTES)('to $name', (route) => {
   /** What is refused changes nothing. */
   async function refused(query: string, options: Pick<CallOptions, 'body'> = {}) {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const as = await callerOf(route, business);
     const before = await everything();
     const body = 'body' in options ? options.body : route.body;
     const path = withQuery(route.path(business), query);
@@ -87,7 +88,7 @@ describe.each(ROUTES)('to $name', (route) => {
       headers,
       cost,
     } = await call(route.method, path, {
-      as: callerOf(route, business),
+      as,
       ...(route.headers === undefined ? {} : { headers: route.headers }),
       ...(body === undefined ? {} : { body }),
       at: NOW,
@@ -124,7 +125,7 @@ describe.each(ROUTES)('to $name', (route) => {
   test('an old client may add _=<digits> to what it reads, and to nothing else', async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(refusal('_', unknown('_')));
     const business = await newBusiness();
-    const as = callerOf(route, business);
+    const as = await callerOf(route, business);
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
     }
@@ -165,7 +166,8 @@ describe.each(ROUTES)('to $name', (route) => {
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
       expect(await refused('', { body })).toEqual(refusal('body', message));
     const business = await newBusiness();
-    const { status } = await call('DELETE', route.path(business), { as: callerOf(route, business), body: ' \r\n\t' });
+    const as = await callerOf(route, business);
+    const { status } = await call('DELETE', route.path(business), { as, body: ' \r\n\t' });
     expect(status).toBe(route.granted ?? 200);
   });
 });
@@ -194,7 +196,10 @@ test.each([
 });
 
 test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {
-  const taking = ROUTES.filter((route) => operationOf(route).requestBody !== undefined);
+  // A code comes without a credential, and its refusal says nothing of it: test/sessions.test.ts.
+  const taking = ROUTES.filter(
+    (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
+  );
   const withBody = new Set(ROUTES.filter(({ body }) => body !== undefined).map(({ pattern }) => pattern));
   expect(taking.filter(({ pattern }) => !withBody.has(pattern))).toEqual([]);
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Sites', 'Uses', 'Rotation']));

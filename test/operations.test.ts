@@ -8,7 +8,7 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
-import { type AnyRoute, ROUTES, type Route } from './routes.ts';
+import { type AnyRoute, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
 import {
   BASE,
   call,
@@ -20,16 +20,17 @@ import {
   NOW,
   newApp,
   newBusiness,
+  newKey,
   OPERATOR_SECRETS,
 } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 
-function requestOf(route: AnyRoute, business: Business, headers: Record<string, string> = {}) {
+async function requestOf(route: AnyRoute, business: Business, headers: Record<string, string> = {}) {
   const init: RequestInit = {
     method: route.method,
     headers: {
-      Authorization: `Bearer ${callerOf(route, business)}`,
+      Authorization: `Bearer ${await callerOf(route, business)}`,
       'Content-Type': 'application/json',
       ...route.headers,
       ...headers,
@@ -63,12 +64,12 @@ const GONE = ['D1_ERROR: Network connection lost.', 'D1_ERROR: internal error; r
 const BROKEN = ['D1_ERROR: no such table: api_keys: SQLITE_ERROR'];
 
 describe.each(ROUTES)('when the database fails, to $name', (route) => {
-  const once = ['record a use', 'rotate the token'].includes(route.name);
+  const once = NOT_REPEATABLE.includes(route.name);
 
   async function ask(message: string, when: 'before' | 'after', headers: Record<string, string> = {}) {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const { app, lines, errors } = newApp();
-    const answer = await app.fetch(requestOf(route, business, headers), failing(message, when));
+    const answer = await app.fetch(await requestOf(route, business, headers), failing(message, when));
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect({ lines, errors }).toEqual({ lines: [], errors: [expect.objectContaining({ status: answer.status })] });
     return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
@@ -96,8 +97,8 @@ describe.each(ROUTES)('when the database fails, to $name', (route) => {
 test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once when it is sent again', async () => {
   const business = await newBusiness();
   const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  const send = (bindings: ReturnType<typeof databases>) =>
-    newApp().app.fetch(requestOf(route, business, { 'Idempotency-Key': 'order-1' }), bindings);
+  const send = async (bindings: ReturnType<typeof databases>) =>
+    newApp().app.fetch(await requestOf(route, business, { 'Idempotency-Key': 'order-1' }), bindings);
   for (const when of ['before', 'after', 'before'] as const) {
     expect((await send(failing('D1_ERROR: Network connection lost.', when))).status).toBe(503);
   }
@@ -108,13 +109,15 @@ test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts 
 test('the service sends a write once, whatever becomes of it', async () => {
   const business = await newBusiness();
   const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  await newApp().app.fetch(requestOf(route, business), failing('D1_ERROR: Network connection lost.', 'after'));
+  await newApp().app.fetch(await requestOf(route, business), failing('D1_ERROR: Network connection lost.', 'after'));
   const [row] = await business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
   expect(row?.count).toBe(1);
 });
 
 test('a statement that fails half-way leaves nothing behind', async () => {
   const business = await newBusiness();
+  const routes = ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined);
+  const requests = await Promise.all(routes.map((route) => requestOf(route, business)));
   const before = await everything();
   const halfway = databases((d1) => {
     const broken = d1.prepare('insert into daily_usage values (1, 2, -1)');
@@ -124,8 +127,8 @@ test('a statement that fails half-way leaves nothing behind', async () => {
     };
     return halfway as unknown as D1Database;
   });
-  for (const route of ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined)) {
-    const answer = await newApp().app.fetch(requestOf(route, business), { ...halfway, ...OPERATOR_SECRETS });
+  for (const request of requests) {
+    const answer = await newApp().app.fetch(request, { ...halfway, ...OPERATOR_SECRETS });
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 500,
       text: '{"message":"Server Error"}',
@@ -320,6 +323,7 @@ describe('the log', () => {
     const revoked = await createKey(home, { user_id, name: 'r', expires_on: null }, NOW);
     await revokeKey(home.db, revoked.id, NOW);
     const expired = await createKey(home, { user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
+    const ended = await newKey(active, { ends_at: '2026-03-15T12:00:00.000000Z' });
     const kept = await rotateToken((inactive[0] as typeof active).home, inactive[0]?.id ?? 0, NOW, 3_600_000);
     const causes: [string, string[]][] = [
       ['malformed', ['bua_sk_x', `${active.key}x`, '', `${active.key}, Bearer ${active.key}`]],
@@ -327,6 +331,7 @@ describe('the log', () => {
       ['unknown', [`bua_sk_0${'x'.repeat(33)}`, `bua_pk_0${'x'.repeat(33)}`, 'Token-of-nobody-at-all-here']],
       ['revoked_key', [revoked.api_key]],
       ['expired_key', [expired.api_key]],
+      ['ended_session', [ended.key]],
       ['token_of_inactive_business', [...inactive.map(({ token }) => token), kept?.token ?? '']],
     ];
     const answers = new Set<string>();
@@ -365,7 +370,7 @@ describe('the log', () => {
     const business = await newBusiness();
     const { app, lines } = newApp();
     const limit = async () => ({ success: false });
-    await app.fetch(requestOf(ROUTES[0] as Route, business), { CREDENTIAL_LIMIT: { limit } });
+    await app.fetch(await requestOf(ROUTES[0] as Route, business), { CREDENTIAL_LIMIT: { limit } });
     expect(lines).toMatchObject([
       {
         ...{ status: 429, operation: null, refusal: null, business_id: null },
@@ -390,7 +395,7 @@ describe('the log', () => {
     const business = await newBusiness();
     const { app, errors } = newApp();
     await app.fetch(
-      requestOf(ROUTES[0] as Route, business),
+      await requestOf(ROUTES[0] as Route, business),
       failing('D1 DB is overloaded. Too many requests queued.', 'before'),
     );
     expect(errors).toMatchObject([
@@ -404,7 +409,7 @@ describe('the log', () => {
   test('has the cause of a 500, which the caller does not learn', async () => {
     const business = await newBusiness();
     const { app, errors } = newApp();
-    const request = requestOf(ROUTES[0] as Route, business);
+    const request = await requestOf(ROUTES[0] as Route, business);
     const answer = await app.fetch(request, failing('D1_ERROR: no such table: x', 'before'));
     expect(await answer.text()).toBe('{"message":"Server Error"}');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');

@@ -21,6 +21,10 @@ export type Route = {
   keyRefusal: string | null;
   /** What a business token is told, or null where it may. */
   tokenRefusal: string | null;
+  /** What an operator key is told, if it may not. */
+  operatorRefusal?: string;
+  /** What a session key is told, if it may not. */
+  sessionRefusal?: string;
   /** Whether it changes or records something, which a key that can only read may not. */
   writes: boolean;
   /** Whether a key that can only record may do it. */
@@ -378,4 +382,38 @@ export const ROUTES: (Route | Unnamed)[] = [
     inactiveRefusal: null,
     unknownBusiness: null,
   },
+  {
+    name: 'start a session',
+    method: 'POST',
+    pattern: '/api/v1/session',
+    path: () => '/api/v1/session',
+    bad: { body: { code: 'x'.repeat(34) } }, // a code comes without a credential: test/sessions.test.ts
+    keyRefusal: null,
+    tokenRefusal: 'A business token cannot start sessions. Use an API key.',
+    operatorRefusal: 'An operator key cannot start sessions. Use an API key.',
+    sessionRefusal: 'A session key cannot start sessions. Use an API key.',
+    writes: false,
+    allowsRecordKey: false,
+    action: null,
+    inactiveRefusal: null,
+    unknownBusiness: null,
+  },
+  {
+    name: 'end a session',
+    method: 'DELETE',
+    pattern: '/api/v1/session',
+    path: () => '/api/v1/session',
+    bad: {},
+    keyRefusal: 'Only a session key can end sessions.',
+    tokenRefusal: 'Only a session key can end sessions.',
+    operatorRefusal: 'Only a session key can end sessions.',
+    writes: false,
+    allowsRecordKey: false,
+    action: null,
+    inactiveRefusal: null,
+    unknownBusiness: null,
+  },
 ];
+
+/** Those that change or record something when nothing of what they need was there before, and so are not safe to repeat. */
+export const NOT_REPEATABLE = ['record a use', 'rotate the token', 'start a session'];

@@ -8,6 +8,7 @@ import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/
 import { changesBefore } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
+import { endSession, startSession } from '../src/db/sessions.ts';
 import type { Statement, Steps } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
 import {
@@ -97,6 +98,12 @@ test('of tokens', async () => {
   await expectFields(readVerdict, REFUSAL, kept, { decided: BUSINESS, ...none, kept: null }, business);
   const stopped = { decided: BUSINESS, recorded: null, applied: null };
   await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
+});
+
+test('of sessions', async () => {
+  const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
+  await expectFields(readVerdict, REFUSAL, started, { started: { ends_at: true }, ended: null });
+  await expectFields(readVerdict, REFUSAL, { ended: endSession }, { ended: { id: true } });
 });
 
 test('of lists', async () => {

@@ -13,7 +13,7 @@ import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Cost, noCost } from '../src/db/batch.ts';
 import { homeForImport, homeOf } from '../src/db/homes.ts';
-import { access, apiKeys, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
@@ -30,9 +30,14 @@ export const OPERATOR_SECRETS = {
   OPERATOR_KEY_2: secretTextOf('record', await hashOf(OPERATOR.record)),
 };
 
-/** Who is let in from a server: the owner by an API key, or the operator where no API key is. */
-export const callerOf = (route: { keyRefusal: string | null }, { key }: { key: string }) =>
-  route.keyRefusal === null ? key : OPERATOR.full;
+/** Who is let in from a server: the owner by an API key, or where none is, the operator or else a session. */
+export async function callerOf(
+  { keyRefusal, operatorRefusal }: { keyRefusal: string | null; operatorRefusal?: string },
+  owner: { key: string; user_id: number; home: Home },
+) {
+  if (keyRefusal === null) return owner.key;
+  return operatorRefusal === undefined ? OPERATOR.full : (await newSession(owner)).key;
+}
 
 /** The databases of this run: one, or three (vitest.config.ts). Users take turns. */
 export const homes = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
@@ -221,16 +226,35 @@ export async function newBusiness(
 }
 
 /** What a key may do less than its owner: for one business, and to read only or to record only. */
-export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1 };
+export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1; expires_on?: string };
 
 /** A key of the owner of a business, its id and how changes name it. */
-export async function newKey({ user_id, home }: { user_id: number; home: Home }, scope: Scope = {}) {
+export async function newKey(
+  { user_id, home }: { user_id: number; home: Home },
+  scope: Scope & { ends_at?: string; session_of?: number } = {},
+) {
   const key = newCredential('bua_sk_', home.number);
   const last_four = key.slice(-4);
   const row = { user_id, name: 'narrow', hash: await hashOf(key), last_four, created_at: timestampOf(NOW), ...scope };
   const [made] = await home.db.insert(apiKeys).values(row).returning({ id: apiKeys.id });
   const id = made?.id ?? 0;
   return { key, id, actor: `key ${id} (…${last_four})` };
+}
+
+/** A session of the owner of a business from a console link, for a day from NOW. */
+export const newSession = (owner: { user_id: number; home: Home }) =>
+  newKey(owner, { ends_at: timestampOf(new Date(NOW.getTime() + 86_400_000)) });
+
+/** The code of a console link for the owner of a business, which works for two minutes and whose session lasts an hour, unless told. */
+export async function newCode(
+  { user_id, home }: { user_id: number; home: Home },
+  fields: Partial<typeof codes.$inferInsert> = {},
+  code = newCredential('bua_sk_', home.number).slice('bua_sk_'.length),
+): Promise<string> {
+  const expires_at = timestampOf(new Date(NOW.getTime() + 120_000));
+  const row = { hash: await hashOf(code), user_id, read_only: 0, minutes: 60, expires_at, ...fields };
+  await home.db.insert(codes).values(row);
+  return code;
 }
 
 /** Stores a site as it is given; the id of its entry. */

@@ -52,6 +52,13 @@ export function credentialOf(authorization: string | undefined): Credential | nu
 export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): string =>
   prefix + ALPHABET[number] + randomText(RANDOM_LENGTH);
 
+/** What is behind the # of a console link: like a credential of ours, it names its database, and it works once. */
+const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
+
+/** The number of the database of a code, or null if `text` is not in the form of one. */
+export const databaseOfCode = (text: string): number | null =>
+  CODE.test(text) ? ALPHABET.indexOf(text.charAt(0)) : null;
+
 /** A new operator key, with 256 random bits. */
 export const newOperatorKey = (): string => `bua_op_${randomText(OPERATOR_LENGTH)}`;
 

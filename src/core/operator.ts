@@ -30,5 +30,7 @@ export const isFromPage = (headers: Headers): boolean => headers.has('Origin') |
 /** Why the operator may not make a call, whatever its business. A key that is used from a page is found out on the first day. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
+  const { allowsOperator, session } = POLICY[operation];
+  if (!allowsOperator) return session === 'only' ? 'session_only' : 'operator_not_allowed';
   return role === 'record' && !POLICY[operation].allowsRecordKey ? 'record_only_key' : null;
 }

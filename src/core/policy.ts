@@ -6,14 +6,18 @@ export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Rule = {
-  /** The kind of path. It decides how an unknown business is refused. Paths of `businesses` name none. */
-  resource: 'usage' | 'access' | 'businesses';
+  /** The kind of path. It decides how an unknown business is refused. Paths of `businesses` and `session` name none. */
+  resource: 'usage' | 'access' | 'businesses' | 'session';
   /** The verb phrase for a refusal: "A business token cannot …". */
   does: string;
   /** Whether an API key may do this, or only the operator. */
   allowsKey: boolean;
   /** Whether a business token may do this. */
   allowsToken: boolean;
+  /** Whether an operator key may do this. */
+  allowsOperator: boolean;
+  /** Who may do this: any API key, none that is of a session, or only one of a session. */
+  session: 'any' | 'none' | 'only';
   /** Whether it changes or records anything, which a key that can only read may not. */
   writes: boolean;
   /** Whether a key that can only record may do this. */
@@ -28,6 +32,8 @@ type Rule = {
 const READ = {
   allowsKey: true,
   allowsToken: false,
+  allowsOperator: true,
+  session: 'any',
   writes: false,
   allowsRecordKey: false,
   allowsInactive: true,
@@ -78,6 +84,16 @@ export const POLICY = {
     allowsKey: false,
     allowsRecordKey: true,
   },
+  // A session is nothing of a business: a key that can only read may start one, and end it.
+  start_session: {
+    ...READ,
+    resource: 'session',
+    does: 'start sessions',
+    allowsOperator: false,
+    session: 'none', // else who has copied a session key would outlive its end
+    repeatable: false,
+  },
+  end_session: { ...READ, resource: 'session', does: 'end sessions', allowsOperator: false, session: 'only' },
 } as const satisfies Record<string, Rule>;
 
 export type Operation = keyof typeof POLICY;
@@ -88,12 +104,19 @@ export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): 
   return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
 };
 
+/** Whether the path of an operation names a business. */
+export const namesBusiness = (operation: Operation): boolean =>
+  ['usage', 'access'].includes(POLICY[operation].resource);
+
 /** Why a call is refused, in the order in which the reasons are checked. */
 export type Refusal =
   | 'operator_key_in_page'
   | 'unknown_business'
   | 'operator_only'
+  | 'operator_not_allowed'
+  | 'session_only'
   | 'token_not_allowed'
+  | 'session_not_allowed'
   | 'read_only_key'
   | 'record_only_key'
   | 'inactive_business'
@@ -101,7 +124,7 @@ export type Refusal =
   | 'origin_not_authorized';
 
 /** Why a credential that is stored is not valid. Callers are told the same as for one that is unknown. */
-export const INVALIDITIES = ['revoked_key', 'expired_key', 'token_of_inactive_business'] as const;
+export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'token_of_inactive_business'] as const;
 export type Invalidity = (typeof INVALIDITIES)[number];
 export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>
   (INVALIDITIES as readonly string[]).includes(reason);

@@ -22,6 +22,20 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
+/** Runs statements in order, in one transaction. Adds to `cost`; a batch that fails adds no rows. */
+export async function sendBatch(d1: D1Database, bound: Parameters<D1Database['batch']>[0], cost: Cost) {
+  cost.round_trips += 1;
+  const began = Date.now();
+  const results = await d1.batch(bound).finally(() => {
+    cost.ms += Date.now() - began;
+  });
+  for (const { meta } of results) {
+    cost.rows_read += meta.rows_read;
+    cost.rows_written += meta.rows_written;
+  }
+  return results;
+}
+
 /**
  * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, and the rows of each
  * step. Adds to `cost`; a batch that fails adds no rows.
@@ -39,15 +53,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
     const { sql, names } = textFor(form);
     return d1.prepare(sql).bind(...names.map((name) => own[name] ?? values[name]));
   });
-  cost.round_trips += 1;
-  const began = Date.now();
-  const results = await d1.batch(bound).finally(() => {
-    cost.ms += Date.now() - began;
-  });
-  for (const { meta } of results) {
-    cost.rows_read += meta.rows_read;
-    cost.rows_written += meta.rows_written;
-  }
+  const results = await sendBatch(d1, bound, cost);
   const rows: Record<string, unknown[]> = {};
   for (const [index, [step]] of named.entries()) rows[step] = results[index + 1]?.results ?? [];
   return { row: results[0]?.results[0] as Row | undefined, rows: rows as RowsOf<S> };

@@ -1,6 +1,6 @@
 // A call, and the values that it binds in every statement.
 import { namespaceOf } from '../core/credential.ts';
-import { type Operation, POLICY } from '../core/policy.ts';
+import { namesBusiness, type Operation, POLICY } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { monthOf, timestampOf } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
@@ -49,6 +49,8 @@ export const CALL_VALUES = [
   'deadline',
   'keep_days',
   'operator_only',
+  'session_only',
+  'session_refused',
   'token_refused',
   'writes',
   'record_key_refused',
@@ -81,10 +83,12 @@ export function valuesOf({ operation, credential, business_id, isOfUser, origin,
     deadline: deadline / 1000,
     keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
     operator_only: Number(kind !== 'operator' && !policy.allowsKey),
+    session_only: Number(policy.session === 'only'),
+    session_refused: Number(policy.session === 'none'),
     token_refused: Number(kind === 'token' && !policy.allowsToken),
     writes: Number(policy.writes),
     record_key_refused: Number(!policy.allowsRecordKey),
-    names_business: Number(policy.resource !== 'businesses' && !isOfUser),
+    names_business: Number(namesBusiness(operation) && !isOfUser),
     must_be_active: Number(!policy.allowsInactive),
     origin_is_exempt: Number(isExempt),
     origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',

@@ -32,9 +32,15 @@ export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
 export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
-/** Who makes a change: an API key, or the operator with a key or a command. (A token makes no change.) */
-const actorOf = ({ key_id, key_last_four }: Permission) =>
-  sql`coalesce('key ' || ${key_id} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
+/**
+ * Who makes a change: an API key, also by a session that came from it, a console link, or the operator with a key or a command. (A token
+ * makes no change.)
+ */
+function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
+  const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
+  const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
+  return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
+}
 
 /** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
 export const recordChangeOf = (

@@ -13,6 +13,7 @@ import {
   access,
   apiKeys,
   businesses,
+  codes,
   dailyUsage,
   deletions,
   formerTokens,
@@ -57,7 +58,14 @@ const retireTokens = statement(['retired', 'decision'], (_, $) =>
     .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
     .onConflictDoNothing(),
 );
-const OWN_ROWS = { keys: apiKeys, entries: access, counts: dailyUsage, former: formerTokens, refused: refusedOrigins };
+const OWN_ROWS = {
+  keys: apiKeys,
+  codes,
+  entries: access,
+  counts: dailyUsage,
+  former: formerTokens,
+  refused: refusedOrigins,
+};
 const deleteFrom = (table: (typeof OWN_ROWS)[keyof typeof OWN_ROWS]) =>
   statement(['decision'], (_, $) => builder.delete(table).where(eq(table.business_id, decidedId($))));
 const deleteOwn = Object.entries(OWN_ROWS).map(([name, table]) => [name, deleteFrom(table)] as const);

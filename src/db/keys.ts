@@ -9,10 +9,11 @@ import { homeOf, knownHome, raiseIds } from './homes.ts';
 import { jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isInTime, readVerdict, statement, withVerdict } from './permission.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
+import { endSessionsOf } from './sessions.ts';
 import { builder, type Placeholders } from './statement.ts';
 
-const { hash: _, ...columns } = getTableColumns(apiKeys);
-type Row = Omit<typeof apiKeys.$inferSelect, 'hash'>;
+const { hash: _, ends_at: __, session_of: ___, ...columns } = getTableColumns(apiKeys);
+type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
 
 /** A key as it is shown: everything stored about it except the hash. `read_only` is older than roles. */
 export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
@@ -51,6 +52,8 @@ const insertKey = statement(['key', 'hash'], (permission, $) => {
     read_only: sql`${field('role')} = 'read'`,
     last_used_on: sql`null`,
     record_only: sql`${field('role')} = 'record'`,
+    ends_at: sql`null`,
+    session_of: sql`null`,
   };
   const names = Object.keys(getTableColumns(apiKeys)) as (keyof typeof values)[];
   const isOwn = and(eq(businesses.id, field('business_id')), eq(businesses.user_id, field('user_id')));
@@ -106,7 +109,7 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
 const noBusiness = ({ user_id }: NewKey) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
 const readKeys = statement(['user_id'], (permission, $) => {
-  const isOwn = and(isNull(permission.refusal), eq(apiKeys.user_id, $.user_id));
+  const isOwn = and(isNull(permission.refusal), eq(apiKeys.user_id, $.user_id), isNull(apiKeys.ends_at));
   return withVerdict(permission, {
     keys: selectOne(jsonList(jsonObject(columns), apiKeys.id), sql`from ${apiKeys} where ${isOwn}`).as('keys'),
   });
@@ -118,8 +121,9 @@ export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
   return parseJson(row.keys).map(shown);
 }
 
+/** Sessions are rows of the same table, and nobody lists or revokes them. */
 const isKey = ({ key_id, user_id }: Placeholders<'key_id' | 'user_id'>) =>
-  and(eq(apiKeys.id, key_id), sql`(${user_id} = 0 or ${eq(apiKeys.user_id, user_id)})`);
+  and(eq(apiKeys.id, key_id), isNull(apiKeys.ends_at), sql`(${user_id} = 0 or ${eq(apiKeys.user_id, user_id)})`);
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
   return recordChangeOf(
@@ -138,14 +142,16 @@ const revoke = statement(['key_id', 'user_id'], (permission, $) => {
     .set({ revoked_at: sql`${$.now}` })
     .where(and(isKey($), isNull(apiKeys.revoked_at), isPermitted));
 });
+const endSessions = statement(['key_id'], (_, $) => endSessionsOf(builder, $.key_id, $.now));
 const keyOf = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
 
-/** Revokes a key of a user, or of anybody if `user_id` is 0, unless it is revoked already. Null if there is none with that id. */
+/** Revokes a key of a user, or of anybody if `user_id` is 0, unless it is revoked already, and ends the sessions that came from it. Null if there is none with that id. */
 export async function revokeKey(ask: Ask, key_id: number, user_id = 0): Promise<Key | null> {
   const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {
     recorded: recordRevocation(values),
     applied: revoke(values),
+    ended: endSessions(values),
     key: keyOf(values),
   });
   return key[0] === undefined ? null : shown(key[0]);

@@ -1,5 +1,5 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
-import { and, eq, inArray, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Invalidity, Refusal } from '../core/policy.ts';
 import { $call, CALL_VALUES, type CallValue, candidate } from './call.ts';
@@ -24,8 +24,8 @@ const isToken = or(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
-/** Whether the key can only read, or only record. */
-type KeyRole = Record<'read_only' | 'record_only', SQLWrapper>;
+/** Whether the key can only read, or only record, and whether it is of a session. */
+type KeyRole = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
  * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Without a site,
@@ -36,7 +36,9 @@ export function ruleFor({ candidates }: Form, key: KeyRole) {
   return sql<Refusal | null>`case
     when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
     when ${$call.operator_only} then 'operator_only'
+    when ${$call.session_only} and ${key.is_session} is not 1 then 'session_only'
     when ${$call.token_refused} then 'token_not_allowed'
+    when ${$call.session_refused} and ${key.is_session} then 'session_not_allowed'
     when ${key.read_only} and ${$call.writes} then 'read_only_key'
     when ${key.record_only} and ${$call.record_key_refused} then 'record_only_key'
     when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
@@ -46,13 +48,16 @@ export function ruleFor({ candidates }: Form, key: KeyRole) {
 }
 
 const NULL = sql`null`;
-const NO_KEY: KeyRole = { read_only: NULL, record_only: NULL };
+const NO_KEY: KeyRole = { read_only: NULL, record_only: NULL, is_session: NULL };
+const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
+const KEY: KeyRole = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
 
 /** Why a credential is not valid, although it is stored: null if it is valid. */
 const invalidity: Record<Form['caller'], SQL> = {
   key: sql`case
     when ${apiKeys.revoked_at} is not null then 'revoked_key'
     when ${apiKeys.expires_on} < ${$call.today} then 'expired_key'
+    when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
   end`,
   token: sql`case when ${businesses.status} <> 'active' then 'token_of_inactive_business' end`,
   operator: NULL,
@@ -65,13 +70,13 @@ const invalidity: Record<Form['caller'], SQL> = {
  */
 function permissionFor(form: Form) {
   const isKey = form.caller === 'key';
-  const ofKey = <Data>(column: SQLiteColumn, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
+  const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
     refusal: sql<
       Refusal | Invalidity | null
-    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? apiKeys : NO_KEY)})`.as('refusal'),
+    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? KEY : NO_KEY)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
@@ -79,6 +84,8 @@ function permissionFor(form: Form) {
     read_only: ofKey<number>(apiKeys.read_only, 'read_only'),
     record_only: ofKey<number>(apiKeys.record_only, 'record_only'),
     last_used_on: ofKey<string>(apiKeys.last_used_on, 'last_used_on'),
+    is_session: ofKey<number>(isSession, 'is_session'),
+    key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     ...limitColumns,
   };
   const isOwn = and(

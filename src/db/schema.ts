@@ -63,8 +63,35 @@ export const apiKeys = sqliteTable(
     read_only: integer().notNull().default(0),
     last_used_on: text(),
     record_only: integer().notNull().default(0),
+    /** When a session ends. Null: a key, not a session. */
+    ends_at: text(),
+    /** The key that a session came from. Null: a console link. */
+    session_of: integer(),
   },
-  (table) => [index('api_keys_user_id').on(table.user_id), index('api_keys_business_id').on(table.business_id)],
+  (table) => [
+    index('api_keys_user_id').on(table.user_id),
+    index('api_keys_business_id').on(table.business_id),
+    index('api_keys_user_id_ends_at').on(table.user_id, table.ends_at).where(isNotNull(table.ends_at)),
+    index('api_keys_ends_at').on(table.ends_at).where(isNotNull(table.ends_at)),
+  ],
+);
+
+/** The codes of console links, by hash. Each starts one session, and is deleted then. */
+export const codes = sqliteTable(
+  'codes',
+  {
+    hash: text().notNull(),
+    user_id: integer().notNull(),
+    business_id: integer().references(() => businesses.id),
+    read_only: integer().notNull(),
+    minutes: integer().notNull(),
+    expires_at: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.hash] }),
+    index('codes_business_id').on(table.business_id),
+    index('codes_expires_at').on(table.expires_at),
+  ],
 );
 
 export const dailyUsage = sqliteTable(

@@ -50,14 +50,19 @@ export const placeholders = <N extends string>(names: readonly N[]): Placeholder
 
 const dialect = new SQLiteAsyncDialect();
 
-/** Writes the SQL of each form once. Anything in the query that is not a placeholder becomes a constant. */
+/** Writes the SQL. Anything in the query that is not a placeholder becomes a constant. */
+export function textOf(query: BuiltQuery): Text {
+  const { sql, params } = dialect.sqlToQuery(query.getSQL().inlineParams());
+  return { sql, names: params.map(nameOf) };
+}
+
+/** Writes the SQL of each form once. */
 export function textsOf(write: (form: Form) => BuiltQuery): (form: Form) => Text {
   const texts: Record<CallerKind, Text[]> = { key: [], token: [], operator: [] };
   return function textFor(form) {
     let text = texts[form.caller][form.candidates];
     if (text === undefined) {
-      const { sql, params } = dialect.sqlToQuery(write(form).getSQL().inlineParams());
-      text = { sql, names: params.map(nameOf) };
+      text = textOf(write(form));
       texts[form.caller][form.candidates] = text;
     }
     return text;

@@ -50,14 +50,23 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** Why a request is not authenticated. `missing`: nothing was sent as a credential. */
-export type UnauthenticatedReason = 'missing' | 'malformed' | 'unbound_database' | 'unknown' | Invalidity;
+/** Why a request is not authenticated. `missing`: nothing was sent as a credential. A code is sent instead of one. */
+export type UnauthenticatedReason =
+  | 'missing'
+  | 'malformed'
+  | 'unbound_database'
+  | 'unknown'
+  | 'malformed_code'
+  | 'unknown_code'
+  | Invalidity;
+
+const WITHOUT_CREDENTIAL: readonly UnauthenticatedReason[] = ['missing', 'malformed_code', 'unknown_code'];
 
 /** There is no credential, or it is not valid. Only the log has the reason. */
 export class Unauthenticated extends ServiceError {
   readonly reason: UnauthenticatedReason;
   constructor(reason: UnauthenticatedReason) {
-    const headers = reason === 'missing' ? CHALLENGE : { 'WWW-Authenticate': HOW_TO_SEND };
+    const headers = WITHOUT_CREDENTIAL.includes(reason) ? CHALLENGE : { 'WWW-Authenticate': HOW_TO_SEND };
     super('unauthenticated', 401, { message: 'Unauthenticated.' }, headers);
     this.reason = reason;
   }
@@ -119,6 +128,12 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
       return resource === 'usage' ? 'business id is not valid' : 'Id is not valid';
     case 'operator_only':
       return `Only the operator can ${does}.`;
+    case 'operator_not_allowed':
+      return `An operator key cannot ${does}. Use an API key.`;
+    case 'session_only':
+      return `Only a session key can ${does}.`;
+    case 'session_not_allowed':
+      return `A session key cannot ${does}. Use an API key.`;
     case 'token_not_allowed':
       return `A business token cannot ${does}. Use an API key.`;
     case 'read_only_key':

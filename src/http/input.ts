@@ -93,14 +93,23 @@ export async function readJson<S extends z.ZodMiniType>(
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }
+  const { data, errors } = parseJson(body, schema);
+  if (errors !== undefined) throw await invalidInput(c, errors);
+  return data;
+}
+
+type Parsed<T> = { data: T; errors?: never } | { data?: never; errors: Record<string, string[]> };
+
+/** What a JSON body has, or what is wrong with it. */
+export function parseJson<S extends z.ZodMiniType>(body: string, schema: S): Parsed<z.output<S>> {
+  const wrong = (rule: string) => ({ errors: { body: [`body ${rule}`] } });
   const parts = partsIn(body);
-  if (parts === null) throw await invalidField(c, 'body', SMALL_JSON_RULE);
+  if (parts === null) return wrong(SMALL_JSON_RULE);
   const value = jsonIn(body);
-  if (value === undefined) throw await invalidField(c, 'body', JSON_RULE);
-  if (partsOf(value) !== parts) throw await invalidField(c, 'body', REPEATED_RULE);
+  if (value === undefined) return wrong(JSON_RULE);
+  if (partsOf(value) !== parts) return wrong(REPEATED_RULE);
   const result = z.safeParse(schema, value);
-  if (!result.success) throw await invalidInput(c, errorsOf(result.error.issues));
-  return result.data;
+  return result.success ? { data: result.data } : { errors: errorsOf(result.error.issues) };
 }
 
 /** Returns undefined, which JSON cannot express, if the text is not JSON. */

@@ -2,11 +2,13 @@
 // are those of the service, and every response of the test suite is validated against it (test/contract.ts).
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { MAX_SESSIONS, SESSION_HOURS } from '../core/session.ts';
 import { MAX_SITES } from '../core/site.ts';
 import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import {
   businessUpdateBody,
+  codeBody,
   newBusinessBody,
   newKeyBody,
   rangeQuery,
@@ -61,6 +63,10 @@ last seen first. A hint that a domain is missing. Counts are lower bounds, and w
 const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
 one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
 
+const SIGNING_IN = `For the console: a session key has the form and the rights of the API key, or fewer, and ends by itself. Send an API key with an
+empty body, for ${SESSION_HOURS} hours, or the code of a console link without a credential, for as long as the link says. A code works once. Of more
+than ${MAX_SESSIONS} sessions of a user, the oldest end.`;
+
 type ParameterIn = 'path' | 'query' | 'header';
 const parameter = (place: ParameterIn, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
   schema.check(z.meta({ param: { in: place, name, description, example } }));
@@ -95,6 +101,7 @@ const newBusiness = schemas.component('NewBusiness', 'A business to create.', ne
 const businessUpdate = schemas.component('BusinessUpdate', 'The fields to change.', businessUpdateBody);
 const newKey = schemas.component('KeyToCreate', 'The API key to create.', newKeyBody);
 const sites = schemas.component('Sites', 'The domains to register.', sitesBody);
+const code = schemas.component('Code', 'The code of a console link, which works once.', codeBody);
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
 const times = { created_at: '2026-02-01T08:30:00.123000Z', updated_at: '2026-02-01T08:30:00.123000Z' };
@@ -129,6 +136,11 @@ const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
 });
 const seen = { first_seen: times.created_at, last_seen: times.updated_at };
 const SHOP = 'https://shop.example';
+const aSession: schemas.Session = {
+  session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
+  expires_at: '2026-03-03T13:00:00.000000Z',
+  read_only: false,
+};
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
 const paths: ZodOpenApiPathsObject = {
@@ -422,6 +434,27 @@ const paths: ZodOpenApiPathsObject = {
       refusals: service.INVALID_TOTALS,
     }),
   },
+  '/api/v1/session': {
+    post: guarded(['start_session'], {
+      operationId: 'startSession',
+      summary: 'Start a session of the console',
+      description: SIGNING_IN,
+      withoutCredential: true,
+      requestBody: {
+        description: 'Empty with an API key. Without a credential, the code of a console link.',
+        content: json(code, { code: { code: '0123456789ABCDEFGHIJKLMNOPQRSTUVWX' } }),
+      },
+      success: ok('The session and its key.', schemas.session, { code: aSession }),
+      refusals: { ...service.NO_BODY, ...service.BROKEN_BODY },
+    }),
+    delete: guarded(['end_session'], {
+      operationId: 'endSession',
+      summary: 'End the session',
+      description: 'The session whose key is sent ends now. An API key or a token is refused.',
+      success: ok('The session ended.', schemas.endedSession, { ended: { ended: true } }),
+      refusals: { ...service.NO_BODY, ...service.BROKEN_BODY },
+    }),
+  },
   '/api/v1/health': {
     get: {
       operationId: 'readHealth',
@@ -463,6 +496,7 @@ const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
 const KEY =
   'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only or record-only.';
+const SESSION = 'The key of a session of the console. It is sent wherever an API key is, and ends by itself.';
 const OPERATOR =
   'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
@@ -500,6 +534,7 @@ export const openapi = ({ closed } = { closed: false }) =>
           name: 'access',
           description: 'Manage the domains on which a business token works, the token, and read who changed what.',
         },
+        { name: 'session', description: 'Start and end sessions of the console for owners.' },
         { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths,
@@ -507,6 +542,7 @@ export const openapi = ({ closed } = { closed: false }) =>
         securitySchemes: {
           apiKey: bearer('bua_sk_…', KEY),
           businessToken: bearer('bua_pk_…', TOKEN),
+          sessionKey: bearer('bua_sk_…', SESSION),
           operatorKey: bearer('bua_op_…', OPERATOR),
         },
       },

@@ -19,15 +19,20 @@ function curl(path: string, method: string, { security, parameters = [], request
   const query = parameters.flatMap(({ in: place, name, example }) => (place === 'query' ? [`${name}=${example}`] : []));
   const address = query.length === 0 ? url : `"${url}?${query.join('&')}"`;
   const takesToken = security.some((credential) => 'businessToken' in credential);
+  const takesSession = security.some((credential) => 'sessionKey' in credential);
   const takesKey = security.some((credential) => 'apiKey' in credential);
-  const bodies = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
+  const examples = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: {} } });
+  /** Whether a body can stand for a credential. Without it, the body is empty. */
+  const isOptional = security.some((credential) => Object.keys(credential).length === 0);
+  const bodies = isOptional ? [{ value: {} }, ...examples] : examples;
   return bodies.map(({ value }) => {
     const isSent = Object.keys(value).length > 0;
-    const credential = takesToken && !isSent ? '$TOKEN' : takesKey ? '$API_KEY' : '$OPERATOR_KEY';
+    const secret = takesSession ? 'bua_sk_…' : takesKey ? '$API_KEY' : '$OPERATOR_KEY';
+    const credential = takesToken && !isSent ? '$TOKEN' : secret;
     return [
       `curl ${address}`,
       method === 'get' || isSent ? '' : ` -X ${method.toUpperCase()}`,
-      security.length === 0 ? '' : ` -H "Authorization: Bearer ${credential}"`,
+      security.length === 0 || (isOptional && isSent) ? '' : ` -H "Authorization: Bearer ${credential}"`,
       isSent ? ` --json '${JSON.stringify(value)}'` : '',
     ].join('');
   });

@@ -122,22 +122,25 @@ type Guarded = Omit<ZodOpenApiOperationObject, 'responses'> & {
   success: ZodOpenApiResponseObject;
   /** Those of its own, besides the guard's. */
   refusals?: Record<string, Refused>;
+  /** Whether a body can stand for a credential. */
+  withoutCredential?: boolean;
 };
 
 /** A guarded operation: its credentials and refusals follow from the policy of each operation it stands for. */
 export function guarded(
   operations: [Operation, ...Operation[]],
-  { success: granted, refusals: own, ...words }: Guarded,
+  { success: granted, refusals: own, withoutCredential = false, ...words }: Guarded,
 ): ZodOpenApiOperationObject {
-  const { resource, allowsKey, allowsToken } = POLICY[operations[0]];
+  const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
   const reasons: Record<string, Refused> = Object.assign({}, NO_PARAMETER, own, ...operations.map(denials), FAILURES);
   return {
     ...words,
     tags: [resource],
     security: [
-      ...(allowsKey ? [{ apiKey: [] }] : []),
-      { operatorKey: [] },
+      ...(session === 'only' ? [{ sessionKey: [] }] : allowsKey ? [{ apiKey: [] }] : []),
+      ...(allowsOperator ? [{ operatorKey: [] }] : []),
       ...(allowsToken ? [{ businessToken: [] }] : []),
+      ...(withoutCredential ? [{}] : []),
     ],
     responses: { 200: granted, ...refusals(reasons) },
   };

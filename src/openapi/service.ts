@@ -1,6 +1,6 @@
 // The responses of the service to errors, for the description.
 import * as z from 'zod/mini';
-import { type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import {
   businessUpdateBody,
@@ -37,12 +37,18 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
 
 /** How callers are refused who may not do an operation, by the reasons that its policy knows. */
 export function denials(operation: Operation): Record<string, Refused> {
-  const { resource, allowsKey, allowsToken, allowsInactive, allowsRecordKey, writes } = POLICY[operation];
+  const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
+    POLICY[operation];
   const reasons: Refusal[] = ['operator_key_in_page'];
-  if (!allowsKey) reasons.push('operator_only', ...(resource === 'businesses' ? [] : ['unknown_business' as const]));
-  else reasons.push('unknown_business', 'origin_not_authorized', allowsToken ? 'origin_missing' : 'token_not_allowed');
+  if (!allowsKey) reasons.push('operator_only');
+  else if (session === 'only') reasons.push('session_only');
+  else reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
+  if (namesBusiness(operation)) reasons.push('unknown_business');
+  if (allowsKey && namesBusiness(operation)) reasons.push('origin_not_authorized');
+  if (session === 'none') reasons.push('session_not_allowed');
+  if (session !== 'only' && !allowsOperator) reasons.push('operator_not_allowed');
   if (allowsKey && writes) reasons.push('read_only_key');
-  if (!allowsRecordKey) reasons.push('record_only_key');
+  if (!allowsRecordKey && session !== 'only') reasons.push('record_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
   return { unauthenticated: new errors.Unauthenticated('unknown'), ...Object.fromEntries(others) };

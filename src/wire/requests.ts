@@ -1,7 +1,7 @@
 // What requests may contain: a schema for each query and body, with its rules in words. Routes validate with these schemas, and the
 // OpenAPI description is made of them.
 import * as z from 'zod/mini';
-import { isImportable } from '../core/credential.ts';
+import { databaseOfCode, isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
 import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
@@ -145,6 +145,12 @@ const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such 
 export const rotationBody = strict(
   { keep_old: z.optional(z.string(KEEP_RULE).check(z.refine((text) => durationOf(text) !== null, KEEP_RULE))) },
   ROTATION_RULE,
+);
+
+const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
+export const codeBody = strict(
+  { code: z.string(CODE_RULE).check(z.refine((text) => databaseOfCode(text) !== null, CODE_RULE)) },
+  CODE_RULE,
 );
 
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';

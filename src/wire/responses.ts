@@ -190,6 +190,15 @@ export const totals = object('Totals', 'The uses of each business in a range of 
 });
 export type Totals = z.infer<typeof totals>;
 
+export const session = object('Session', 'A session of the console.', {
+  session_key: text('The session key. It is shown once, and is sent like an API key.'),
+  expires_at: time('the session ends'),
+  read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
+});
+export type Session = z.infer<typeof session>;
+export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
+export type EndedSession = z.infer<typeof endedSession>;
+
 export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
 export type Health = z.infer<typeof health>;
 

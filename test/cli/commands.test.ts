@@ -31,9 +31,9 @@ const ACME = {
   updated_at: STAMP,
 };
 const OTHER = { ...ACME, id: 2, user_id: 8, token: 'x'.repeat(24) };
-/** Keys as they are shown, and their hashes. */
+/** Keys as they are shown, and their hashes. Only sessions have the other two columns. */
 const keysIn = async (databases: Databases) =>
-  (await rowsOf(databases, 'api_keys')).map(({ read_only, record_only, ...row }) => ({
+  (await rowsOf(databases, 'api_keys')).map(({ read_only, record_only, ends_at: _, session_of: __, ...row }) => ({
     ...row,
     read_only: read_only === 1,
     role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',

@@ -137,6 +137,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
   await shell(`npm run -s admin -- business status ${idle.id} suspended`);
   const create = 'npm run -s admin -- key create --user 1 --role';
   const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
+  const session = await call('POST', '/session', key);
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -156,6 +157,10 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', rotation, shopToken),
     call('DELETE', `${rotation}/former`, shopToken),
     call('GET', `/business/${$.SHOP}/changes`, shopToken),
+    call('POST', '/session', token),
+    call('POST', '/session', as(session.body.data.session_key)),
+    call('POST', '/session', as($.OPERATOR_KEY)),
+    call('DELETE', '/session', key),
     call('POST', usage(), as(reader.api_key)),
     call('GET', access, as(recorder.api_key)),
     call('GET', usage(), { ...as($.OPERATOR_KEY), Origin: EVIL }),

@@ -87,7 +87,7 @@ test('docs/operating.md, "Log", lists every operation', () => {
 });
 
 test('docs/operating.md, "Log", lists every reason of a 401', () => {
-  const [, union = ''] = /^export type UnauthenticatedReason = (.*) \| Invalidity;$/m.exec(errors) ?? [];
+  const [, union = ''] = /^export type UnauthenticatedReason =(.*?)\| Invalidity;$/ms.exec(errors) ?? [];
   const reasons = [...[...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason), ...INVALIDITIES];
   const [, row = ''] = /^\| `reason` \| only with `unauthenticated`, (.*)$/m.exec(operating) ?? [];
   const listed = [...row.matchAll(/`([a-z_]+)`/g)].map(([, reason]) => reason);

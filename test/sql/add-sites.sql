@@ -6,12 +6,17 @@ select
     case
       when api_keys.revoked_at is not null then 'revoked_key'
       when api_keys.expires_on < :today then 'expired_key'
+      when api_keys.ends_at <= :now then 'ended_session'
     end,
     case
       when :names_business
       and businesses.id is not :business_id then 'unknown_business'
       when :operator_only then 'operator_only'
+      when :session_only
+      and (api_keys.ends_at is not null) is not 1 then 'session_only'
       when :token_refused then 'token_not_allowed'
+      when :session_refused
+      and (api_keys.ends_at is not null) then 'session_not_allowed'
       when api_keys.read_only
       and :writes then 'read_only_key'
       when api_keys.record_only
@@ -45,6 +50,8 @@ select
   api_keys.read_only as read_only,
   api_keys.record_only as record_only,
   api_keys.last_used_on as last_used_on,
+  (api_keys.ends_at is not null) as is_session,
+  api_keys.session_of as key_session_of,
   businesses.daily_limit,
   businesses.monthly_limit
 from
@@ -217,7 +224,14 @@ select
       and changes.subject_id = :business_id
   ),
   :now,
-  coalesce('key ' || key_id || ' (…' || key_last_four || ')', :operator),
+  coalesce(
+    case
+      when is_session
+      and key_session_of is null then 'console link'
+      else 'key ' || coalesce(key_session_of, key_id)
+    end || ' (…' || key_last_four || ')',
+    :operator
+  ),
   'add_sites',
   null,
   (

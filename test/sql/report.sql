@@ -10,7 +10,11 @@ select
       when :names_business
       and businesses.id is not :business_id then 'unknown_business'
       when :operator_only then 'operator_only'
+      when :session_only
+      and null is not 1 then 'session_only'
       when :token_refused then 'token_not_allowed'
+      when :session_refused
+      and null then 'session_not_allowed'
       when null
       and :writes then 'read_only_key'
       when null
@@ -44,6 +48,8 @@ select
   null as read_only,
   null as record_only,
   null as last_used_on,
+  null as is_session,
+  null as key_session_of,
   daily_limit,
   monthly_limit
 from

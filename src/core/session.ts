@@ -1,0 +1,6 @@
+// How long sessions of the console last, and how many a user has (docs/api.md, "Sessions of the console").
+
+/** How long a session lasts that came from an API key. */
+export const SESSION_HOURS = 12;
+/** How many sessions of a user run at once. With one more, the oldest ends. */
+export const MAX_SESSIONS = 20;

@@ -1,0 +1,770 @@
+// Sessions of the owner's console (docs/api.md, "Sessions of the console"): how they start, what they may do, and how they end.
+import { createExecutionContext } from 'cloudflare:test';
+import { and, eq, gt } from 'drizzle-orm';
+import { describe, expect, test, vi } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { asking } from '../src/cli/databases.ts';
+import { listKeys, revokeKey } from '../src/cli/keys.ts';
+import { ALPHABET, hashOf } from '../src/core/credential.ts';
+import { databaseOfId } from '../src/core/database.ts';
+import { timestampOf } from '../src/core/time.ts';
+import { deleteBusiness } from '../src/db/deletion.ts';
+import { apiKeys, changes, codes } from '../src/db/schema.ts';
+import { endSessionsOf } from '../src/db/sessions.ts';
+import { type AnyRoute, ROUTES } from './routes.ts';
+import {
+  BASE,
+  type CallOptions,
+  call,
+  databases,
+  env,
+  everything,
+  homes,
+  NOW,
+  newApp,
+  newBusiness,
+  newCode,
+  newKey,
+  OPERATOR,
+  type Scope,
+} from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Answer = Awaited<ReturnType<typeof call>>;
+
+const PATH = '/api/v1/session';
+const SHOP = 'https://shop.example';
+const EVIL = 'https://evil.example';
+const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+const start = (as: string, options: CallOptions = {}) => call('POST', PATH, { as, ...options });
+const end = (as: string, options: CallOptions = {}) => call('DELETE', PATH, { as, ...options });
+const answerOf = ({ status, body }: Answer) => ({ status, body });
+const refused = (message: string) => ({ status: 403, body: { status: false, message } });
+/** The key of a session that an API key starts. */
+async function sessionOf(as: string, options: CallOptions = {}): Promise<string> {
+  const { status, body } = await start(as, options);
+  expect(status).toBe(200);
+  return body.data.session_key;
+}
+const statusOf = async (as: string, at: Date) => (await call('GET', '/api/v1/business', { as, at })).status;
+const ask = (route: AnyRoute, business: Business, options: CallOptions) =>
+  call(route.method, route.path(business), {
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.headers === undefined ? {} : { headers: route.headers }),
+    ...options,
+  });
+const running = (business: Business, at = NOW) => {
+  const isRunning = and(eq(apiKeys.user_id, business.user_id), gt(apiKeys.ends_at, timestampOf(at)));
+  return business.db.$count(apiKeys, isRunning);
+};
+const keyId = async ({ db, user_id }: Business) => {
+  const [key] = await db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, user_id));
+  return key?.id ?? 0;
+};
+
+const redeem = (code: string, options: CallOptions = {}) => call('POST', PATH, { body: { code }, ...options });
+
+describe('an API key starts a session', () => {
+  test('with an empty body: its key has the form of an API key of the same database, and works for 12 hours', async () => {
+    for (const _ of homes) {
+      const business = await newBusiness({ sites: [SHOP] });
+      const { status, body, headers, cost, lines } = await start(business.key);
+      const { session_key } = body.data;
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: {
+          status: true,
+          data: { session_key, expires_at: '2026-03-16T00:00:00.000000Z', read_only: false },
+        },
+      });
+      expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
+      expect(session_key).not.toBe(business.key);
+      expect(headers.get('Cache-Control')).toBe('no-store');
+      expect(cost.round_trips).toBe(1);
+      expect(lines).toMatchObject([{ operation: 'start_session', status: 200, business_id: null }]);
+      expect(JSON.stringify(lines)).not.toContain(session_key);
+      const [stored] = await business.db
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.hash, await hashOf(session_key)));
+      expect(databaseOfId(stored?.id ?? 0)).toBe(business.home.number);
+      expect(await statusOf(session_key, later(12 * HOUR_MS - 1))).toBe(200);
+      expect(await statusOf(session_key, later(12 * HOUR_MS))).toBe(401);
+      expect(await statusOf(business.key, later(12 * HOUR_MS))).toBe(200);
+    }
+  });
+
+  test('with a key of the older form, which is in DB', async () => {
+    const key = `bua_sk_${'k'.repeat(33)}`;
+    const row = {
+      user_id: 9_999_001,
+      name: 'old',
+      hash: await hashOf(key),
+      last_four: 'kkkk',
+      created_at: timestampOf(NOW),
+    };
+    await homes[0]?.db.insert(apiKeys).values(row);
+    expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
+  });
+
+  test('with any space for a body, and from a page of any site, as it lists businesses', async () => {
+    const { key } = await newBusiness({ sites: [SHOP] });
+    for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
+      expect((await start(key, options)).status).toBe(200);
+    }
+  });
+
+  test('and a body with anything in it is 422, behind the guard, also one with a code, which stays unspent', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const before = await everything();
+    const message = 'body must be empty: this operation takes no body';
+    for (const body of ['{}', '[]', 'x', '0', { code }]) {
+      const answer = await start(business.key, { body });
+      expect(answerOf(answer)).toEqual({ status: 422, body: { status: false, message, errors: { body: [message] } } });
+      expect(answerOf(await start(`bua_sk_0${'x'.repeat(33)}`, { body }))).toEqual(UNAUTHENTICATED);
+      expect(answerOf(await call('POST', PATH, { body, headers: { 'X-API-Key': 'x' } }))).toEqual(UNAUTHENTICATED);
+    }
+    expect(await everything()).toBe(before);
+    expect((await redeem(code)).status).toBe(200);
+  });
+
+  test('and marks the day on which the key was used, and counts no use', async () => {
+    const business = await newBusiness();
+    await start(business.key);
+    const [key] = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
+    expect(key?.last_used_on).toBe('2026-03-15');
+    const { body } = await call('GET', `${business.usage}?from=2026-03-15`, { as: business.key });
+    expect(body.data.used).toEqual([{ date: '2026-03-15', count: 0 }]);
+  });
+
+  test('that ends with the last day of the key, and says so', async () => {
+    const business = await newBusiness();
+    const keyUntil = (expires_on: string) => newKey(business, { expires_on });
+    const today = await start((await keyUntil('2026-03-15')).key, { at: later(6 * HOUR_MS) });
+    expect(today.body.data.expires_at).toBe('2026-03-16T00:00:00.000000Z');
+    const as = today.body.data.session_key;
+    expect([await statusOf(as, later(12 * HOUR_MS - 1)), await statusOf(as, later(12 * HOUR_MS))]).toEqual([200, 401]);
+    const tomorrow = await start((await keyUntil('2026-03-16')).key, { at: later(6 * HOUR_MS) });
+    expect(tomorrow.body.data.expires_at).toBe('2026-03-16T06:00:00.000000Z');
+    expect((await start((await keyUntil('9999-12-31')).key)).body.data.expires_at).toBe('2026-03-16T00:00:00.000000Z');
+  });
+
+  test('is refused to any other credential, and nothing changes', async () => {
+    const business = await newBusiness({ sites: [SHOP] });
+    const session = await sessionOf(business.key);
+    const recording = await newKey(business, { record_only: 1 });
+    const expired = await newKey(business, { expires_on: '2026-03-14' });
+    const before = await everything();
+    const attempts: [string, CallOptions, { status: number; body: object }][] = [
+      [business.token, {}, refused('A business token cannot start sessions. Use an API key.')],
+      [business.token, { origin: SHOP }, refused('A business token cannot start sessions. Use an API key.')],
+      [recording.key, {}, refused('This API key can only record.')],
+      [session, {}, refused('A session key cannot start sessions. Use an API key.')],
+      [session, { body: '{' }, refused('A session key cannot start sessions. Use an API key.')],
+      [OPERATOR.full, {}, refused('An operator key cannot start sessions. Use an API key.')],
+      [OPERATOR.record, {}, refused('An operator key cannot start sessions. Use an API key.')],
+      [OPERATOR.full, { origin: BASE }, refused('An operator key works only on servers.')],
+      [expired.key, {}, UNAUTHENTICATED],
+      [`bua_sk_0${'x'.repeat(33)}`, {}, UNAUTHENTICATED],
+    ];
+    for (const [as, options, expected] of attempts) expect(answerOf(await start(as, options))).toEqual(expected);
+    const codeOf = async (as: string) => (await start(as)).headers.get('Error-Code');
+    expect([await codeOf(session), await codeOf(OPERATOR.full)]).toEqual([
+      'session_not_allowed',
+      'operator_not_allowed',
+    ]);
+    expect(await everything()).toBe(before);
+  });
+});
+
+describe('a session', () => {
+  const SCOPES: { name: string; narrow: boolean; scope: Scope }[] = [
+    { name: 'a key for all businesses', narrow: false, scope: {} },
+    { name: 'a key for one business', narrow: true, scope: {} },
+    { name: 'a read-only key', narrow: false, scope: { read_only: 1 } },
+    { name: 'a read-only key for one business', narrow: true, scope: { read_only: 1 } },
+  ];
+
+  describe.each(SCOPES)('of $name', ({ narrow, scope }) => {
+    test.each(
+      ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
+    )('is told to $name what its key is told', async (route) => {
+      const twins = await Promise.all(
+        ['key', 'session'].map(async (kind) => {
+          const business = await newBusiness({ sites: [SHOP] });
+          const { key } = await newKey(business, { ...scope, ...(narrow ? { business_id: business.id } : {}) });
+          return { business, as: kind === 'key' ? key : await sessionOf(key) };
+        }),
+      );
+      for (const origin of [undefined, SHOP, EVIL, BASE]) {
+        const [byKey, bySession] = await Promise.all(
+          twins.map(async ({ business, as }) => {
+            const { status, body } = await ask(route, business, { as, ...(origin && { origin }) });
+            return { status, message: body.message, read_only: body.data?.read_only };
+          }),
+        );
+        expect(bySession).toEqual(byKey);
+      }
+    });
+
+    test('says whether it can only read, and sees the same businesses', async () => {
+      const business = await newBusiness();
+      const sibling = await newBusiness({ user_id: business.user_id });
+      const { key } = await newKey(business, { ...scope, ...(narrow ? { business_id: business.id } : {}) });
+      const { body } = await start(key);
+      expect(body.data.read_only).toBe(scope.read_only === 1);
+      const list = async (as: string) => (await call('GET', '/api/v1/business', { as })).body.data;
+      const listed = await list(body.data.session_key);
+      expect(listed).toEqual(await list(key));
+      expect(listed.businesses).toHaveLength(narrow ? 1 : 2);
+      expect((await call('GET', sibling.access, { as: body.data.session_key })).status).toBe(narrow ? 401 : 200);
+    });
+  });
+
+  test.each(ROUTES)('that ended is 401: to $name', async (route) => {
+    const business = await newBusiness({ sites: [SHOP] });
+    const session = await sessionOf(business.key);
+    await end(session);
+    const before = await everything();
+    const answer = await ask(route, business, { as: session });
+    expect(answerOf(answer)).toEqual(UNAUTHENTICATED);
+    expect(answer.headers.get('Error-Code')).toBe('unauthenticated');
+    expect(answer.lines).toMatchObject([{ reason: 'ended_session' }]);
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  });
+
+  test('costs its owner what the key costs, however many sessions there are', async () => {
+    const business = await newBusiness({ sites: [SHOP] });
+    for (let index = 0; index < 30; index++) await sessionOf(business.key);
+    const session = await sessionOf(business.key);
+    const costOf = async (route: AnyRoute, as: string) => {
+      const { status, cost } = await ask(route, business, { as });
+      return { name: route.name, status, ...cost, ms: 0 };
+    };
+    for (const route of ROUTES.filter(({ method, keyRefusal }) => method === 'GET' && keyRefusal === null)) {
+      expect(await costOf(route, session)).toEqual({ ...(await costOf(route, business.key)), status: 200 });
+    }
+  });
+
+  test('writes no day of last use on the day that it began', async () => {
+    const business = await newBusiness();
+    const session = await sessionOf(business.key);
+    const before = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
+    await call('GET', business.usage, { as: session });
+    expect(await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id))).toEqual(before);
+  });
+
+  test('makes changes in the name of its key', async () => {
+    const business = await newBusiness();
+    const { key, actor } = await newKey(business);
+    const session = await sessionOf(key);
+    await call('POST', business.access, { as: session, body: { sites: [SHOP] } });
+    await call('POST', `/api/v1/business/${business.id}/token`, { as: session });
+    const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: session });
+    const made = body.data.changes.map(({ actor, action }: { actor: string; action: string }) => ({ actor, action }));
+    expect(made).toEqual([
+      { actor, action: 'rotate_token' },
+      { actor, action: 'add_sites' },
+    ]);
+  });
+
+  test('is no change when it starts and ends, of nobody', async () => {
+    const business = await newBusiness();
+    const stored = () => business.db.$count(changes);
+    const before = await stored();
+    await end(await sessionOf(business.key));
+    await end((await redeem(await newCode(business))).body.data.session_key);
+    expect(await stored()).toBe(before);
+  });
+
+  test('is never among the keys, and its id is that of no key', async () => {
+    const business = await newBusiness();
+    const session = await sessionOf(business.key);
+    const id = await keyId(business);
+    const keys = await listKeys(business.db, business.user_id, NOW);
+    expect(keys).toEqual([expect.objectContaining({ id, last_four: business.key.slice(-4) })]);
+    expect(Object.keys(keys[0] ?? {})).not.toContain('ends_at');
+    const [row] = await business.db.select().from(apiKeys).where(eq(apiKeys.session_of, id));
+    expect(await revokeKey(business.db, row?.id ?? 0, NOW)).toBeNull();
+    expect(await statusOf(session, NOW)).toBe(200);
+  });
+});
+
+describe('a session ends', () => {
+  test('when its key asks for it, at once, and its API key works on', async () => {
+    const business = await newBusiness();
+    const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
+    const { cost, ...answer } = await end(session);
+    expect(answerOf(answer as Answer)).toEqual({ status: 200, body: { status: true, data: { ended: true } } });
+    expect(cost.round_trips).toBe(1);
+    expect(answer.lines).toMatchObject([{ operation: 'end_session', status: 200 }]);
+    expect(answerOf(await end(session))).toEqual(UNAUTHENTICATED);
+    const statuses = [session, other, business.key].map((as) => statusOf(as, NOW));
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
+  });
+
+  test('by no other credential', async () => {
+    const business = await newBusiness({ sites: [SHOP] });
+    const [reading, recording] = [await newKey(business, { read_only: 1 }), await newKey(business, { record_only: 1 })];
+    await sessionOf(business.key);
+    const before = await everything();
+    for (const as of [business.key, reading.key, recording.key, business.token, OPERATOR.full, OPERATOR.record]) {
+      const answer = await end(as);
+      expect(answerOf(answer)).toEqual(refused('Only a session key can end sessions.'));
+      expect(answer.headers.get('Error-Code')).toBe('session_only');
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('that can only read, too', async () => {
+    const business = await newBusiness();
+    const session = await sessionOf((await newKey(business, { read_only: 1 })).key);
+    expect((await end(session)).status).toBe(200);
+    expect(await statusOf(session, NOW)).toBe(401);
+  });
+
+  test('when its key is revoked, even if the clock of the command is ahead; those of other keys do not', async () => {
+    for (const ahead of [0, HOUR_MS]) {
+      const business = await newBusiness();
+      const other = await newKey(business);
+      const sessions = [await sessionOf(business.key), await sessionOf(business.key)];
+      const linked = (await redeem(await newCode(business))).body.data.session_key;
+      const ofOther = await sessionOf(other.key);
+      await revokeKey(business.db, await keyId(business), later(ahead));
+      for (const session of sessions) expect(await statusOf(session, NOW)).toBe(401);
+      expect([await statusOf(ofOther, NOW), await statusOf(linked, NOW)]).toEqual([200, 200]);
+      await revokeKey(business.db, await keyId(business), later(ahead + SECOND_MS));
+      await revokeKey(business.db, other.id, later(ahead));
+      expect([await statusOf(ofOther, NOW), await statusOf(linked, NOW)]).toEqual([401, 200]);
+    }
+  });
+
+  test('by the statement that goes into the batch of a revocation, if the key is revoked', async () => {
+    const business = await newBusiness();
+    const session = await sessionOf(business.key);
+    const id = await keyId(business);
+    await endSessionsOf(business.db, id, timestampOf(NOW));
+    expect(await statusOf(session, NOW)).toBe(200);
+    await business.db
+      .update(apiKeys)
+      .set({ revoked_at: timestampOf(NOW) })
+      .where(eq(apiKeys.id, id));
+    expect(await statusOf(session, NOW)).toBe(200);
+    await endSessionsOf(business.db, id, timestampOf(NOW));
+    expect(await statusOf(session, NOW)).toBe(401);
+  });
+
+  test('when a twenty-first begins: the oldest, whichever key or link it came from', async () => {
+    const business = await newBusiness();
+    const other = await newKey(business, { read_only: 1 });
+    const stranger = await newBusiness();
+    const foreign = await sessionOf(stranger.key);
+    const sessions = [(await redeem(await newCode(business, { minutes: 1440 }))).body.data.session_key];
+    for (let index = 1; index < 20; index++) sessions.push(await sessionOf(index % 2 ? business.key : other.key));
+    expect(await running(business)).toBe(20);
+    const first = sessions[0] ?? '';
+    expect(await statusOf(first, NOW)).toBe(200);
+    sessions.push(await sessionOf(other.key));
+    expect([await running(business), await statusOf(first, NOW)]).toEqual([20, 401]);
+    sessions.push((await redeem(await newCode(business))).body.data.session_key);
+    const statuses = await Promise.all(sessions.map((as) => statusOf(as, NOW)));
+    expect(statuses).toEqual([401, 401, ...Array(20).fill(200)]);
+    expect(await statusOf(foreign, NOW)).toBe(200);
+  });
+
+  test('of those that have ended, none counts', async () => {
+    const business = await newBusiness();
+    const sessions = [];
+    for (let index = 0; index < 20; index++) sessions.push(await sessionOf(business.key));
+    await end(sessions[5] ?? '');
+    await sessionOf(business.key);
+    expect(await statusOf(sessions[0] ?? '', NOW)).toBe(200);
+    expect(await running(business)).toBe(20);
+  });
+
+  test('and of 25 that begin at once, 20 run', async () => {
+    const business = await newBusiness();
+    const sessions = await Promise.all(Array.from({ length: 25 }, () => sessionOf(business.key)));
+    expect(new Set(sessions).size).toBe(25);
+    const statuses = await Promise.all(sessions.map((as) => statusOf(as, NOW)));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+    expect(await running(business)).toBe(20);
+  });
+
+  test('when its business is deleted, and so does a code for it', async () => {
+    const business = await newBusiness();
+    const narrow = await newKey(business, { business_id: business.id });
+    const session = await sessionOf(narrow.key);
+    const code = await newCode(business, { business_id: business.id });
+    await deleteBusiness(asking(business.home, 'delete_business', NOW, business.id), business.name);
+    expect(answerOf(await redeem(code))).toEqual(UNAUTHENTICATED);
+    expect(await statusOf(session, NOW)).toBe(401);
+    expect(await business.db.$count(codes, eq(codes.business_id, business.id))).toBe(0);
+  });
+});
+
+describe('the code of a console link starts a session', () => {
+  test('without a credential, for as long as the link says, to the second', async () => {
+    for (const _ of homes) {
+      const business = await newBusiness();
+      const code = await newCode(business, { minutes: 60 });
+      expect(code).toMatch(/^[0-9A-Za-z]{34}$/);
+      const at = new Date('2026-03-15T12:01:02.345Z');
+      const { status, body, headers, cost, lines } = await redeem(code, { at });
+      const { session_key } = body.data;
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: {
+          status: true,
+          data: { session_key, expires_at: '2026-03-15T13:01:02.345000Z', read_only: false },
+        },
+      });
+      expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
+      expect(headers.get('Cache-Control')).toBe('no-store');
+      expect(cost.round_trips).toBe(1);
+      expect(lines).toEqual([
+        {
+          ...{ operation: 'start_session', status: 200, refusal: null, business_id: null, credential: null, ms: 0 },
+          ...{ database: business.home.binding, d1: { ...cost, ms: expect.any(Number) } },
+          request_id: headers.get('X-Request-Id'),
+        },
+      ]);
+      expect(await statusOf(session_key, new Date('2026-03-15T13:01:02.344Z'))).toBe(200);
+      expect(await statusOf(session_key, new Date('2026-03-15T13:01:02.345Z'))).toBe(401);
+    }
+  });
+
+  test.each([1, 60, 1440])('of %i minutes', async (minutes) => {
+    const business = await newBusiness();
+    const { body } = await redeem(await newCode(business, { minutes }));
+    expect(body.data.expires_at).toBe(timestampOf(later(minutes * MINUTE_MS)));
+  });
+
+  test('of all businesses of the user or of one, with all rights or to read only', async () => {
+    for (const [narrow, read_only] of [
+      [false, 0],
+      [true, 0],
+      [false, 1],
+      [true, 1],
+    ] as const) {
+      const business = await newBusiness();
+      const sibling = await newBusiness({ user_id: business.user_id });
+      const code = await newCode(business, { read_only, ...(narrow ? { business_id: business.id } : {}) });
+      const { session_key: as, read_only: shown } = (await redeem(code)).body.data;
+      expect(shown).toBe(read_only === 1);
+      const body = { sites: [SHOP] };
+      const statuses = [business, sibling].map(async ({ access }) => (await call('POST', access, { as, body })).status);
+      expect(await Promise.all(statuses)).toEqual([read_only ? 403 : 200, narrow ? 401 : read_only ? 403 : 200]);
+      expect(answerOf(await start(as))).toEqual(refused('A session key cannot start sessions. Use an API key.'));
+      expect((await end(as)).status).toBe(200);
+    }
+  });
+
+  test('whose changes are those of a console link', async () => {
+    const business = await newBusiness();
+    const as = (await redeem(await newCode(business))).body.data.session_key;
+    await call('POST', business.access, { as, body: { sites: [SHOP] } });
+    const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as });
+    expect(body.data.changes).toMatchObject([{ actor: `console link (…${as.slice(-4)})`, action: 'add_sites' }]);
+  });
+
+  test('once', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    expect((await redeem(code)).status).toBe(200);
+    const before = await everything();
+    const again = await redeem(code);
+    expect(answerOf(again)).toEqual(UNAUTHENTICATED);
+    expect(again.lines).toMatchObject([
+      { operation: 'start_session', refusal: 'unauthenticated', reason: 'unknown_code' },
+    ]);
+    expect(await everything()).toBe(before);
+    expect(await running(business)).toBe(1);
+  });
+
+  test('once, of twenty requests at the same time', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const statuses = (await Promise.all(Array.from({ length: 20 }, () => redeem(code)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, ...Array(19).fill(401)]);
+    expect(await running(business)).toBe(1);
+  });
+
+  test('within two minutes', async () => {
+    const business = await newBusiness();
+    const [used, late] = [await newCode(business), await newCode(business)];
+    expect((await redeem(used, { at: later(2 * MINUTE_MS - 1) })).status).toBe(200);
+    const before = await everything();
+    expect(answerOf(await redeem(late, { at: later(2 * MINUTE_MS) }))).toEqual(UNAUTHENTICATED);
+    expect(await everything()).toBe(before);
+  });
+
+  test('by which a body that is held back gains no time', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const clock = { now: later(2 * MINUTE_MS - 1) };
+    const { fetch } = createApp(() => clock.now, { log() {}, error() {} });
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const init = { method: 'POST', body: readable, duplex: 'half' } as RequestInit;
+    const answer = fetch(new Request(BASE + PATH, init), env, createExecutionContext());
+    clock.now = later(2 * MINUTE_MS);
+    const writer = writable.getWriter();
+    await writer.write(new TextEncoder().encode(JSON.stringify({ code })));
+    await writer.close();
+    expect((await answer).status).toBe(401);
+  });
+
+  test('and is in no log, and in no answer', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const [first, second] = [await redeem(code), await redeem(code)];
+    const said = JSON.stringify([first, second].map(({ text, lines, headers }) => [text, lines, [...headers]]));
+    expect(said).not.toContain(code);
+    expect(said).not.toContain(code.slice(-6));
+    const { app, errors } = newApp();
+    const lost = databases((d1) => {
+      const batch = async () => Promise.reject(new Error('D1_ERROR: no such table: codes'));
+      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
+    });
+    const init = { method: 'POST', body: JSON.stringify({ code }) };
+    expect((await app.fetch(new Request(BASE + PATH, init), lost)).status).toBe(500);
+    expect(JSON.stringify(errors)).not.toContain(code.slice(-6));
+  });
+});
+
+describe('whoever has no credential and no code that works', () => {
+  const CODE = 'x'.repeat(34);
+  const wrong: [string, unknown][] = [
+    ['no body', ''],
+    ['an empty object', {}],
+    ['a list', [CODE]],
+    ['a text', `"${CODE}"`],
+    ['no JSON', '{'],
+    ['a code alone', CODE],
+    ['a form', `code=${CODE}`],
+    ['another member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
+    ['a member twice', `{"code":"0${CODE.slice(1)}","code":"0${CODE.slice(1)}"}`],
+    ['a code that is no text', { code: 17 }],
+    ['no code', { code: null }],
+    ['a code that is too short', { code: CODE.slice(1) }],
+    ['a code that is too long', { code: `${CODE}x` }],
+    ['a code outside its alphabet', { code: `0${CODE.slice(2)}-` }],
+    ['an API key', { code: `bua_sk_0${CODE.slice(1)}` }],
+    ['much', { code: `0${CODE.slice(1)}`, more: 'x'.repeat(100_000) }],
+    ['much space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
+    ['a code of a database that is not bound', { code: `z${CODE.slice(1)}` }],
+  ];
+
+  test.each(wrong)('is 401 with %s, without a database, and learns nothing', async (_, body) => {
+    const digest = vi.spyOn(crypto.subtle, 'digest');
+    const answer = await call('POST', PATH, { body });
+    const digests = digest.mock.calls.length;
+    digest.mockRestore();
+    expect(answerOf(answer)).toEqual(UNAUTHENTICATED);
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
+    expect(answer.headers.get('Error-Code')).toBe('unauthenticated');
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(answer.cost.round_trips).toBe(0);
+    expect(digests).toBe(0);
+    expect(answer.lines).toMatchObject([{ database: null, credential: null, refusal: 'unauthenticated' }]);
+  });
+
+  test('is told the same of a code that is unknown, spent or expired, which costs the same rows and work', async () => {
+    const business = await newBusiness();
+    const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: timestampOf(NOW) })];
+    await redeem(spent);
+    const unknown = ALPHABET[business.home.number] + CODE.slice(1);
+    const before = await everything();
+    const seen = new Set<string>();
+    for (const code of [unknown, spent, expired]) {
+      const digest = vi.spyOn(crypto.subtle, 'digest');
+      const answer = await redeem(code);
+      const digests = digest.mock.calls.length;
+      digest.mockRestore();
+      const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id');
+      seen.add(JSON.stringify({ status: answer.status, text: answer.text, headers, digests }));
+      expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+      expect(answer.cost.rows_read).toBeLessThanOrEqual(12);
+      expect(answer.lines).toMatchObject([{ reason: 'unknown_code', database: business.home.binding }]);
+    }
+    expect([...seen]).toEqual([expect.stringContaining('Unauthenticated.')]);
+    expect(await everything()).toBe(before);
+  });
+
+  test('gets no session by a code in a query string, and one with a parameter is not spent', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const before = await everything();
+    for (const query of [`?code=${code}`, '?_=1', '?a']) {
+      expect(answerOf(await call('POST', PATH + query))).toEqual(UNAUTHENTICATED);
+      expect(answerOf(await call('POST', PATH + query, { body: { code } }))).toEqual(UNAUTHENTICATED);
+    }
+    expect(await everything()).toBe(before);
+    expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
+  });
+
+  test('is counted by address, before anything else but the body', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const keys: string[] = [];
+    const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 1 });
+    const send = async (body: string) => {
+      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
+      const request = new Request(BASE + PATH, { method: 'POST', headers, body });
+      const answer = await newApp().app.fetch(request, { ...databases(), ADDRESS_LIMIT: { limit } as RateLimit });
+      return { status: answer.status, body: await answer.json(), code: answer.headers.get('Error-Code') };
+    };
+    expect((await send('x'.repeat(2 ** 20 + 1))).status).toBe(413);
+    expect((await send('{}')).status).toBe(401);
+    const body = { message: 'Too Many Attempts.' };
+    expect(await send(JSON.stringify({ code }))).toEqual({ status: 429, body, code: 'rate_limited' });
+    expect(keys).toEqual(['192.0.2.1', '192.0.2.1']);
+    expect((await redeem(code)).status).toBe(200);
+  });
+});
+
+test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session is started and ended, and not read', async (method) => {
+  const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
+  expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
+    ...{ status: 405, body: { message: 'Method Not Allowed' } },
+    allow: 'POST, DELETE',
+  });
+});
+
+describe('when the database fails, a code', () => {
+  const failing = (message: string, when: 'before' | 'after') =>
+    databases((d1) => {
+      const batch = async (statements: D1PreparedStatement[]) => {
+        if (when === 'after') await d1.batch(statements);
+        throw new Error(message);
+      };
+      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
+    });
+  async function send(code: string, bindings: ReturnType<typeof databases>) {
+    const init = { method: 'POST', body: JSON.stringify({ code }) };
+    const answer = await newApp().app.fetch(new Request(BASE + PATH, init), bindings);
+    return { status: answer.status, body: await answer.json() };
+  }
+  const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
+  const broken = { status: 500, body: { message: 'Server Error' } };
+
+  test('is 503 where nothing ran, 500 where it may have', async () => {
+    const code = await newCode(await newBusiness());
+    const lost = 'D1_ERROR: Network connection lost.';
+    expect(await send(code, failing('D1_ERROR: D1 DB is overloaded.', 'before'))).toEqual(unavailable);
+    expect(await send(code, failing(lost, 'before'))).toEqual(broken);
+    expect(await send(code, failing('D1_ERROR: no such table: codes', 'before'))).toEqual(broken);
+    expect((await redeem(code)).status).toBe(200);
+  });
+
+  test('starts its session whole or not at all', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const before = await everything();
+    const halfway = databases((d1) => {
+      const fault = d1.prepare('insert into daily_usage values (1, 2, -1)');
+      const batch = (statements: D1PreparedStatement[]) => d1.batch([...statements, fault]);
+      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
+    });
+    expect(await send(code, halfway)).toEqual(broken);
+    expect(await everything()).toBe(before);
+  });
+
+  test('waits ten seconds and no longer, and is not spent by a batch that begins later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
+    try {
+      const code = await newCode(await newBusiness());
+      const before = await everything();
+      let answer: object | null = null;
+      const hanging = databases((d1) => {
+        return {
+          prepare: (sql: string) => d1.prepare(sql),
+          batch: () => new Promise(() => {}),
+        } as unknown as D1Database;
+      });
+      const sent = send(code, hanging).then((answered) => {
+        answer = answered;
+      });
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(answer).toBeNull();
+      await vi.advanceTimersByTimeAsync(10_000);
+      await sent;
+      expect(answer).toEqual(broken);
+      vi.setSystemTime(Date.now() - 60_000); // the clock of the database goes on
+      expect(await send(code, databases())).toEqual(unavailable);
+      expect(await everything()).toBe(before);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('the cost', () => {
+  /** What a statement that is sent for a request finds by index. */
+  async function plansOf(business: Business, init: RequestInit) {
+    const { d1 } = business.home;
+    const sent: { sql: string; values: unknown[] }[] = [];
+    const recording = databases(() => {
+      const prepare = (sql: string) => ({
+        bind(...values: unknown[]) {
+          sent.push({ sql, values });
+          return d1.prepare(sql).bind(...values);
+        },
+      });
+      return { prepare, batch: (bound: D1PreparedStatement[]) => d1.batch(bound) } as unknown as D1Database;
+    });
+    expect((await newApp().app.fetch(new Request(BASE + PATH, init), recording)).status).toBe(200);
+    const plans = sent.map(({ sql, values }) =>
+      d1
+        .prepare(`explain query plan ${sql}`)
+        .bind(...values)
+        .all<{ detail: string }>(),
+    );
+    return (await Promise.all(plans)).flatMap(({ results }) => results.map(({ detail }) => detail));
+  }
+  const scansIn = (details: string[]) =>
+    details.filter(
+      (detail) => detail.startsWith('SCAN') && !/^SCAN (permission|\(subquery.*\)|CONSTANT ROW)/.test(detail),
+    );
+
+  test('of a session is one round trip, at most 60 rows read and 11 written, however many there were', async () => {
+    const business = await newBusiness();
+    const stamp = timestampOf(NOW);
+    const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+      select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;
+    await business.home.d1.prepare(many).bind(business.user_id, stamp).run();
+    for (let index = 0; index < 25; index++) {
+      for (const { status, cost } of [await start(business.key), await redeem(await newCode(business))]) {
+        expect(status).toBe(200);
+        expect(cost.round_trips).toBe(1);
+        expect(cost.rows_read).toBeLessThanOrEqual(60);
+        expect(cost.rows_written).toBeLessThanOrEqual(11);
+      }
+    }
+    const ended = await end(await sessionOf(business.key));
+    expect(ended.cost).toMatchObject({ round_trips: 1 });
+    expect(ended.cost.rows_read).toBeLessThanOrEqual(6);
+    expect(ended.cost.rows_written).toBeLessThanOrEqual(3);
+  });
+
+  test('is of searches by index only', async () => {
+    const business = await newBusiness();
+    const Authorization = `Bearer ${business.key}`;
+    const session = await sessionOf(business.key);
+    const details = [
+      ...(await plansOf(business, { method: 'POST', headers: { Authorization } })),
+      ...(await plansOf(business, { method: 'POST', body: JSON.stringify({ code: await newCode(business) }) })),
+      ...(await plansOf(business, { method: 'DELETE', headers: { Authorization: `Bearer ${session}` } })),
+    ];
+    expect(scansIn(details)).toEqual([]);
+    expect(details).toContainEqual(expect.stringContaining('api_keys_user_id_ends_at (user_id=? AND ends_at>?)'));
+  });
+});
