@@ -6,9 +6,9 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purgeAll } from '../src/db/purge.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
-import { changes, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
+import { apiKeys, changes, codes, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
-import { call, counted, env, homes, NOW, newBusiness, TODAY } from './support.ts';
+import { call, counted, env, homes, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -76,6 +76,57 @@ test('a former token is forgotten once it has expired', async () => {
   expect(await former()).toBe(1);
   await run(1, 12 * 60);
   expect(await former()).toBe(0);
+});
+
+test('a session is forgotten 7 days after its end, and no API key is', async () => {
+  const business = await newBusiness();
+  const ends_at = '2026-03-15T12:03:00.000000Z';
+  const session = await newKey(business, { ends_at });
+  const running = await newKey(business, { ends_at: '2026-03-15T12:03:00.001000Z' });
+  const stored = async () => {
+    const rows = business.db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
+    return (await rows).map(({ id }) => id);
+  };
+  const [key, ...sessions] = await stored();
+  expect(sessions).toEqual([session.id, running.id]);
+  // In each sixth minute: 12:03 is one of them.
+  await run(7, 12 * 60 - 3);
+  await run(7, 12 * 60 + 2);
+  expect(await stored()).toEqual([key, ...sessions]);
+  await run(7, 12 * 60 + 3);
+  expect(await stored()).toEqual([key, running.id]);
+  await run(7, 12 * 60 + 9);
+  expect(await stored()).toEqual([key]);
+});
+
+test('of 9,000 sessions, 4,000 are forgotten in six minutes', async () => {
+  const business = await newBusiness();
+  const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
+    select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;
+  await business.home.d1.prepare(many).bind(business.user_id, '2026-03-01T00:00:00.000000Z').run();
+  const left: number[] = [];
+  for (const minute of [3, 9, 15]) {
+    await run(0, minute);
+    left.push((await business.db.$count(apiKeys, eq(apiKeys.user_id, business.user_id))) - 1);
+  }
+  expect(left).toEqual([5000, 1000, 0]);
+});
+
+test('the code of a console link is forgotten once it has expired', async () => {
+  const { db, user_id } = await newBusiness();
+  const code = { user_id, read_only: 0, minutes: 60 };
+  await db.insert(codes).values([
+    { ...code, hash: 'a'.repeat(64), expires_at: '2026-03-15T00:05:00.000000Z' },
+    { ...code, hash: 'b'.repeat(64), expires_at: '2026-03-15T00:05:00.001000Z' },
+  ]);
+  const stored = async () => (await db.select().from(codes)).map(({ hash }) => hash[0]);
+  await run(0, 4);
+  expect(await stored()).toEqual(['a', 'b']);
+  await run(0, 5);
+  expect(await stored()).toEqual(['b']);
+  await run(0, 11);
+  expect(await stored()).toEqual([]);
 });
 
 test('of the refused origins, those not seen for 90 days are forgotten within a day, whatever the ids of the businesses', async () => {
@@ -194,7 +245,7 @@ async function asked() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 40000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+    where i < 70000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {
@@ -206,7 +257,7 @@ async function asked() {
     }),
   };
   const counts: number[] = [];
-  for (const minute of [0, 1, 2]) {
+  for (const minute of [0, 1, 2, 3, 5]) {
     const before = statements.length;
     await run(400, minute, { [binding]: recording as unknown as D1Database });
     counts.push(statements.length - before);
@@ -216,7 +267,7 @@ async function asked() {
 
 test('a run takes at most five statements for a database, and finds what is due by index', async () => {
   const { d1, statements, counts } = await asked();
-  expect(counts).toEqual([5, 5, 5]);
+  expect(counts).toEqual([5, 5, 5, 5, 5]);
   const plans = statements.map(async ({ sql, values }) => {
     const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
@@ -228,6 +279,8 @@ test('a run takes at most five statements for a database, and finds what is due 
     'SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)',
     'SEARCH former_tokens USING INDEX former_tokens_expires_at (expires_at<?)',
     'SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)',
+    'SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)',
+    'SEARCH codes USING INDEX codes_expires_at (expires_at<?)',
     'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
   ])
     expect(details).toContain(index);

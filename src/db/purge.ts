@@ -1,21 +1,23 @@
-// Deletes what is no longer needed: ids in the ledger, former tokens, refused origins, changes, and what is left of deleted businesses.
-// It runs on a schedule, never during a request.
+// Deletes what is no longer needed: ids in the ledger, former tokens, sessions, codes, refused origins, changes, and what is left of
+// deleted businesses. It runs on a schedule, never during a request.
 import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
-import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
 import { changesKeptFrom } from './changes.ts';
 import { inTime } from './in-time.ts';
 import { stackOf } from './outage.ts';
 import { originsKeptFrom } from './refused-origins.ts';
-import { changes, type Database, deletions, formerTokens, ledger, refusedOrigins } from './schema.ts';
+import { apiKeys, changes, codes, type Database, deletions, formerTokens, ledger, refusedOrigins } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
 /** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
 export const ID_STATEMENTS = 3;
 const CHANGES_PER_STATEMENT = 4000;
+const SESSIONS_PER_STATEMENT = 4000;
+const KEEP_SESSIONS_DAYS = 7;
 /** How many days after its last day a change is still looked for by each run. */
 const CHANGES_OVERDUE_DAYS = 30;
 /** For each database. The next run begins a minute after this one. */
@@ -47,12 +49,12 @@ export async function purgeAll(
 
 /**
  * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
- * of some businesses, and, in turns, former tokens, changes, or the note that a deletion goes on. At most five statements, so ten
+ * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, or codes. At most five statements, so ten
  * databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-  const turns = [purgeFormerTokens, purgeChanges, endDeletions];
+  const turns = [purgeFormerTokens, purgeChanges, endDeletions, purgeSessions, purgeChanges, purgeCodes];
   await turns[minute % turns.length]?.(db, now, minute);
   await purgeRefusedOrigins(db, now, minute);
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
@@ -90,6 +92,15 @@ const deleted = (db: Database) => db.select({ business_id: deletions.business_id
 
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
+
+/** Meanwhile, the log says of a session that it ended, and not that it is unknown. */
+async function purgeSessions(db: Database, now: Date): Promise<void> {
+  const keptFrom = timestampOf(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
+  const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
+  await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(SESSIONS_PER_STATEMENT)));
+}
+
+const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, timestampOf(now)));
 
 /** The last change of a business or user stays, so that ids never start again. The first run of a day looks at all that stayed. */
 async function purgeChanges(db: Database, now: Date, minute = 0): Promise<void> {
