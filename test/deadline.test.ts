@@ -104,7 +104,8 @@ test.each(ROUTES.filter(({ writes }) => writes))(
   'a step that may have met the deadline on the way is no success: to $name, where the clock of the database is ahead',
   async (route) => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const isRepeatable = !NOT_REPEATABLE.includes(route.name);
+    // Of a console link, the first batch has no step: it only reads the home.
+    const isRepeatable = ![...NOT_REPEATABLE, 'create a console link'].includes(route.name);
     const [ahead, took] = [9000, 1001];
     vi.setSystemTime(Date.now() - ahead);
     const slow = through(async (batch) => {

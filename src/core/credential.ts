@@ -59,6 +59,9 @@ const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 export const databaseOfCode = (text: string): number | null =>
   CODE.test(text) ? ALPHABET.indexOf(text.charAt(0)) : null;
 
+/** A new code with 196 random bits, for database `number`. */
+export const newCode = (number: number): string => ALPHABET[number] + randomText(RANDOM_LENGTH);
+
 /** A new operator key, with 256 random bits. */
 export const newOperatorKey = (): string => `bua_op_${randomText(OPERATOR_LENGTH)}`;
 

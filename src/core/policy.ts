@@ -73,6 +73,7 @@ export const POLICY = {
   list_keys: { ...OPERATE, resource: 'businesses', does: 'list API keys', writes: false },
   create_key: { ...OPERATE, resource: 'businesses', does: 'create API keys', repeatable: false },
   revoke_key: { ...OPERATE, resource: 'businesses', does: 'revoke API keys' },
+  create_console_link: { ...OPERATE, resource: 'businesses', does: 'create console links', repeatable: false },
   read_user_changes: { ...OPERATE, resource: 'businesses', does: 'read the changes of users', writes: false },
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },

@@ -4,3 +4,9 @@
 export const SESSION_HOURS = 12;
 /** How many sessions of a user run at once. With one more, the oldest ends. */
 export const MAX_SESSIONS = 20;
+
+/** How long the code of a console link works. */
+export const CODE_MINUTES = 2;
+/** How long the session of a console link lasts, unless the link says otherwise, and at most. */
+export const LINK_MINUTES = 60;
+export const MAX_LINK_MINUTES = 1440;

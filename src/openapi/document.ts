@@ -9,6 +9,7 @@ import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import {
   businessUpdateBody,
   codeBody,
+  consoleLinkBody,
   newBusinessBody,
   newKeyBody,
   rangeQuery,
@@ -99,6 +100,7 @@ const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
 const rotation = schemas.component('Rotation', 'How long the old token works on.', rotationBody);
 const newBusiness = schemas.component('NewBusiness', 'A business to create.', newBusinessBody);
 const businessUpdate = schemas.component('BusinessUpdate', 'The fields to change.', businessUpdateBody);
+const link = schemas.component('ConsoleLinkToCreate', 'The console link to create.', consoleLinkBody);
 const newKey = schemas.component('KeyToCreate', 'The API key to create.', newKeyBody);
 const sites = schemas.component('Sites', 'The domains to register.', sitesBody);
 const code = schemas.component('Code', 'The code of a console link, which works once.', codeBody);
@@ -353,6 +355,26 @@ const paths: ZodOpenApiPathsObject = {
         key: { key: { ...apiKey, revoked_at: times.updated_at } },
       }),
       refusals: { ...service.NO_BODY, ...service.UNKNOWN_KEY, ...service.BROKEN_BODY },
+    }),
+  },
+  '/api/v1/user/{user_id}/console-link': {
+    parameters: [userId],
+    post: guarded(['create_console_link'], {
+      operationId: 'createConsoleLink',
+      summary: 'Create a console link',
+      description:
+        'A link that opens the console for a user, once and within two minutes. Whoever opens it first has the session.',
+      requestBody: {
+        description: 'Empty for a session with all rights, of 60 minutes, or what it may do and how long it lasts.',
+        content: json(link, { read: { role: 'read', minutes: 15 } }),
+      },
+      success: ok('The link, this one time.', schemas.consoleLink, {
+        read: {
+          url: 'https://service.example/owner#code=0123456789ABCDEFGHIJKLMNOPQRSTUVWX',
+          expires_at: '2026-03-03T12:02:00.000000Z',
+        },
+      }),
+      refusals: { ...service.UNKNOWN_USER, ...service.INVALID_LINK, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/user/{user_id}/changes': {

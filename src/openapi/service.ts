@@ -5,6 +5,7 @@ import * as errors from '../http/errors.ts';
 import {
   businessUpdateBody,
   changesQuery,
+  consoleLinkBody,
   deletionQuery,
   FIRST_RULE,
   LAST_RULE,
@@ -104,6 +105,10 @@ export const UNKNOWN_USER = { unknown_entry: errors.unknownEntry('User id') };
 export const UNKNOWN_KEY = { unknown_entry: errors.unknownEntry('Key id') };
 export const INVALID_KEY = {
   invalid_role: mismatch(newKeyBody, { role: 'owner' }),
+  invalid_business: invalid('business_id', 'must be a business of user 7'),
+};
+export const INVALID_LINK = {
+  invalid_minutes: mismatch(consoleLinkBody, { minutes: 0 }),
   invalid_business: invalid('business_id', 'must be a business of user 7'),
 };
 export const NOT_LIFTED = { ...NO_BODY, unknown_parameter: invalid('access_id', NO_PARAMETERS) };

@@ -1,8 +1,9 @@
-// /api/v1/user: what the operator does for one user: API keys, and who changed what about them.
+// /api/v1/user: what the operator does for one user: API keys, console links, and who changed what about them.
 import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
 import { dayOf } from '../core/time.ts';
 import { changesOfUserBefore } from '../db/changes.ts';
+import { createConsoleLink } from '../db/console-links.ts';
 import { knownHome } from '../db/homes.ts';
 import { createKey, keysOf, revokeKey } from '../db/keys.ts';
 import { readVerdict } from '../db/permission.ts';
@@ -13,8 +14,8 @@ import { invalidField } from '../http/input.ts';
 import { pageOfChanges, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { changesQuery, EXPIRY_RULE, newKeyBody } from '../wire/requests.ts';
-import type { Changes, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
+import { changesQuery, consoleLinkBody, EXPIRY_RULE, newKeyBody } from '../wire/requests.ts';
+import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
 async function userOf(c: ContextOf<Guarded>): Promise<number> {
@@ -48,6 +49,13 @@ export const user = newRoutes()
     const key = await revokeKey(ask, idOf(c.req.param('key_id')) ?? 0, user_id);
     if (key === null) throw unknownEntry('Key id');
     return success<RevokedKey>(c, { key });
+  })
+  .post('/:user_id/console-link', guard('create_console_link', { body: z.optional(consoleLinkBody) }), async (c) => {
+    const user_id = await userOf(c);
+    const { now, ownOrigin } = c.get('call');
+    const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
+    if (link === null) throw unknownEntry('User id');
+    return success<ConsoleLink>(c, { url: `${ownOrigin}/owner#code=${link.code}`, expires_at: link.expires_at });
   })
   .get('/:user_id/changes', guard('read_user_changes', { query: changesQuery }), async (c) => {
     const { user_id, ask } = await askForUser(c);

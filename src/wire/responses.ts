@@ -199,6 +199,12 @@ export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });
 export type EndedSession = z.infer<typeof endedSession>;
 
+export const consoleLink = object('ConsoleLink', 'A link that opens the console once.', {
+  url: text('The address to send the owner to. Whoever opens it first has the session.'),
+  expires_at: time('the link stops working'),
+});
+export type ConsoleLink = z.infer<typeof consoleLink>;
+
 export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
 export type Health = z.infer<typeof health>;
 

@@ -58,6 +58,7 @@ const VARIES: Record<string, unknown> = {
   actor: expect.stringMatching(/^key \d+ \(…[0-9A-Za-z]{4}\)$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
   api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
+  url: expect.stringMatching(/^http:\/\/localhost:\d+\/owner#code=0[0-9A-Za-z]{33}$/),
   session_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   operator_key: expect.stringMatching(/^bua_op_[0-9A-Za-z]{43}$/),
   secret: expect.stringMatching(/^record:[0-9a-f]{64}$/),

@@ -165,6 +165,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', access, as(recorder.api_key)),
     call('GET', usage(), { ...as($.OPERATOR_KEY), Origin: EVIL }),
     call('GET', '/usage', key),
+    call('POST', '/user/1/console-link', key),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),

@@ -1,0 +1,134 @@
+// Console links of the operator (docs/api.md, "Console links"): whom they are for, and what their sessions may do.
+import { eq, isNotNull } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { ALPHABET, hashOf } from '../src/core/credential.ts';
+import { apiKeys, codes } from '../src/db/schema.ts';
+import { BASE, type CallOptions, call, env, everything, homes, newBusiness, newKey, OPERATOR } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+const pathOf = (user_id: number | string) => `/api/v1/user/${user_id}/console-link`;
+const create = ({ user_id }: { user_id: number | string }, body?: unknown, options: CallOptions = {}) =>
+  call('POST', pathOf(user_id), { as: OPERATOR.full, ...(body === undefined ? {} : { body }), ...options });
+const redeem = async (url: string, at?: Date) => {
+  const code = url.slice(url.indexOf('#code=') + '#code='.length);
+  return call('POST', '/api/v1/session', { body: { code }, ...(at && { at }) });
+};
+const refusal = (field: string, message: string) => ({
+  status: 422,
+  body: { status: false, message, errors: { [field]: [message] } },
+});
+
+describe('a console link', () => {
+  test('has a code of the home of the user, of which the hash is stored, and works for two minutes', async () => {
+    for (const _ of homes) {
+      const business = await newBusiness();
+      const { status, body, cost, lines } = await create(business);
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: {
+          status: true,
+          data: {
+            url: expect.stringMatching(
+              new RegExp(`^${BASE}/owner#code=${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`),
+            ),
+            expires_at: '2026-03-15T12:02:00.000000Z',
+          },
+        },
+      });
+      expect(cost).toMatchObject({ round_trips: 2 });
+      expect(cost.rows_read).toBeLessThanOrEqual(28);
+      expect(cost.rows_written).toBeLessThanOrEqual(6);
+      const code = body.data.url.slice(-34);
+      expect(JSON.stringify(lines)).not.toContain(code.slice(-6));
+      const stored = await business.db.select().from(codes).where(eq(codes.user_id, business.user_id));
+      expect(stored).toEqual([
+        {
+          ...{ hash: await hashOf(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
+          expires_at: '2026-03-15T12:02:00.000000Z',
+        },
+      ]);
+      expect((await redeem(body.data.url, new Date('2026-03-15T12:02:00.000Z'))).status).toBe(401);
+      const session = await redeem(body.data.url, new Date('2026-03-15T12:01:59.999Z'));
+      expect(session.body.data).toMatchObject({ expires_at: '2026-03-15T13:01:59.999000Z', read_only: false });
+    }
+  });
+
+  test.each([
+    [{}, false, false, 60],
+    [{ role: 'full' }, false, false, 60],
+    [{ role: 'read', minutes: 1 }, false, true, 1],
+    [{ business_id: 'own', minutes: 1440 }, true, false, 1440],
+    [{ business_id: 'own', role: 'read' }, true, true, 60],
+  ] as const)('with %j gives that session and no more', async (fields, isNarrow, read_only, minutes) => {
+    const business = await newBusiness();
+    const sibling = await newBusiness({ user_id: business.user_id });
+    const body = { ...fields, ...('business_id' in fields ? { business_id: business.id } : {}) };
+    const { data } = (await redeem((await create(business, body)).body.data.url)).body;
+    const ends = new Date(Date.parse('2026-03-15T12:00:00Z') + minutes * 60_000).toISOString();
+    expect(data).toMatchObject({ read_only, expires_at: ends.replace('Z', '000Z') });
+    const statusOf = async (method: string, { id }: Business) =>
+      (await call(method, `/api/v1/business/${id}/access`, { as: data.session_key })).status;
+    expect([await statusOf('GET', business), await statusOf('GET', sibling)]).toEqual([200, isNarrow ? 401 : 200]);
+    expect(await statusOf('DELETE', business)).toBe(read_only ? 403 : 200);
+  });
+
+  test('is for a business of the user only', async () => {
+    const [business, other] = [await newBusiness(), await newBusiness()];
+    const before = await everything();
+    const message = `business_id must be a business of user ${business.user_id}`;
+    for (const business_id of [other.id, 999_999_999]) {
+      const { status, body } = await create(business, { business_id });
+      expect({ status, body }).toEqual(refusal('business_id', message));
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('is for a user who has a home', async () => {
+    const before = await everything();
+    for (const user_id of [9_998_001, 'abc', '0', '01']) {
+      const { status, body } = await create({ user_id });
+      expect({ status, body }).toEqual({ status: 404, body: { status: false, message: 'User id is not valid' } });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test.each([
+    ['minutes', { minutes: 0 }, 'minutes must be a whole number from 1 to 1440'],
+    ['minutes', { minutes: 1441 }, 'minutes must be a whole number from 1 to 1440'],
+    ['minutes', { minutes: 1.5 }, 'minutes must be a whole number from 1 to 1440'],
+    ['role', { role: 'record' }, 'role must be full or read'],
+    ['hours', { hours: 1 }, 'hours is not a member of this object: it takes business_id, role, and minutes'],
+  ])('is refused with a wrong %s: %j', async (field, sent, message) => {
+    const { status, body } = await create(await newBusiness(), sent);
+    expect({ status, body }).toEqual(refusal(field, message));
+  });
+
+  test('is made by the operator with a full key, and nobody else', async () => {
+    const business = await newBusiness();
+    const reader = await newKey(business, { read_only: 1 });
+    const before = await everything();
+    const onlyOperator = 'Only the operator can create console links.';
+    for (const [as, message] of [
+      [business.key, onlyOperator],
+      [reader.key, onlyOperator],
+      [business.token, onlyOperator],
+      [OPERATOR.record, 'This operator key can only record.'],
+    ] as const) {
+      const { status, body } = await create(business, {}, { as });
+      expect({ status, body }).toEqual({ status: 403, body: { status: false, message } });
+    }
+    expect(await everything()).toBe(before);
+  });
+});
+
+test('the first key of a database can be that of a session: its id is in the range of the database', async () => {
+  for (const { d1, db, number, binding } of homes) {
+    const user_id = 9_997_000 + number;
+    await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();
+    await db.delete(apiKeys);
+    await d1.prepare(`delete from sqlite_sequence where name = 'api_keys'`).run();
+    expect((await redeem((await create({ user_id })).body.data.url)).status).toBe(200);
+    const [row] = await db.select({ id: apiKeys.id }).from(apiKeys).where(isNotNull(apiKeys.ends_at));
+    expect({ binding, id: row?.id }).toEqual({ binding, id: number * 1_000_000_000 + 1 });
+  }
+});
