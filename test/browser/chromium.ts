@@ -3,16 +3,15 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** `unset` are flags of Playwright's own that this browser is started without. */
-export async function launch(flags: string[] = [], unset: string[] = []): Promise<Browser> {
+function optionsOf(flags: string[], unset: string[]) {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Chromium is not at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM.`);
   }
-  return chromium.launch({
+  return {
     executablePath: CHROMIUM,
     ignoreDefaultArgs: unset,
     args: [
@@ -25,8 +24,16 @@ export async function launch(flags: string[] = [], unset: string[] = []): Promis
       '--disable-sync',
       ...flags,
     ],
-  });
+  };
 }
+
+/** `unset` are flags of Playwright's own that this browser is started without. */
+export const launch = async (flags: string[] = [], unset: string[] = []): Promise<Browser> =>
+  chromium.launch(optionsOf(flags, unset));
+
+/** A browser that keeps its profile in `folder`, as that of a person does. */
+export const launchProfile = async (folder: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(folder, optionsOf([], []));
 
 /** A server on a free port. */
 export async function listen(listener: RequestListener) {

@@ -6,11 +6,12 @@ import { eq, sql } from 'drizzle-orm';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
-import { createKey } from '../../src/cli/keys.ts';
+import { createKey, revokeKey } from '../../src/cli/keys.ts';
 import { withDatabases } from '../../src/cli/open.ts';
+import { hashOf, newCredential } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
 import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
-import { access, type BusinessRow, businesses, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
+import { access, type BusinessRow, businesses, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { launch } from './chromium.ts';
@@ -24,6 +25,8 @@ const NOBODY = 11;
 const SPARE = 12;
 export const MANY_BUSINESSES = 45;
 const SPARES = 28;
+/** How many links of each kind there are: each works once. */
+const LINKS = 20;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 
@@ -97,6 +100,22 @@ export async function openConsole(closing: (() => unknown)[]) {
     for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
     const spares: BusinessRow[] = [];
     for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
+    const link = async (more: Partial<typeof codes.$inferInsert> = {}) => {
+      const code = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
+      const expires_at = '9999-12-31T00:00:00.000000Z'; // however long the tests take
+      const values = { user_id: OWNER, read_only: 0, minutes: 60, expires_at, ...more, hash: await hashOf(code) };
+      await db.insert(codes).values(values);
+      return code;
+    };
+    const several = (more?: Parameters<typeof link>[0]) => Promise.all(Array.from({ length: LINKS }, () => link(more)));
+    const links = {
+      full: await several(),
+      ofOne: await several({ business_id: tulip.id }),
+      reading: await several({ read_only: 1 }),
+      ofAMinute: await several({ minutes: 1 }),
+      late: await several({ expires_at: timestampOf(new Date(NOW.getTime() - 1000)) }),
+    };
+    const revocable = await createKey(first, { user_id: OWNER, name: 'test', expires_on: null }, NOW);
     const keys = {
       owner: await key(OWNER),
       reader: await key(OWNER, { role: 'read' }),
@@ -105,7 +124,7 @@ export async function openConsole(closing: (() => unknown)[]) {
       nobody: await key(NOBODY),
       spare: await key(SPARE),
     };
-    return { tulip, quiet, oneDay, long, huge, closed, limited, spares, keys };
+    return { tulip, quiet, oneDay, long, huge, closed, limited, spares, keys, links, revocable };
   });
   const service = await startService(state);
   closing.push(() => service.stop());
@@ -133,6 +152,17 @@ export async function openConsole(closing: (() => unknown)[]) {
     return { ...business, stored, sites: async () => (await stored()).access_list.map(({ site }) => site) };
   }
 
+  /** The code of a link that nobody has used. */
+  function newCode(kind: keyof typeof made.links = 'full'): string {
+    const code = made.links[kind].pop();
+    if (code === undefined) throw new Error('more links are needed: see LINKS');
+    return code;
+  }
+
+  /** Revokes the key `revocable`, as the operator's command does. */
+  const revoke = () =>
+    withDatabases({ 'persist-to': state }, ({ first }) => revokeKey(first.db, made.revocable.id, new Date()));
+
   const complaints: string[] = [];
   let open: Page | undefined;
 
@@ -140,12 +170,14 @@ export async function openConsole(closing: (() => unknown)[]) {
   async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
+    context.on('page', (page) => {
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+    });
     const page = await context.newPage();
     open = page;
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
     await page.goto(`${service.url}/owner${hash}`);
     return page;
   }
@@ -158,8 +190,13 @@ export async function openConsole(closing: (() => unknown)[]) {
     expect(met).toEqual([]);
   }
 
-  return { ...made, url: service.url, visit, leave, call, spare };
+  return { ...made, url: service.url, visit, leave, call, spare, newCode, revoke };
 }
+
+/** What the tab keeps of its session; null if there is none. */
+export const keptIn = async (page: Page): Promise<Kept | null> =>
+  JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
+type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null };
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { launch } from './chromium.ts';
 import { MANY_BUSINESSES, openConsole, signIn } from './console.ts';
 
 const closing: (() => unknown)[] = [];
@@ -56,6 +55,12 @@ const loseAnswer = async (route: Route) => {
 };
 
 describe('signing in', () => {
+  async function newSessionKey(): Promise<string> {
+    const headers = { Authorization: `Bearer ${world.keys.owner}` };
+    const answer = await fetch(`${world.url}/api/v1/session`, { method: 'POST', headers });
+    return ((await answer.json()) as { data: { session_key: string } }).data.session_key;
+  }
+
   test.each([
     [
       'an unknown key',
@@ -69,12 +74,29 @@ describe('signing in', () => {
       () => world.keys.recorder,
       'This key is only for recording uses, and cannot be used here.',
     ],
+    [
+      'the key of a session',
+      () => newSessionKey(),
+      'This is the key of a session, which works only where the session began.',
+    ],
   ])('says in words why %s is refused', async (_, key, words) => {
     page = await world.visit();
-    await page.getByLabel('API key').fill(key());
+    await page.getByLabel('API key').fill(await key());
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: words }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('key');
+  });
+
+  test('says that an operator key works only on servers', async () => {
+    page = await world.visit();
+    const headers = { 'Error-Code': 'operator_key_in_page' };
+    await page.route(/\/api\//, (route) => route.fulfill({ status: 403, json: { message: 'x' }, headers }));
+    await page.getByLabel('API key').fill(`bua_op_${'x'.repeat(43)}`);
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'This is an operator key, which works only on servers.' })
+      .waitFor();
   });
 
   test.each([
@@ -87,86 +109,6 @@ describe('signing in', () => {
     await page.getByLabel('API key').fill(world.keys.owner);
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: words }).waitFor();
-  });
-
-  test('leaves the key in memory only, and forgets it', async () => {
-    const key = world.keys.owner;
-    page = await world.visit();
-    await signIn(page, key);
-    await page.getByRole('link', { name: 'Tulip Shop' }).click();
-    await page.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
-    const seen = `JSON.stringify([document.documentElement.outerHTML, {...localStorage}, {...sessionStorage}, document.cookie, location.href,
-      history.state, ...[...document.querySelectorAll('input')].map((input) => input.value)])`;
-    expect(await page.evaluate(seen)).not.toContain(key);
-    await button('Sign out').click();
-    await page.getByText('You are signed out, and the key is forgotten.').waitFor();
-    expect(await page.evaluate(seen)).not.toContain(key);
-    await page.goBack();
-    await page.getByLabel('API key').waitFor();
-    expect(await page.getByLabel('API key').inputValue()).toBe('');
-  });
-
-  test('ends when the key stops working', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await page.route(/\/api\//, (route) =>
-      route.fulfill({
-        status: 401,
-        json: { message: 'Unauthenticated.' },
-        headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-      }),
-    );
-    await page.getByRole('link', { name: 'Tulip Shop' }).click();
-    await page.getByText('You were signed out: the key no longer works.').waitFor();
-  });
-});
-
-describe('what the back-forward cache brings back', () => {
-  let browser: Awaited<ReturnType<typeof launch>>;
-  beforeAll(async () => {
-    browser = await launch([], ['--disable-back-forward-cache']);
-  });
-  afterAll(() => browser?.close());
-
-  /** Leaves a page of the console for another one, and goes back. The page that comes back is the one that was left. */
-  async function leaveAndComeBack(page: Page): Promise<void> {
-    await page.evaluate(
-      `addEventListener('pageshow', ({ persisted }) => console.log('pageshow, persisted: ' + persisted))`,
-    );
-    const persisted = page.waitForEvent('console', (message) => message.text() === 'pageshow, persisted: true');
-    await page.goto(world.url);
-    await page.evaluate('history.back()');
-    await persisted;
-  }
-
-  test('is nobody who is signed in, and no key', async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${world.url}/owner#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await page.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
-    await leaveAndComeBack(page);
-    await page.getByLabel('API key').waitFor();
-    const shown = await page.locator('body').innerText();
-    for (const word of ['Tulip', world.tulip.token, world.keys.owner.slice(-4)]) expect(shown).not.toContain(word);
-    expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await page.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
-    await context.close();
-  });
-
-  test('is no key that was typed, or is being tried', async () => {
-    for (const keys of [[], ['Enter']]) {
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(`${world.url}/owner`);
-      await page.getByLabel('API key').fill(world.keys.owner);
-      for (const key of keys) await page.keyboard.press(key);
-      await leaveAndComeBack(page);
-      await page.waitForTimeout(500);
-      expect(await page.getByLabel('API key').inputValue()).toBe('');
-      await context.close();
-    }
   });
 });
 

@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, openConsole, SHOTS, shoot, signIn } from './console.ts';
+import { expectAccessible, keptIn, openConsole, SHOTS, shoot, signIn } from './console.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 
@@ -72,6 +72,54 @@ describe.each(looks)('at $width px, $colorScheme,', ({ width, colorScheme }) => 
     await page.waitForTimeout(600);
     await expectAccessible(page);
     await shoot(page, `lift-${look}`, { fullPage: false });
+  });
+});
+
+describe.each([
+  { width: 320, colorScheme: 'light' as const },
+  { width: 320, colorScheme: 'dark' as const },
+  { width: 1280, colorScheme: 'light' as const },
+])('at $width px, $colorScheme, photographed: a session', ({ width, colorScheme }) => {
+  const look = `${width}-${colorScheme}`;
+
+  test('that a link begins, until it ends', async () => {
+    const page = await world.visit(`#code=${world.newCode('ofAMinute')}`, sized(width, colorScheme));
+    await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+    await page.getByText('Your time ends at').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `near-end-${look}`, { fullPage: false });
+    await page.clock.install({ time: ((await keptIn(page))?.endsAt ?? 0) - 1000 });
+    await page.reload();
+    await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+    await page.clock.runFor(1000);
+    await page.getByText('Your time is over.').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `link-over-${look}`);
+  });
+
+  test('that a link could not begin', async () => {
+    const page = await world.visit('', sized(width, colorScheme));
+    await signIn(page, world.keys.owner);
+    await page.route(/\/session$/, (route) => route.abort());
+    await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
+    await page.getByText('The service cannot be reached.').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `link-lost-${look}`);
+    await page.unroute(/\/session$/);
+    await page.evaluate(`location.hash = '#code=${world.newCode('late')}'`);
+    await page.getByText('This link has expired or was used already.').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `link-refused-${look}`);
+  });
+
+  test('that was signed out', async () => {
+    const page = await world.visit('', sized(width, colorScheme));
+    await signIn(page, world.keys.owner);
+    await page.route(/\/session$/, (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('but the service could not be told').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `signed-out-${look}`);
   });
 });
 
@@ -155,7 +203,7 @@ describe.each([
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await settle(page);
     await page.evaluate(`location.hash = '#/99999'`);
-    await page.getByText('There is no business 99999 for this key.').waitFor();
+    await page.getByText('There is no business 99999 that you can see here.').waitFor();
     await expectAccessible(page);
     await shoot(page, `business-unknown-${look}`);
   });

@@ -54,10 +54,8 @@ type Passed = {
   status?: number | undefined;
 };
 
-/** The service on the database in `state`, behind a proxy that passes everything on unchanged, even the Host header. */
-export async function startRecorded(state: string, closing: (() => unknown)[]) {
-  const service = await startService(state);
-  closing.push(() => service.stop());
+/** A proxy before the service that passes everything on unchanged, even the Host header, and keeps a record. */
+export async function startProxy(service: string, closing: (() => unknown)[]) {
   const passed: Passed[] = [];
   const agent = new Agent({ keepAlive: true });
   const { port, stop } = await listen((incoming, outgoing) => {
@@ -65,7 +63,7 @@ export async function startRecorded(state: string, closing: (() => unknown)[]) {
     if (path === OWN_PAGE) return void outgoing.writeHead(200, HTML).end(PAGE);
     const record: Passed = { method, path, headers };
     passed.push(record);
-    const onward = request(service.url + path, { method, headers, agent }, (answer) => {
+    const onward = request(service + path, { method, headers, agent }, (answer) => {
       record.status = answer.statusCode;
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
@@ -77,7 +75,14 @@ export async function startRecorded(state: string, closing: (() => unknown)[]) {
   /** The calls to a path that have passed, each with the status of its answer. */
   const exchanges = (path: string) =>
     passed.filter((call) => call.path.startsWith(path)).map(({ method, status }) => `${method} ${status}`);
-  return { passed, exchanges, url: service.url, origin: `http://localhost:${port}` };
+  return { passed, exchanges, origin: `http://localhost:${port}` };
+}
+
+/** The service on the database in `state`, behind such a proxy. */
+export async function startRecorded(state: string, closing: (() => unknown)[]) {
+  const { url, stop } = await startService(state);
+  closing.push(() => stop());
+  return { ...(await startProxy(url, closing)), url };
 }
 
 /** Adds to `closing` what has to be closed, as it is opened. */

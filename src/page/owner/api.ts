@@ -1,11 +1,12 @@
-// The service as the console asks it: Hono's client with the types of the routes, and a key that only this closure holds.
+// The service as the console asks it: Hono's client with the types of the routes. An API key is sent once, to begin a session.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { Range } from '../../core/time.ts';
-import type { Business, Businesses, Changes, ErrorBody, ListedBusiness } from '../../wire/responses.ts';
+import type { Business, Businesses, Changes, ErrorBody, ListedBusiness, Session } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
 import { sum } from '../scale.ts';
 import type { UsageChart } from '../usage-chart.ts';
+import type { KeptSession } from './kept.ts';
 
 export type { Business, Businesses, ListedBusiness };
 export type Change = Changes['changes'][number];
@@ -43,27 +44,48 @@ async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
   throw new Failure(answer.status, body?.message ?? `The service answered ${answer.status}.`, wait || null, code);
 }
 
-async function dataOf<Data>(call: Promise<DataAnswer<Data>>): Promise<Data> {
-  const answer = await successOf(call);
+const dataIn = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
   const { data } = await answer.json().catch(() => {
     throw new Failure(0, 'The answer of the service broke off.');
   });
   return data;
-}
+};
+const dataOf = async <Data>(call: Promise<DataAnswer<Data>>): Promise<Data> => dataIn(await successOf(call));
 
-/** The service for the owner of a key. `onEnd` is called when the key stops working. */
-export function connect(key: string, onEnd: () => void) {
-  const client = hc<AppType>(location.origin, {
-    headers: { Authorization: `Bearer ${key}`, Accept: 'application/json' },
+/** Hono's client. `onEnd` is called when the credential does not work, or no longer. */
+const clientWith = (credential: { Authorization: string } | null, onEnd?: () => void) =>
+  hc<AppType>(location.origin, {
+    headers: { ...credential, Accept: 'application/json' },
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       const answer = await fetch(input, { ...init, credentials: 'omit', signal });
       // The 401 for an unknown business has no such challenge.
-      if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd();
+      if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd?.();
       return answer;
     },
-  });
-  const businesses = client.api.v1.business;
+  }).api.v1;
+const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
+
+/** Begins a session with an API key. */
+export const beginWithKey = (key: string): Promise<KeptSession> =>
+  begun(clientWith(bearer(key)).session.$post(), key.slice(-4));
+
+/** Begins the session of a link. Its code works once. */
+export const beginWithCode = (code: string): Promise<KeptSession> =>
+  begun(clientWith(null).session.$post({ json: { code } }), null);
+
+async function begun(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<KeptSession> {
+  const answer = await successOf(call);
+  const { session_key: key, expires_at, read_only: readOnly } = await dataIn(answer);
+  // By the clock of the service, because that of this computer may be wrong by more than the session lasts.
+  const there = Date.parse(answer.headers.get('Date') ?? '') || Date.now();
+  return { key, endsAt: Date.now() + Date.parse(expires_at) - there, readOnly, tail };
+}
+
+/** The service for the owner of a session. `onEnd` is called when the session no longer works. */
+export function connect(key: string, onEnd: () => void) {
+  const client = clientWith(bearer(key), onEnd);
+  const { business: businesses, session } = client;
   const { access, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
   const page = (after: number, limit: number) =>
@@ -72,8 +94,8 @@ export function connect(key: string, onEnd: () => void) {
     businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
-    /** Enough to recognize the key. */
-    tail: key.slice(-4),
+    /** Ends the session. Also when the tab is closed right after. */
+    signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
     businesses: (after: number) => page(after, PER_PAGE),
     /** Pages for a search: as few as there can be. */
     manyBusinesses: (after: number) => page(after, PER_SEARCH),
@@ -96,6 +118,8 @@ export function connect(key: string, onEnd: () => void) {
     lend: (chart: UsageChart) => {
       chart.token = key;
     },
+    /** For what a chart finds out. */
+    ended: onEnd,
   };
 }
 

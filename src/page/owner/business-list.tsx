@@ -7,10 +7,13 @@ import type { Visited } from './session.ts';
 import { Sparkline } from './sparkline.tsx';
 import { compact, plural } from './words.ts';
 
-type Props = { businesses: ListedBusiness[]; empty: string; busy: boolean; tops: Visited['tops'] };
+type Props = { businesses: ListedBusiness[]; empty: string; busy: boolean; visited: Visited };
 
-export function BusinessList({ businesses, empty, busy, tops }: Props) {
-  const leave = () => tops.set(location.hash, scrollY);
+export function BusinessList({ businesses, empty, busy, visited }: Props) {
+  function leave(business: ListedBusiness): void {
+    visited.tops.set(location.hash, scrollY);
+    visited.opened = business;
+  }
   if (businesses.length === 0) return <p class="card empty">{empty}</p>;
   return (
     <div class="card list" aria-busy={busy ? 'true' : undefined}>
@@ -20,7 +23,7 @@ export function BusinessList({ businesses, empty, busy, tops }: Props) {
       </p>
       <ul>
         {businesses.map((business) => (
-          <Row key={business.id} business={business} leave={leave} />
+          <Row key={business.id} business={business} leave={() => leave(business)} />
         ))}
       </ul>
     </div>

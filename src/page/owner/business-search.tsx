@@ -1,4 +1,4 @@
-// A search over all businesses of a key. The service has none of its own, so this reads them all.
+// A search over all businesses of a session. The service has none of its own, so this reads them all.
 import { useRef, useState } from 'hono/jsx/dom';
 import { type Api, Failure, type ListedBusiness } from './api.ts';
 import { BusinessList } from './business-list.tsx';
@@ -36,9 +36,9 @@ export function useSearch(api: Api): Search {
   return { ...state, start };
 }
 
-type Props = { wanted: string; search: Search; tops: Visited['tops'] };
+type Props = { wanted: string; search: Search; visited: Visited };
 
-export function SearchResults({ wanted, search: { businesses, busy, failure, start }, tops }: Props) {
+export function SearchResults({ wanted, search: { businesses, busy, failure, start }, visited }: Props) {
   const lowerCase = wanted.toLowerCase();
   const found = businesses.filter(
     ({ id, name, main_domain }) =>
@@ -59,7 +59,7 @@ export function SearchResults({ wanted, search: { businesses, busy, failure, sta
           businesses={found.slice(0, MOST_SHOWN)}
           empty={`No business matches “${wanted}”.`}
           busy={busy}
-          tops={tops}
+          visited={visited}
         />
       )}
     </>

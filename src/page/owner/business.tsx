@@ -1,6 +1,6 @@
 // One business: its usage, domains, token, limits and changes.
 import { useState } from 'hono/jsx/dom';
-import type { Business } from './api.ts';
+import type { Business, ListedBusiness } from './api.ts';
 import { Changes } from './changes.tsx';
 import { Domains } from './domains.tsx';
 import { Limits } from './limits.tsx';
@@ -13,16 +13,18 @@ import { Usage } from './usage.tsx';
 
 const LOADING_ROWS = 4;
 
-export function BusinessView({ session, id }: { session: Session; id: number }) {
-  const { api, readOnly } = session;
+/** `opened` is the business that was opened last, as it was listed. */
+type Props = { session: Session; id: number; opened: ListedBusiness | null };
+
+export function BusinessView({ session, id, opened }: Props) {
+  const { api, kept } = session;
   const [revision, setRevision] = useState(0);
-  const known = session.first.businesses.find((business) => business.id === id);
   const { data, failure, reload, setData } = useQuery(() => api.business(id), [id]);
-  const seen = data ?? known;
+  const seen = data ?? (opened?.id === id ? opened : null);
   const countRevision = () => setRevision((count) => count + 1);
   const editor = {
     api,
-    readOnly,
+    readOnly: kept.readOnly,
     onChanged: (business: Business) => {
       setData(business);
       countRevision();
@@ -52,7 +54,7 @@ export function BusinessView({ session, id }: { session: Session; id: number }) 
         <p class="notice">This business is {seen.status}: its token is refused everywhere, and no use is recorded.</p>
       )}
       {unknown ? (
-        <p class="card empty">There is no business {`${id}`} for this key.</p>
+        <p class="card empty">There is no business {`${id}`} that you can see here.</p>
       ) : data === null ? (
         failure === null ? (
           <Loading rows={LOADING_ROWS} />

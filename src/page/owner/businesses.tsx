@@ -1,11 +1,11 @@
-// The businesses of a key: a list in pages as the service has them, or what a search finds.
-import { useEffect } from 'hono/jsx/dom';
+// The businesses of a session: a list in pages as the service has them, or what a search finds.
+import { useEffect, useLayoutEffect } from 'hono/jsx/dom';
 import type { Businesses } from './api.ts';
 import { BusinessList } from './business-list.tsx';
 import { SearchResults, useSearch } from './business-search.tsx';
 import { FailureNotice, Loading, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
-import { businessesHref, searchFor } from './route.ts';
+import { businessesHref, businessHref, replaceAddress, searchFor } from './route.ts';
 import type { Session, Visited } from './session.ts';
 
 const LOADING_ROWS = 6;
@@ -13,12 +13,19 @@ const LOADING_ROWS = 6;
 type Props = { session: Session; after: number; search: string; visited: Visited };
 
 export function BusinessesView({ session, after, search: text, visited }: Props) {
-  const { api, first } = session;
-  const { data, failure, busy, reload } = useQuery(() => api.businesses(after), [after], after === 0 ? first : null);
+  const { api } = session;
+  const { data, failure, busy, reload } = useQuery(() => api.businesses(after), [after]);
   const search = useSearch(api);
   const wanted = text.trim();
   const isShown = wanted === '' ? data !== null : search.businesses.length > 0;
 
+  // Whoever has one business starts there. It is done before the list is painted, and not on the way back to the list.
+  useLayoutEffect(() => {
+    const [only, second] = data?.businesses ?? [];
+    if (location.hash !== '' || only === undefined || second !== undefined || data?.next !== null) return;
+    visited.opened = only;
+    replaceAddress(businessHref(only.id));
+  }, [data]);
   useEffect(() => {
     if (wanted !== '') search.start();
   }, [wanted]);
@@ -44,10 +51,10 @@ export function BusinessesView({ session, after, search: text, visited }: Props)
         />
       </div>
       {wanted !== '' ? (
-        <SearchResults wanted={wanted} search={search} tops={visited.tops} />
+        <SearchResults wanted={wanted} search={search} visited={visited} />
       ) : data !== null ? (
         <>
-          <BusinessList businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} tops={visited.tops} />
+          <BusinessList businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} visited={visited} />
           {failure && <FailureNotice failure={failure} reload={reload} />}
           <Pages after={after} next={data.next} earlier={visited.earlier} />
         </>
@@ -62,7 +69,9 @@ export function BusinessesView({ session, after, search: text, visited }: Props)
 
 function emptyWords(after: number, { next }: Businesses): string {
   if (next !== null) return 'None on this page. There are more on the next one.';
-  return after === 0 ? 'There is no business for this key yet. Ask whoever runs the service to add one.' : 'No more.';
+  return after === 0
+    ? 'There is no business that you can see here. Ask whoever runs the service to add one.'
+    : 'No more.';
 }
 
 function Pages({ after, next, earlier }: Pick<Props, 'after'> & Pick<Visited, 'earlier'> & { next: number | null }) {

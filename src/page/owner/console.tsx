@@ -1,45 +1,140 @@
-// The frame of the console: who is signed in, and which view is shown.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import { type Api, connect } from './api.ts';
+// The frame of the console: who is signed in and for how long, and which view is shown.
+import type { Child } from 'hono/jsx';
+import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { type Api, beginWithCode, beginWithKey, connect } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './businesses.tsx';
-import { useRoute } from './route.ts';
+import { watchEnd } from './end.ts';
+import { forgetSession, type KeptSession, keepSession, keptSession } from './kept.ts';
+import { LinkView } from './link-view.tsx';
+import { Button, Loading } from './parts.tsx';
+import { failureOf } from './query.ts';
+import { replaceAddress, useRoute } from './route.ts';
 import { nothingVisited, type Session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { endedWords, isSpent, nearEndWords, overWords, refusedLinkWords, signedOutWords } from './words.ts';
 
-const ENDED = 'You were signed out: the key no longer works. It may have expired, or been revoked.';
+const LOADING_ROWS = 6;
 
-export function Console() {
-  const [session, setSession] = useState<Session | null>(null);
-  const [notice, setNotice] = useState('');
-  const signedIn = useRef<Api | null>(null);
-  const route = useRoute();
+/** Somebody who is not signed in, and what they are told. `again` opens a link once more. */
+type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; again?: () => void };
+type State = SignedOut | { is: 'opening' } | { is: 'signed in'; session: Session };
+
+/** If the service cannot be told, the session ends by itself. Nobody has its key any more. */
+function endQuietly({ key }: KeptSession): void {
+  connect(key, () => {})
+    .signOut()
+    .catch(() => {});
+}
+
+/** `code` is that of the link that has opened the page. */
+export function Console({ code }: { code: string | null }) {
+  const current = useRef<Api | null>(null);
   const visited = useRef(nothingVisited());
+  const attempts = useRef(0);
+  const [state, setState] = useState<State>(() => (code === null ? resumed() : { is: 'opening' }));
+  const [isNearEnd, setNearEnd] = useState(false);
+  const route = useRoute((next) => void open(next));
+  const session = state.is === 'signed in' ? state.session : null;
 
-  async function signIn(key: string): Promise<void> {
-    const api = connect(key, () => {
-      if (signedIn.current === api) end(ENDED);
+  /** The state in which a tab starts, or goes on after a link that failed. */
+  function resumed(): State {
+    const kept = keptSession();
+    if (kept === null) return { is: 'signed out', notice: '', byLink: false };
+    return kept.endsAt > Date.now() ? signedIn(kept) : signedOut(kept, overWords(kept));
+  }
+  function signedIn(kept: KeptSession): State {
+    const api = connect(kept.key, () => {
+      if (current.current !== api) return;
+      setState(signedOut(kept, kept.endsAt > Date.now() ? endedWords(kept) : overWords(kept)));
     });
-    const first = await api.businesses(0);
-    signedIn.current = api;
-    setNotice('');
-    setSession({ api, readOnly: first.read_only, first });
+    current.current = api;
+    return { is: 'signed in', session: { api, kept } };
   }
-  function end(why: string): void {
-    signedIn.current = null;
+  /** Nothing of a session stays: not in the tab's storage, and nothing that was shown. */
+  function signedOut(kept: KeptSession, notice: string): SignedOut {
+    forgetSession();
+    current.current = null;
     visited.current = nothingVisited();
-    setNotice(why);
-    setSession(null);
-  }
-  function signOut(): void {
-    history.replaceState(null, '', location.pathname);
-    dispatchEvent(new HashChangeEvent('hashchange'));
-    end('You are signed out, and the key is forgotten.');
+    return { is: 'signed out', notice, byLink: kept.tail === null };
   }
 
-  useEffect(() => {
-    if (session === null) document.title = 'Sign in · Business Usage and Access';
+  /** The session takes the place of the one that the tab had, which ends. */
+  function begin(kept: KeptSession): void {
+    const earlier = keptSession();
+    keepSession(kept);
+    visited.current = nothingVisited();
+    setState(signedIn(kept));
+    if (earlier !== null) endQuietly(earlier);
+  }
+  /** Waits for a session to begin. The last attempt counts: an earlier one that is answered later ends, and its failure is dropped. */
+  async function attempt(beginning: Promise<KeptSession>): Promise<void> {
+    const turn = ++attempts.current;
+    try {
+      const kept = await beginning;
+      if (turn === attempts.current) begin(kept);
+      else endQuietly(kept);
+    } catch (error) {
+      if (turn === attempts.current) throw error;
+    }
+  }
+  async function open(link: string): Promise<void> {
+    current.current = null;
+    setState({ is: 'opening' });
+    try {
+      await attempt(beginWithCode(link));
+    } catch (error) {
+      const failure = failureOf(error);
+      const again = isSpent(failure) ? {} : { again: () => void open(link) };
+      setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...again });
+    }
+  }
+  async function signOut({ api, kept }: Session): Promise<void> {
+    const told = signedOut(kept, signedOutWords(kept, null));
+    replaceAddress(location.pathname);
+    setState(told);
+    const isEnded = await api.signOut().then(
+      () => true,
+      (error) => failureOf(error).status === 401,
+    );
+    setState((last) => (last === told ? { ...told, notice: signedOutWords(kept, isEnded) } : last));
+  }
+
+  // Both as layout effects: the others wait for a frame, and a tab in the background has none.
+  useLayoutEffect(() => {
+    if (code !== null) void open(code);
+  }, []);
+  useLayoutEffect(() => {
+    setNearEnd(false);
+    if (session === null) return;
+    const { kept } = session;
+    return watchEnd(
+      kept.endsAt,
+      () => setNearEnd(true),
+      () => setState(signedOut(kept, overWords(kept))),
+    );
   }, [session]);
+
+  function viewOf(session: Session): [name: string, view: Child] {
+    if (route.view === 'business') {
+      const { opened } = visited.current;
+      return [`business-${route.id}`, <BusinessView session={session} id={route.id} opened={opened} />];
+    }
+    const { after, search } = route;
+    const list = <BusinessesView session={session} after={after} search={search} visited={visited.current} />;
+    return [`after-${after}`, list];
+  }
+  function viewNow(): [name: string, view: Child] {
+    if (state.is === 'opening') return ['opening', <Loading rows={LOADING_ROWS} />];
+    if (state.is === 'signed in') return viewOf(state.session);
+    const { notice, byLink, again } = state;
+    if (!byLink) return ['sign-in', <SignIn notice={notice} signIn={(key) => attempt(beginWithKey(key))} />];
+    const useKey = () => setState({ is: 'signed out', notice: '', byLink: false });
+    const goOn = () => setState(resumed());
+    return ['link', <LinkView notice={notice} again={again} earlier={keptSession()} goOn={goOn} useKey={useKey} />];
+  }
+  // A view has an element of its own, which goes with it: Hono can draw a component again that it has removed, if an answer comes late.
+  const [name, view] = viewNow();
 
   return (
     <>
@@ -49,31 +144,31 @@ export function Console() {
         </a>
         {session !== null && (
           <div class="who">
-            {session.readOnly && <span class="badge">Read only</span>}
+            {session.kept.readOnly && <span class="badge">Read only</span>}
             <span class="key">
-              Key <code>…{session.api.tail}</code>
+              {session.kept.tail === null ? (
+                'Link'
+              ) : (
+                <>
+                  Key <code>…{session.kept.tail}</code>
+                </>
+              )}
             </span>
-            <button type="button" class="quiet" onClick={signOut}>
+            <button type="button" class="quiet" onClick={() => void signOut(session)}>
               Sign out
             </button>
           </div>
         )}
       </header>
-      <main>
-        {session === null ? (
-          <SignIn key="sign-in" notice={notice} signIn={signIn} />
-        ) : route.view === 'business' ? (
-          <BusinessView key={`business-${route.id}`} session={session} id={route.id} />
-        ) : (
-          <BusinessesView
-            key={`after-${route.after}`}
-            session={session}
-            after={route.after}
-            search={route.search}
-            visited={visited.current}
-          />
-        )}
-      </main>
+      <main key={name}>{view}</main>
+      {session !== null && isNearEnd && (
+        <div class="notice near-end" role="status">
+          <p>{nearEndWords(session.kept)}</p>
+          <Button class="quiet" onClick={() => setNearEnd(false)}>
+            Hide
+          </Button>
+        </div>
+      )}
     </>
   );
 }

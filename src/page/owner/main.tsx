@@ -1,6 +1,10 @@
 // The console at /owner. It starts here.
 import { render } from 'hono/jsx/dom';
 import { Console } from './console.tsx';
+import { takeCode } from './link.ts';
+
+// Before anything else, and before anything is awaited.
+const code = takeCode();
 
 // Otherwise a held Enter would press a button again and again.
 document.addEventListener(
@@ -13,11 +17,9 @@ document.addEventListener(
 
 const root = document.getElementById('console');
 
-// The back-forward cache keeps a page that was left in memory, with its key. When it comes back, nothing of it is shown or goes on.
-addEventListener('pageshow', ({ persisted }) => {
-  if (!persisted) return;
-  root?.remove();
-  location.reload();
-});
+// The back-forward cache keeps a page that was left in memory, with its session. What it showed goes before it is kept, and when
+// it comes back, the page starts again: it goes on only if the tab still has a session.
+addEventListener('pagehide', ({ persisted }) => persisted && root?.remove());
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 
-if (root !== null) render(<Console />, root);
+if (root !== null) render(<Console code={code} />, root);

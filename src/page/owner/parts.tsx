@@ -1,17 +1,21 @@
 // Small parts that several views share.
 import type { Child, PropsWithChildren } from 'hono/jsx';
-import { useEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
 import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
 import { failureWords } from './words.ts';
 
+/** Also in a tab in the background, where an effect that waits for a frame would leave the name of the view before. */
+export const useDocumentTitle = (name: string): void =>
+  useLayoutEffect(() => {
+    document.title = `${name} · Business Usage and Access`;
+  }, [name]);
+
 /** The title of a view, which takes the focus when the view appears: a screen reader then announces it. */
 export function Title({ children, name }: PropsWithChildren<{ name: string }>) {
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    document.title = `${name} · Business Usage and Access`;
-    title.current?.focus();
-  }, [name]);
+  useDocumentTitle(name);
+  useEffect(() => title.current?.focus(), [name]);
   return (
     <h1 ref={title} tabIndex={-1}>
       {children}

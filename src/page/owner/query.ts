@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useRef, useState } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
 
-const failureOf = (error: unknown): Failure =>
+/** What went wrong, also if it is a fault of this page. */
+export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something is wrong with this page: ${error}`);
 
 /** What was read stays while it is read again. `setData` is for what the answer to a change has told. */

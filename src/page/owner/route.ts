@@ -1,6 +1,7 @@
-// Which view is shown is in the hash, so that back, forward and bookmarks work. A key is never in it.
+// Which view is shown is in the hash, so that back, forward and bookmarks work. The code of a link is in it only until the page starts (link.ts).
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
+import { takeCode } from './link.ts';
 
 export type Route = { view: 'businesses'; after: number; search: string } | { view: 'business'; id: number };
 
@@ -22,14 +23,24 @@ export const businessesHref = (after: number): string => (after === 0 ? '#/' : `
 /** Changes the search without an entry in the history. Empty text returns to the page of the list. */
 export function searchFor(text: string, after: number): void {
   const query = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
-  history.replaceState(null, '', businessesHref(after) + query);
+  replaceAddress(businessesHref(after) + query);
+}
+
+/** Shows another view without an entry in the history. */
+export function replaceAddress(address: string): void {
+  history.replaceState(null, '', address);
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-export function useRoute(): Route {
+/** The view of the address. `open` gets the code of a link that is opened while the page is. */
+export function useRoute(open: (code: string) => void): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const follow = () => setHash(location.hash);
+    const follow = () => {
+      const code = takeCode();
+      if (code !== null) open(code);
+      setHash(location.hash);
+    };
     follow();
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);

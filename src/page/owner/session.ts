@@ -1,8 +1,9 @@
 // What the views share while somebody is signed in.
-import type { Api, Business, Businesses } from './api.ts';
+import type { Api, Business, ListedBusiness } from './api.ts';
+import type { KeptSession } from './kept.ts';
 
-/** Somebody who is signed in. `first` is the page of the list that was read to try the key. */
-export type Session = { api: Api; readOnly: boolean; first: Businesses };
+/** Somebody who is signed in. */
+export type Session = { api: Api; kept: KeptSession };
 
 /** What outlives a list, so that it is as it was on the way back from a business. */
 export type Visited = {
@@ -10,9 +11,11 @@ export type Visited = {
   earlier: Map<number, number>;
   /** How far each list was scrolled when a business was opened, by hash. */
   tops: Map<string, number>;
+  /** The business that was opened last, as it was listed: its name is shown until the business has been read. */
+  opened: ListedBusiness | null;
 };
 
-export const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map() });
+export const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map(), opened: null });
 
 /** What the parts of a business take that change it. After a failure nobody knows whether the change was made: they `reload`. */
 export type EditorProps = {

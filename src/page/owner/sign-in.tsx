@@ -1,7 +1,7 @@
-// Signing in: a key is tried by reading the list of businesses. The field is uncontrolled, so that the key never becomes an attribute.
+// Signing in with an API key. The field is uncontrolled, so that the key never becomes an attribute.
 import { useEffect, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
-import { VERBATIM } from './parts.tsx';
+import { useDocumentTitle, VERBATIM } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { refusedKeyWords } from './words.ts';
 
@@ -13,7 +13,10 @@ const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 export function SignIn({ notice, signIn }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const { busy, failure, run } = useMutation();
-  useEffect(() => field.current?.focus(), []);
+  const told = useRef<HTMLParagraphElement>(null);
+  useDocumentTitle('Sign in');
+  // Not the field if a session has just ended: somebody may be typing something else.
+  useEffect(() => (told.current ?? field.current)?.focus(), []);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
@@ -31,7 +34,7 @@ export function SignIn({ notice, signIn }: Props) {
       <h1 id="sign-in-title">Sign in</h1>
       <p class="lead">See how your businesses are used, and choose the sites where their tokens work.</p>
       {notice !== '' && (
-        <p class="notice" role="status">
+        <p ref={told} class="notice" role="status" tabIndex={-1}>
           {notice}
         </p>
       )}
@@ -54,8 +57,8 @@ export function SignIn({ notice, signIn }: Props) {
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-note" class="note">
-          The key stays in the memory of this page. It is never stored, and is forgotten when you close or reload the
-          page.
+          The key is sent once and then forgotten. Instead, this tab keeps a session, which ends after 12 hours at the
+          latest, or when you sign out.
         </p>
       </form>
       <p class="note">To get an API key, ask whoever runs the service.</p>

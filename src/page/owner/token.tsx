@@ -48,7 +48,7 @@ export function Token({ api, business, readOnly, onChanged, reload }: EditorProp
       <Section
         id="token"
         title="Token"
-        note="A read-only key does not show the token, because the token can record uses."
+        note="Whoever can only read is not shown the token, because the token can record uses."
       >
         <p>
           <code>{business.token}</code>

@@ -1,6 +1,7 @@
 // The chart of a business with a choice of days, and the figures read off it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
+import type { Failed } from '../report.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
 import { type Api, type Business, Failure } from './api.ts';
 import { Button } from './parts.tsx';
@@ -35,6 +36,10 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
     };
   }, [api]);
 
+  function fail({ detail }: CustomEvent<Failed>): void {
+    setLoaded(null);
+    if (detail.status === 401) api.ended();
+  }
   function type(end: keyof Range, event: Event): void {
     const { value } = event.target as HTMLInputElement;
     // While somebody types a year, the field passes through years that they do not mean.
@@ -82,7 +87,7 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
         compare=""
         word-error={problem ?? undefined}
         onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
-        onError={() => setLoaded(null)}
+        onError={fail}
       />
       <Figures loaded={loaded} />
       <p class="note">Days are UTC.{range.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>

@@ -23,6 +23,14 @@ export function mean(total: number, days: number): string {
 export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
 export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
+/** The time of a session's end, in the time zone of whoever looks at the clock. */
+const clock = new Intl.DateTimeFormat(LANGUAGE, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+});
+const clockWords = (at: number): string => clock.format(new Date(at));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
@@ -58,14 +66,50 @@ export function refusedKeyWords(failure: Failure): string {
   if (failure.status === 401) {
     return 'This key does not work. It may be mistyped, expired or revoked. Ask whoever runs the service for another one.';
   }
-  if (failure.code === 'record_only_key') {
-    return 'This key is only for recording uses, and cannot be used here. Ask whoever runs the service for another one.';
-  }
-  if (failure.code === 'operator_key_in_page') {
-    return 'This is an operator key, which works only on servers. Sign in with an API key: it starts with bua_sk_.';
-  }
-  if (failure.status === 403) {
-    return 'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.';
-  }
-  return failureWords(failure);
+  return REFUSED_KEYS[failure.code ?? ''] ?? failureWords(failure);
+}
+
+/** By `Error-Code`. */
+const REFUSED_KEYS: Record<string, string> = {
+  record_only_key:
+    'This key is only for recording uses, and cannot be used here. Ask whoever runs the service for another one.',
+  operator_key_in_page:
+    'This is an operator key, which works only on servers. Sign in with an API key: it starts with bua_sk_.',
+  token_not_allowed:
+    'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.',
+  session_not_allowed:
+    'This is the key of a session, which works only where the session began. Sign in with an API key.',
+};
+
+const OPEN_AGAIN = 'Open it again from where you got this link.';
+
+/** Why a link does not sign in. */
+export function refusedLinkWords(failure: Failure): string {
+  if (isSpent(failure)) return `This link has expired or was used already. ${OPEN_AGAIN}`;
+  return `${failureWords(failure)} A link works once, for two minutes. After that, open it again from where you got it.`;
+}
+
+/** Whether there is no use in trying a link again. */
+export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
+
+type Ending = { tail: string | null; endsAt: number };
+const wayBack = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sign in again.');
+
+/** Before a session ends. */
+export const nearEndWords = ({ tail, endsAt }: Ending): string =>
+  `Your time ends at ${clockWords(endsAt)}. What you are typing is lost then. To go on, ` +
+  (tail === null ? 'open it again from where you got this link.' : 'sign in again.');
+
+export const overWords = (ending: Ending): string => `Your time is over. ${wayBack(ending)}`;
+
+/** The service refuses a session before its time is over. */
+export const endedWords = (ending: Ending): string =>
+  `You were signed out: this session no longer works. It was ended in another tab or by the service. ${wayBack(ending)}`;
+
+/** `isEnded`: whether the service has said so; null while it is being asked. */
+export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
+  const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
+  if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;
+  if (isEnded) return `You are signed out, and the session has ended.${goOn}`;
+  return `You are signed out here, but the service could not be told: the session ends by itself at ${clockWords(ending.endsAt)}.${goOn}`;
 }

@@ -1,0 +1,631 @@
+// The sessions of the console at /owner: by key and by link, over reloads, in several tabs, to their end, and what a browser keeps of them.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newFolder } from '../node/state.ts';
+import { launch, launchProfile } from './chromium.ts';
+import { keptIn, openConsole, signIn } from './console.ts';
+import { startProxy } from './world.ts';
+
+const closing: (() => unknown)[] = [];
+let world: Awaited<ReturnType<typeof openConsole>>;
+let page: Page;
+beforeAll(async () => {
+  world = await openConsole(closing);
+});
+afterEach(() => world.leave());
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+const HOUR_MS = 3_600_000;
+const button = (name: string | RegExp, of = page) => of.getByRole('button', { name, exact: true });
+const says = (words: string, of = page) => of.getByText(words, { exact: true }).waitFor();
+/** The business is shown, and its chart is drawn: one that is interrupted complains. */
+async function tulip(of = page): Promise<void> {
+  await of.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
+  await of.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
+}
+const list = (of = page) => of.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+const link = (code: string) => `#code=${code}`;
+const wayIn = (of = page) => of.locator('.key').innerText();
+
+/** The status that the service answers to a session key. */
+const statusOf = async (key: string | undefined) =>
+  (await fetch(`${world.url}/api/v1/business`, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+/** All that another script of the page, or whoever looks at the tab, could read. */
+const readable = (of = page) =>
+  of.evaluate<string>(`JSON.stringify([document.documentElement.outerHTML, document.title, {...localStorage}, {...sessionStorage},
+    document.cookie, document.referrer, location.href, history.state, performance.getEntriesByType('resource').map(({ name }) => name),
+    navigation.entries().map((entry) => [entry.url, entry.getState()]), Object.keys(caches),
+    ...[...document.querySelectorAll('input')].map((input) => input.value)])`);
+
+/** A time of day as the console writes it, in the time zone of a visit. */
+const clock = (at: number) =>
+  new Intl.DateTimeFormat('en', {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+    timeZone: 'Pacific/Auckland',
+  }).format(at);
+
+const SPENT = 'This link has expired or was used already. Open it again from where you got this link.';
+const OVER = 'Your time is over. Sign in again.';
+const LINK_OVER = 'Your time is over. Open it again from where you got this link.';
+const ENDED =
+  'You were signed out: this session no longer works. It was ended in another tab or by the service. Sign in again.';
+const SIGNED_OUT = 'You are signed out, and the session has ended.';
+
+describe('a session from a key', () => {
+  test('is all that stays in the page: the key is sent once, and gone', async () => {
+    const key = world.keys.owner;
+    page = await world.visit();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.headers().authorization === `Bearer ${key}`)
+        sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    await signIn(page, key);
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await tulip();
+    expect(sent).toEqual(['POST /api/v1/session']);
+    expect(await readable()).not.toContain(key);
+    expect(await wayIn()).toBe(`Key …${key.slice(-4)}`);
+    const kept = await keptIn(page);
+    expect(kept).toEqual({
+      key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
+      endsAt: expect.any(Number),
+      readOnly: false,
+      tail: key.slice(-4),
+    });
+    expect(Math.abs((kept?.endsAt ?? 0) - Date.now() - 12 * HOUR_MS)).toBeLessThan(HOUR_MS);
+    expect(await page.evaluate('[Object.keys(sessionStorage), Object.keys(localStorage)]')).toEqual([['session'], []]);
+  });
+
+  test('goes on after a reload, without a request of its own', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+    await page.reload();
+    await tulip();
+    await page.getByText('Business created').waitFor();
+    expect(paths.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/v1/business'))).toEqual([]);
+    expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
+  });
+
+  test('is not in a tab that is opened by hand', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    const other = await page.context().newPage();
+    await other.goto(`${world.url}/owner#/${world.tulip.id}`);
+    await other.getByLabel('API key').waitFor();
+    expect(await keptIn(other)).toBeNull();
+    expect(await other.locator('body').innerText()).not.toContain('Tulip');
+  });
+
+  test('ends on the server at sign-out, and in the tab', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    const key = (await keptIn(page))?.key;
+    expect(await statusOf(key)).toBe(200);
+    await button('Sign out').click();
+    await says(SIGNED_OUT);
+    expect(await statusOf(key)).toBe(401);
+    expect(page.url()).toBe(`${world.url}/owner`);
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await readable()).not.toMatch(new RegExp(`Tulip|${key}|${world.keys.owner}`));
+    await page.reload();
+    await page.getByLabel('API key').waitFor();
+  });
+
+  test.each([
+    ['the network fails', (route: Route) => route.abort()],
+    ['the service fails', (route: Route) => route.fulfill({ status: 503, json: { message: 'Service Unavailable' } })],
+  ])('is left at once if %s, which is said', async (_, fail) => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    const kept = await keptIn(page);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/session$/, async (route) => {
+      await held;
+      await fail(route);
+    });
+    await button('Sign out').click();
+    await says('You are signed out here. Ending the session…');
+    expect(await keptIn(page)).toBeNull();
+    release();
+    await says(
+      `You are signed out here, but the service could not be told: the session ends by itself at ${clock(kept?.endsAt ?? 0)}.`,
+    );
+    expect(await statusOf(kept?.key)).toBe(200);
+  });
+
+  test('that was signed out in a copy of the tab is over with the next request', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    // A window that a page opens has a copy of its sessionStorage, like a tab that is duplicated.
+    const [copy] = await Promise.all([page.waitForEvent('popup'), page.evaluate('void open(location.href)')]);
+    await tulip(copy);
+    await button('Sign out', copy).click();
+    await says(SIGNED_OUT, copy);
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await says(ENDED);
+    expect(await keptIn(page)).toBeNull();
+    expect(await readable()).not.toContain('Tulip');
+  });
+
+  test('that was ended elsewhere is over also when only the chart asks', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    await page.getByText('Business created').waitFor();
+    const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
+    expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
+    await button('7 days').click();
+    await says(ENDED);
+    await world.leave(/^Failed to load resource|Unauthenticated/);
+  });
+
+  test('ends with its key', async () => {
+    page = await world.visit();
+    await signIn(page, world.revocable.api_key);
+    await list();
+    await world.revoke();
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await says(ENDED);
+    await signIn(page, world.keys.owner); // where it was
+    await tulip();
+  });
+
+  test('says its end five minutes before, and is over then, with what was being typed', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    const endsAt = (await keptIn(page))?.endsAt ?? 0;
+    await page.clock.install({ time: endsAt - HOUR_MS });
+    await page.reload();
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await tulip();
+    await page.getByText('Business created').waitFor();
+    await page.locator('.figures', { hasText: 'against' }).waitFor(); // all answers are here
+    await page.getByLabel('Add a domain').fill('half.a.na');
+    await page.clock.runFor(HOUR_MS - 6 * 60_000);
+    expect(await page.locator('.near-end').count()).toBe(0);
+    await page.clock.runFor(60_000);
+    await says(`Your time ends at ${clock(endsAt)}. What you are typing is lost then. To go on, sign in again.`);
+    expect(await page.getByLabel('Add a domain').inputValue()).toBe('half.a.na');
+    await button('Hide').click();
+    await page.clock.runFor(60_000);
+    expect(await page.locator('.near-end').count()).toBe(0);
+    await page.getByLabel('Add a domain').focus();
+    await page.clock.runFor(4 * 60_000);
+    await says(OVER);
+    await page.keyboard.type('me.example'); // not into the field for a key
+    expect(await page.getByLabel('API key').inputValue()).toBe('');
+    expect(await readable()).not.toMatch(/Tulip|half|me\.example/);
+    expect(await keptIn(page)).toBeNull();
+    expect(await page.title()).toBe('Sign in · Business Usage and Access');
+  });
+
+  test('is over when a computer that slept past its end wakes up', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await page.clock.install({ time: Date.now() });
+    await page.reload();
+    await tulip();
+    await page.clock.setSystemTime(Date.now() + 13 * HOUR_MS); // starts no timer
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await says(OVER);
+    expect(await readable()).not.toContain('Tulip');
+  });
+
+  test('that a browser brings back after its end is over, without a request', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await list();
+    await page.evaluate(
+      `sessionStorage.setItem('session', JSON.stringify({ ...JSON.parse(sessionStorage.getItem('session')), endsAt: 1 }))`,
+    );
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+    await page.reload();
+    await says(OVER);
+    expect(paths.filter((path) => path.startsWith('/api/'))).toEqual([]);
+    expect(await keptIn(page)).toBeNull();
+  });
+
+  test('shows nothing any more of a view that was just opened when it ended', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/session$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const listed = page.waitForResponse((response) => response.url().includes('/business?'));
+    // The list is drawn, and the page is left before its next frame.
+    await page.evaluate(`addEventListener('hashchange', () => document.querySelector('.who button').click(), { once: true });
+      location.hash = '#/'`);
+    await (await listed).finished();
+    release();
+    await says(SIGNED_OUT);
+    expect(await page.locator('body').innerText()).not.toMatch(/Tulip|Businesses/);
+  });
+
+  test('works without storage, until the page is reloaded', async () => {
+    page = await world.visit();
+    await page.addInitScript(
+      `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
+    );
+    await page.reload();
+    await signIn(page, world.keys.owner);
+    await list();
+    await button('Sign out').click();
+    await says(SIGNED_OUT);
+  });
+});
+
+describe('a link', () => {
+  test('signs in once: its code is in no place that stays, and is refused the second time', async () => {
+    const code = world.newCode();
+    page = await world.visit(link(code));
+    await list();
+    expect(await wayIn()).toBe('Link');
+    expect(page.url()).toBe(`${world.url}/owner`);
+    expect(await readable()).not.toContain(code);
+    expect(await keptIn(page)).toMatchObject({ readOnly: false, tail: null });
+    const second = await page.context().newPage();
+    await second.goto(`${world.url}/owner${link(code)}`);
+    await says(SPENT, second);
+    expect(second.url()).toBe(`${world.url}/owner`);
+    expect(await readable(second)).not.toContain(code);
+    expect(await second.getByLabel('API key').count()).toBe(0);
+    await button('Sign in with an API key', second).click();
+    await signIn(second, world.keys.owner);
+    await page.reload();
+    await list();
+  });
+
+  test('leaves the address before anything is sent', async () => {
+    page = await world.visit();
+    const code = world.newCode();
+    let seen = '';
+    await page.route(/\/api\//, async (route) => {
+      seen ||= page.url();
+      await route.continue();
+    });
+    await page.goto('about:blank');
+    await page.goto(`${world.url}/owner${link(code)}`);
+    await list();
+    expect(seen).toBe(`${world.url}/owner`);
+  });
+
+  test.each([
+    ['is late', () => world.newCode('late')],
+    ['is unknown', () => `0${'x'.repeat(33)}`],
+    ['was cut off', () => world.newCode().slice(0, 12)],
+    ['has none', () => ''],
+    ['holds something else', () => '%00<script>"ü'],
+  ])('whose code %s is refused', async (_, code) => {
+    page = await world.visit(link(code()));
+    await says(SPENT);
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.evaluate('document.activeElement.className')).toBe('notice');
+  });
+
+  test('that is opened in the background is used at once, before the tab is looked at', async () => {
+    page = await world.visit();
+    await page.addInitScript('window.requestAnimationFrame = () => 0'); // as in a tab that is not painted
+    await page.goto('about:blank');
+    await page.goto(`${world.url}/owner${link(world.newCode())}`);
+    await button('Sign out').waitFor();
+    expect(await keptIn(page)).toMatchObject({ tail: null });
+  });
+
+  test('that is opened in two tabs at once lets one in, and tells the other', async () => {
+    page = await world.visit();
+    const code = world.newCode();
+    const tabs = [page, await page.context().newPage()];
+    await page.goto('about:blank');
+    await Promise.all(tabs.map((tab) => tab.goto(`${world.url}/owner${link(code)}`)));
+    const ends = tabs.map((tab) =>
+      Promise.race([list(tab).then(() => 'in'), says(SPENT, tab).then(() => 'told')]).catch((error) => `${error}`),
+    );
+    expect((await Promise.all(ends)).sort()).toEqual(['in', 'told']);
+  });
+
+  test('for one business opens it, and shows no other', async () => {
+    page = await world.visit(link(world.newCode('ofOne')));
+    await tulip();
+    expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await list();
+    expect(await page.locator('.row').count()).toBe(1);
+    await page.evaluate(`location.hash = '#/${world.quiet.id}'`);
+    await says(`There is no business ${world.quiet.id} that you can see here.`);
+  });
+
+  test('to read only shows nothing that changes', async () => {
+    page = await world.visit(link(world.newCode('reading')));
+    await page.getByText('Read only').waitFor();
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await page.getByText('Business created').waitFor();
+    expect(await button('Replace the token…').count()).toBe(0);
+    await page.reload();
+    await page.getByText('Read only').waitFor();
+  });
+
+  test('takes the place of the session that the tab has, which ends', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    const earlier = (await keptIn(page))?.key;
+    const code = world.newCode('ofOne');
+    const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+    await page.evaluate(`location.hash = '${link(code)}'`);
+    await page.locator('.key', { hasText: 'Link' }).waitFor();
+    expect((await told).status()).toBe(200);
+    expect(await statusOf(earlier)).toBe(401);
+    expect(await statusOf((await keptIn(page))?.key)).toBe(200);
+    expect(await readable()).not.toContain(code);
+    await tulip();
+  });
+
+  test('that is opened while another one is being opened wins, and the session of the other ends', async () => {
+    page = await world.visit();
+    const [first, second] = [world.newCode(), world.newCode('ofOne')];
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let late = '';
+    await page.route(/\/session$/, async (route) => {
+      if (!route.request().postData()?.includes(first)) return route.continue();
+      const response = await route.fetch();
+      late = (await response.json()).data.session_key;
+      await held;
+      await route.fulfill({ response });
+    });
+    const answered = page.waitForResponse((response) => response.request().postData()?.includes(first) ?? false);
+    const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
+    await page.evaluate(`location.hash = '${link(first)}'`);
+    await vi.waitFor(() => expect(late).not.toBe(''), 5000);
+    await page.evaluate(`location.hash = '${link(second)}'`);
+    await tulip();
+    release();
+    await answered;
+    expect((await ended).status()).toBe(200);
+    expect(await statusOf(late)).toBe(401);
+    expect(await statusOf((await keptIn(page))?.key)).toBe(200);
+    await tulip();
+  });
+
+  test('that fails leaves the session that the tab has, but shows nothing of it until that is wanted', async () => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    await page.evaluate(`location.hash = '${link(world.newCode('late'))}'`);
+    await says(SPENT);
+    expect(await page.locator('body').innerText()).not.toContain('Tulip');
+    await button(`Go on as before (key …${world.keys.owner.slice(-4)})`).click();
+    await list();
+  });
+
+  test.each([
+    [
+      'the network',
+      (route: Route) => route.abort(),
+      'The service cannot be reached. Check your connection, then try again.',
+    ],
+    [
+      'a limit of requests',
+      (route: Route) => route.fulfill({ status: 429, json: { message: 'x' }, headers: { 'Retry-After': '10' } }),
+      'Too many requests. Try again in 10 seconds.',
+    ],
+    [
+      'the database',
+      (route: Route) => route.fulfill({ status: 503, json: { message: 'x' }, headers: { 'Retry-After': '10' } }),
+      'The service cannot reach its database now. Try again in 10 seconds.',
+    ],
+  ])('is tried again by whoever opened it if %s fails, and not by itself', async (_, fail, words) => {
+    page = await world.visit();
+    const code = world.newCode();
+    let tries = 0;
+    await page.route(/\/session$/, async (route) => {
+      tries += 1;
+      await fail(route);
+    });
+    await page.evaluate(`location.hash = '${link(code)}'`);
+    await says(`${words} A link works once, for two minutes. After that, open it again from where you got it.`);
+    expect(await readable()).not.toContain(code);
+    expect(tries).toBe(1);
+    await page.unroute(/\/session$/);
+    await button('Try again').click();
+    await list();
+  });
+
+  test('whose answer was lost is spent, and says so when it is tried again', async () => {
+    page = await world.visit();
+    await page.route(/\/session$/, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.evaluate(`location.hash = '${link(world.newCode())}'`);
+    await button('Try again').waitFor();
+    await page.unroute(/\/session$/);
+    await button('Try again').click();
+    await says(SPENT);
+  });
+
+  test('for a minute says its end from the start, and then how to get back', async () => {
+    page = await world.visit(link(world.newCode('ofAMinute')));
+    await list();
+    const endsAt = (await keptIn(page))?.endsAt ?? 0;
+    const back = 'open it again from where you got this link.';
+    await says(`Your time ends at ${clock(endsAt)}. What you are typing is lost then. To go on, ${back}`);
+    await page.clock.install({ time: endsAt - 10_000 });
+    await page.reload();
+    await list();
+    await page.clock.runFor(10_000);
+    await says(LINK_OVER);
+    expect(await readable()).not.toContain('Tulip');
+    expect(await page.getByLabel('API key').count()).toBe(0);
+  });
+
+  test('lasts as long as it says on a computer whose clock is wrong', async () => {
+    for (const wrong of [-HOUR_MS, HOUR_MS]) {
+      page = await world.visit();
+      await page.clock.install({ time: Date.now() + wrong });
+      // Cloudflare adds a Date to what the Worker answers, and wrangler does not.
+      await page.route(/\/session$/, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
+      });
+      await page.goto('about:blank');
+      await page.goto(`${world.url}/owner${link(world.newCode('ofAMinute'))}`);
+      await list();
+      const left = await page.evaluate<number>(`JSON.parse(sessionStorage.getItem('session')).endsAt - Date.now()`);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(61_000); // a header has whole seconds
+      await world.leave();
+    }
+  });
+
+  test('says how to get back at sign-out', async () => {
+    page = await world.visit(link(world.newCode()));
+    await list();
+    const key = (await keptIn(page))?.key;
+    await button('Sign out').click();
+    await says(`${SIGNED_OUT} Open it again from where you got this link.`);
+    expect(await statusOf(key)).toBe(401);
+  });
+});
+
+describe('what the back-forward cache brings back', () => {
+  let browser: Awaited<ReturnType<typeof launch>>;
+  beforeAll(async () => {
+    browser = await launch([], ['--disable-back-forward-cache']);
+  });
+  afterAll(() => browser?.close());
+
+  /** What the page shows when it is put into the cache, and when it is taken out of it, before it starts again. */
+  async function leaveAndComeBack(page: Page): Promise<string[]> {
+    const shown: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().startsWith('shown: ')) shown.push(message.text());
+    });
+    await page.evaluate(`addEventListener('pageshow', ({ persisted }) => {
+      if (persisted) console.log('shown: ' + document.body.innerText.trim());
+    }, true)`);
+    await page.goto(world.url);
+    await page.evaluate('history.back()');
+    await vi.waitFor(() => expect(shown).toHaveLength(1), 5000);
+    return shown;
+  }
+
+  test('shows nothing of before, and goes on with the session of the tab', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${world.url}/owner#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip(page);
+    expect(await leaveAndComeBack(page)).toEqual(['shown: ']);
+    await tulip(page);
+    expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
+    await context.close();
+  });
+
+  test.each([
+    ['typed', []],
+    ['tried', ['Enter']],
+  ])('is no key that was being %s', async (_, keys) => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${world.url}/owner`);
+    await page.getByLabel('API key').fill(world.keys.owner);
+    for (const key of keys) await page.keyboard.press(key);
+    expect(await leaveAndComeBack(page)).toEqual(['shown: ']);
+    await page.getByLabel('API key').or(button('Sign out', page)).waitFor();
+    expect(await readable(page)).not.toContain(world.keys.owner);
+    await context.close();
+  });
+
+  test('is nobody who is signed in after a sign-out', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${world.url}/owner#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip(page);
+    await page.goto(world.url);
+    await page.goto(`${world.url}/owner`);
+    await list(page);
+    await button('Sign out', page).click();
+    await says(SIGNED_OUT, page);
+    await page.evaluate('history.go(-2)');
+    await page.getByLabel('API key').waitFor();
+    await page.waitForURL(`${world.url}/owner#/${world.tulip.id}`);
+    const shown = await page.locator('body').innerText();
+    for (const word of ['Tulip', world.tulip.token, world.keys.owner.slice(-4)]) expect(shown).not.toContain(word);
+    await context.close();
+  });
+});
+
+test('no file of a profile has an API key, nor a code that works, and no request says where it came from with one', async () => {
+  const key = world.keys.owner;
+  const [used, late] = [world.newCode(), world.newCode('late')];
+  const folder = newFolder();
+  const { passed, origin } = await startProxy(world.url, closing);
+  const context = await launchProfile(folder);
+  const tab = await context.newPage();
+  await tab.goto(`${origin}/owner`);
+  await signIn(tab, key);
+  await tab.getByRole('link', { name: 'Tulip Shop' }).click();
+  await tulip(tab);
+  await tab.reload();
+  await tulip(tab);
+  await tab.goto(`${origin}/`);
+  await tab.goto(`${origin}/owner${link(used)}`);
+  await list(tab);
+  const { key: session } = (await keptIn(tab)) ?? {};
+  const other = await context.newPage();
+  await other.goto(`${origin}/owner${link(late)}`);
+  await says(SPENT, other);
+  // A key that was typed and not sent.
+  await button('Sign in with an API key', other).click();
+  await other.getByLabel('API key').fill(key);
+  await context.close();
+
+  const files = readdirSync(folder, { recursive: true })
+    .map((name) => join(folder, `${name}`))
+    .filter((path) => statSync(path).isFile());
+  const holding = (text: string) =>
+    files.filter((path) => {
+      const bytes = readFileSync(path);
+      return (['utf8', 'utf16le'] as const).some((encoding) => bytes.includes(Buffer.from(text, encoding)));
+    });
+  // The search finds what is there: the address, and the session of a tab that was never signed out.
+  expect(holding(`${origin}/owner`)).not.toEqual([]);
+  expect(holding(session ?? '')).not.toEqual([]);
+  expect(holding(key)).toEqual([]);
+  for (const code of [used, late]) {
+    const body = JSON.stringify({ code });
+    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(401);
+  }
+
+  const sent = passed.map(({ path, headers }) => JSON.stringify([path, headers.referer]));
+  for (const secret of [key, used, late, session ?? '']) expect(sent.join('\n')).not.toContain(secret);
+  expect(sent.length).toBeGreaterThan(20);
+});
