@@ -85,6 +85,23 @@ describe('a session from a key', () => {
     expect(await page.evaluate('[Object.keys(sessionStorage), Object.keys(localStorage)]')).toEqual([['session'], []]);
   });
 
+  test('leaves no API key in the memory of the page', async () => {
+    page = await world.visit();
+    await vi.waitFor(async () => expect(await page.evaluate('document.activeElement.id')).toBe('key'), 5000);
+    await page.keyboard.insertText(world.keys.owner); // not by a script, which would have the key, too
+    await page.keyboard.press('Enter');
+    await list();
+    const debug = await page.context().newCDPSession(page);
+    let heap = '';
+    debug.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => {
+      heap += chunk;
+    });
+    await debug.send('HeapProfiler.collectGarbage');
+    await debug.send('HeapProfiler.takeHeapSnapshot', {});
+    const session = (await keptIn(page))?.key ?? '';
+    expect([heap.includes(session), heap.includes(world.keys.owner)]).toEqual([true, false]);
+  });
+
   test('goes on after a reload, without a request of its own', async () => {
     page = await world.visit(`#/${world.tulip.id}`);
     await signIn(page, world.keys.owner);
