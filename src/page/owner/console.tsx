@@ -162,7 +162,7 @@ export function Console({ code }: { code: string | null }) {
       </header>
       <main key={name}>{view}</main>
       {session !== null && isNearEnd && (
-        <div class="notice near-end" role="status">
+        <div class="notice near-end" role="alert">
           <p>{nearEndWords(session.kept)}</p>
           <Button class="quiet" onClick={() => setNearEnd(false)}>
             Hide
