@@ -182,6 +182,48 @@ test('a key of each role may do what its role says', async () => {
   expect(await statusesOf('record')).toEqual([200, 200, 403, 403]);
 });
 
+test('a console link opens the console of a user once; without such a user, or for a business of another, there is none', async () => {
+  const [mine, other] = [await newBusiness(), await newBusiness()];
+  const given = { user_id: mine.user_id, url: 'https://usage.example', business_id: mine.id, role: 'read', minutes: 5 };
+  const { url, expires_at } = await run<{ url: string; expires_at: string }>('console-link create', given);
+  expect(url).toMatch(/^https:\/\/usage\.example\/owner#code=[0-9A-Za-z]{34}$/);
+  expect(expires_at).toBe('2026-03-15T12:02:00.000000Z');
+  const open = () => call('POST', '/api/v1/session', { body: { code: url.slice(-34) } });
+  const { session_key, ...session } = (await open()).body.data;
+  expect(session).toEqual({ expires_at: '2026-03-15T12:05:00.000000Z', read_only: true });
+  expect((await call('GET', mine.usage, { as: session_key })).status).toBe(200);
+  expect((await open()).status).toBe(401);
+  await expect(run('console-link create', { ...given, user_id: ++user })).rejects.toThrow(
+    'There is no user with that id.',
+  );
+  const refusal = `business_id must be a business of user ${mine.user_id}`;
+  await expect(run('console-link create', { ...given, business_id: other.id })).rejects.toThrow(refusal);
+});
+
+test('business create takes the id of another system: greater than any so far, and at most half a range', async () => {
+  for (const { number } of homes) {
+    const create = (id: number) =>
+      run<{ business: { id: number } }>('business create', { user_id: ++user, ...FIELDS, database: number, id });
+    const { business } = await run<{ business: { id: number } }>('business create', {
+      user_id: ++user,
+      ...FIELDS,
+      database: number,
+    });
+    const next = business.id + 1000;
+    expect((await create(next)).business.id).toBe(next);
+    for (const id of [next, next - 1, business.id])
+      await expect(create(id)).rejects.toThrow(`id must be greater than ${next}, the last id of its database`);
+    const most = number * 1_000_000_000 + 500_000_000;
+    await expect(create(most + 1)).rejects.toThrow(`id must be at most ${most}, so that there is room behind it`);
+    const { business: after } = await run<{ business: { id: number } }>('business create', {
+      user_id: ++user,
+      ...FIELDS,
+      database: number,
+    });
+    expect(after.id).toBe(next + 1);
+  }
+});
+
 test('access list shows what the API shows', async () => {
   const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
   const { body } = await call('GET', business.access, { as: business.key });
@@ -336,7 +378,7 @@ describe('deleting a business', () => {
     await expect(forgetDeleted(drizzle(watched as unknown as D1Database))).rejects.toThrow();
     expect(await left()).toEqual({ ids: 100, changes: 4101, going: 1 });
     expect(written).toEqual([4000]);
-    for (let minute = 0; minute < 6; minute++) await purge(db, new Date(NOW.getTime() + minute * 60_000));
+    for (let minute = 0; minute < 12; minute++) await purge(db, new Date(NOW.getTime() + minute * 60_000));
     expect(await left()).toEqual({ ids: 0, changes: 1, going: 0 });
     expect(await changesOf({ ID })).toMatchObject([{ action: 'delete_business' }]);
   });

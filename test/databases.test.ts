@@ -120,7 +120,7 @@ describe.each(OF_A_BUSINESS)('to $name', (route) => {
       for (const business of businesses) {
         const headers = {
           ...route.headers,
-          Authorization: `Bearer ${callerOf(route, business)}`,
+          Authorization: `Bearer ${await callerOf(route, business)}`,
           'Content-Type': 'application/json',
         };
         const init: RequestInit = { method: route.method, headers };

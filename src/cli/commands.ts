@@ -10,7 +10,10 @@ import {
   id,
   limit,
   line,
+  linkRole,
+  minutes,
   role,
+  service,
   slot,
   status,
   text,
@@ -127,6 +130,11 @@ export const COMMANDS = {
   'key revoke': {
     does: 'revokes a key, from the next request on',
     arguments: { ID },
+  },
+  'console-link create': {
+    does: 'creates a link that opens the console of a user once, within two minutes; --url is where the service is, and --minutes how long the session lasts',
+    required: { user_id, url: service('https://usage.example') },
+    optional: { business_id: id('1'), role: linkRole('read'), minutes: minutes('60') },
   },
   'operator-key create': {
     does: 'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records, and --slot for another one beside it',

@@ -1,8 +1,10 @@
 // The operator's commands: what each runs. What it takes, and so the types of its values, is in commands.ts, under the same name.
 import { readFile } from 'node:fs/promises';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
+import { consoleUrl } from '../core/session.ts';
 import { addDays, dayOf, rangeOf, rangeProblem } from '../core/time.ts';
 import { businessInFull } from '../db/business.ts';
+import { createConsoleLink } from '../db/console-links.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { parseJson } from '../db/json.ts';
@@ -139,6 +141,11 @@ export const RUNS: Record<CommandName, Runner> = {
   'key revoke': async (databases, { ID }, now) => ({
     key: found(await revokeKey(found(databases.holding(ID), 'key').db, ID, now), 'key'),
   }),
+  async 'console-link create'(databases, { url, ...given }, now) {
+    const asked = databases.asking('create_console_link', now);
+    const { code, expires_at } = found(await createConsoleLink(asked, given, now), 'user');
+    return { url: consoleUrl(url, code), expires_at };
+  },
   'operator-key create': (_, { record = false, slot = OPERATOR_SECRETS[0] }) =>
     createOperatorKey(record ? 'record' : 'full', slot),
   'database list': (databases, _, now) =>

@@ -6,6 +6,7 @@ import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE,
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
+import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { dayOf, isDay } from '../core/time.ts';
 import { UsageError } from './errors.ts';
 
@@ -37,6 +38,11 @@ export const databaseCount = value('be a number from 1 to 62', (text) => {
   const number = idOf(text);
   return number !== null && number <= BINDINGS.length ? number : null;
 });
+/** How long the session of a console link lasts. */
+export const minutes = value(`be a number of minutes from 1 to ${MAX_LINK_MINUTES}`, (text) => {
+  const number = idOf(text);
+  return number !== null && number <= MAX_LINK_MINUTES ? number : null;
+});
 /** The secret of an operator key, by its number. */
 export const slot = value(
   'be a number from 1 to 4',
@@ -50,8 +56,11 @@ export const limit = value('be a number of uses, or none', (text) => {
 });
 export const line = value(LINE_RULE, lineOf);
 export const status = value(STATUS_RULE, textIf(isStatus));
+export const linkRole = value('be full or read', (text) => LINK_ROLES.find((role) => role === text) ?? null);
 export const role = value('be full, read or record', (text) => ROLES.find((role) => role === text) ?? null);
 export const url = value(URL_RULE, textIf(isUrl));
+/** Where the service is: the origin of a URL, without its path. */
+export const service = value(URL_RULE, (text) => (isUrl(text) ? new URL(text).origin : null));
 export const token = value(TOKEN_RULE, textIf(isImportable));
 export const day = value('be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD', textIf(isDay));
 export const expiry = value(

@@ -5,6 +5,12 @@ export const SESSION_HOURS = 12;
 /** How many sessions of a user run at once. With one more, the oldest ends. */
 export const MAX_SESSIONS = 20;
 
+/** What the session of a console link may do. */
+export const LINK_ROLES = ['full', 'read'] as const;
+
+/** The link with a code: behind the #, browsers send it to no server. */
+export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;
+
 /** How long the code of a console link works. */
 export const CODE_MINUTES = 2;
 /** How long the session of a console link lasts, unless the link says otherwise, and at most. */

@@ -1,6 +1,7 @@
 // /api/v1/user: what the operator does for one user: API keys, console links, and who changed what about them.
 import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
+import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
 import { changesOfUserBefore } from '../db/changes.ts';
 import { createConsoleLink } from '../db/console-links.ts';
@@ -55,7 +56,7 @@ export const user = newRoutes()
     const { now, ownOrigin } = c.get('call');
     const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
     if (link === null) throw unknownEntry('User id');
-    return success<ConsoleLink>(c, { url: `${ownOrigin}/owner#code=${link.code}`, expires_at: link.expires_at });
+    return success<ConsoleLink>(c, { url: consoleUrl(ownOrigin, link.code), expires_at: link.expires_at });
   })
   .get('/:user_id/changes', guard('read_user_changes', { query: changesQuery }), async (c) => {
     const { user_id, ask } = await askForUser(c);

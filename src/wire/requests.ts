@@ -7,7 +7,7 @@ import { DURATION_RULE, durationOf } from '../core/duration.ts';
 import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
-import { MAX_LINK_MINUTES } from '../core/session.ts';
+import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
@@ -136,7 +136,6 @@ export const newKeyBody = strict(
   'must be empty, or a JSON object such as {"name":"Billing server","role":"record"}',
 );
 
-const LINK_ROLES = ['full', 'read'] as const;
 const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
 export const consoleLinkBody = strict(

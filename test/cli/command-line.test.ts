@@ -59,6 +59,10 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   ],
   'key list': ['key list --user 7', 'lists the keys of a user, revoked and expired ones included'],
   'key revoke': ['key revoke ID', 'revokes a key, from the next request on'],
+  'console-link create': [
+    'console-link create --user 7 --url https://usage.example [--business 1] [--role read] [--minutes 60]',
+    'creates a link that opens the console of a user once, within two minutes; --url is where the service is, and --minutes how long the session lasts',
+  ],
   'operator-key create': [
     'operator-key create [--record] [--slot 2]',
     'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records, and --slot for another one beside it',

@@ -26,7 +26,7 @@ beforeAll(async () => {
       .values({ business_id: made.id, site: 'https://acme.example', created_at: stamp, updated_at: stamp });
     return made;
   });
-  service = await startService(state, 'test/product/wrangler.toml');
+  service = await startService(state, { front: 'test/product/wrangler.toml' });
 });
 afterAll(() => service?.stop());
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { BINDINGS } from '../../src/core/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
@@ -31,11 +32,32 @@ export async function freePort(): Promise<number> {
 
 export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
 
-/** Starts `wrangler dev` on a free port, and waits until it answers. With `front`, the configuration of a Worker, that is served. */
-export async function startService(state: string, front?: string): Promise<Service> {
+/** The same configuration with more databases: a file beside it. */
+export function withDatabases(count: number): string {
+  const blocks = BINDINGS.slice(1, count).map(
+    (binding) => `\n[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
+  );
+  const file = `wrangler.dev-built-${count}.toml`;
+  writeFileSync(join(ROOT, file), readFileSync(join(ROOT, BUILT), 'utf8') + blocks.join(''));
+  return file;
+}
+
+type Options = {
+  /** The configuration of a Worker that is served in front of the service. */
+  front?: string;
+  config?: string;
+  /** Secrets, as NAME:text. */
+  vars?: string[];
+};
+
+/** Starts `wrangler dev` on a free port, and waits until it answers. */
+export async function startService(
+  state: string,
+  { front, config = BUILT, vars = [] }: Options = {},
+): Promise<Service> {
   const port = await freePort();
   const inspector = await freePort();
-  const files = [...(front === undefined ? [] : ['-c', front]), '-c', BUILT];
+  const files = [...(front === undefined ? [] : ['-c', front]), '-c', config];
   const ports = ['--port', `${port}`, '--inspector-port', `${inspector}`];
   const args = [
     WRANGLER,
@@ -46,6 +68,7 @@ export async function startService(state: string, front?: string): Promise<Servi
     '127.0.0.1',
     '--persist-to',
     state,
+    ...vars.flatMap((variable) => ['--var', variable]),
     '--show-interactive-dev-session=false',
   ];
   const child: ChildProcess = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'pipe', detached: true });

@@ -1,0 +1,80 @@
+// A sign-up that is repeated until it is answered makes one business, also when the service is killed meanwhile.
+import { afterAll, expect, test } from 'vitest';
+import { createOperatorKey } from '../../src/cli/operator-keys.ts';
+import { databaseOfId } from '../../src/core/database.ts';
+import { threeDatabases } from '../cli/support.ts';
+import { type Service, startService, withDatabases } from '../node/server.ts';
+
+const USERS = 20;
+const KEYS_PER_USER = 5;
+const REQUESTS = 200;
+const FIELDS = {
+  ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
+  ...{ country_id: 1, business_size: 'small' },
+};
+
+let service: Service | undefined;
+afterAll(() => service?.stop());
+
+test('200 creations at once for 20 users, killed twice with SIGKILL and repeated, make as many businesses as keys', async () => {
+  const { 'persist-to': state } = await threeDatabases();
+  const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
+  const start = () => startService(state, { config: withDatabases(3), vars: [`OPERATOR_KEY_1:${secret}`] });
+  const headers = { Authorization: `Bearer ${operator_key}` };
+  service = await start();
+  let answered = 0;
+  let kills = 0;
+  let restarted: Promise<unknown> = Promise.resolve();
+  const unanswered: number[] = [];
+  /** Repeats until there is an answer. */
+  async function create(index: number) {
+    const user_id = 1 + (index % USERS);
+    const key = `signup-${Math.floor(index / USERS) % KEYS_PER_USER}`;
+    for (;;) {
+      await restarted;
+      const sent = fetch(`${service?.url}/api/v1/business`, {
+        method: 'POST',
+        headers: { ...headers, 'Idempotency-Key': key },
+        body: JSON.stringify({ user_id, ...FIELDS }),
+      });
+      const answer = await sent.catch(() => null);
+      const body = (await answer?.json().catch(() => null)) as { data: { id: number; token: string } } | null;
+      if (answer?.status === 200 && body !== null) {
+        answered += 1;
+        if (answered >= (kills + 1) * 20 && kills < 2) {
+          kills += 1;
+          const killed = service;
+          restarted = (async () => {
+            await killed?.stop('SIGKILL');
+            service = await start();
+          })();
+        }
+        return { sign_up: `${user_id} ${key}`, user_id, ...body.data };
+      }
+      // A killed service sends nothing, or half of its answer.
+      unanswered.push(answer?.status ?? 0);
+      expect([0, 200, 500, 503]).toContain(answer?.status ?? 0);
+    }
+  }
+  const made = await Promise.all(Array.from({ length: REQUESTS }, (_, index) => create(index)));
+  expect(kills).toBe(2);
+  const distinct = (of: (business: (typeof made)[number]) => unknown) => new Set(made.map(of)).size;
+  expect(distinct(({ sign_up }) => sign_up)).toBe(USERS * KEYS_PER_USER);
+  expect(distinct(({ sign_up, id }) => `${sign_up} ${id}`)).toBe(USERS * KEYS_PER_USER);
+  expect(distinct(({ token }) => token)).toBe(USERS * KEYS_PER_USER);
+  expect(distinct(({ user_id, id }) => `${user_id} ${databaseOfId(id)}`)).toBe(USERS);
+  expect(distinct(({ id }) => databaseOfId(id))).toBe(3);
+
+  for (let user_id = 1; user_id <= USERS; user_id++) {
+    const list = await fetch(`${service?.url}/api/v1/business?user_id=${user_id}&limit=50`, { headers });
+    const { data } = (await list.json()) as { data: { businesses: { id: number }[] } };
+    expect(data.businesses).toHaveLength(KEYS_PER_USER);
+  }
+  const other = await fetch(`${service?.url}/api/v1/business`, {
+    method: 'POST',
+    headers: { ...headers, 'Idempotency-Key': 'signup-0' },
+    body: JSON.stringify({ user_id: 1, ...FIELDS, name: 'Other' }),
+  });
+  expect(other.status).toBe(422);
+  console.log(`${unanswered.length} requests without an answer were repeated`);
+}, 240_000);
