@@ -18,7 +18,7 @@ const anchorOf = (heading: string) =>
     .replaceAll(' ', '-');
 
 test.each(DOCUMENTS)('%s links to documents, headings and pictures that exist', (path) => {
-  const links = all(path, /(?:\]\(|src(?:set)?=")(?!https?:)([^)"]+)/g).map((link) => {
+  const links = all(path, /(?:\]\(|src(?:set)?=")(?!https?:|\$)([^)"]+)/g).map((link) => {
     const [file, anchor] = link.split('#');
     return { target: file ? join(path, '..', file) : path, anchor };
   });

@@ -19,7 +19,7 @@ afterAll(() => service?.stop());
 test('200 creations at once for 20 users, killed twice with SIGKILL and repeated, make as many businesses as keys', async () => {
   const { 'persist-to': state } = await threeDatabases();
   const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
-  const start = () => startService(state, { config: withDatabases(3), vars: [`OPERATOR_KEY_1:${secret}`] });
+  const start = () => startService(state, { config: withDatabases(3), secrets: { OPERATOR_KEY_1: secret } });
   const headers = { Authorization: `Bearer ${operator_key}` };
   service = await start();
   let answered = 0;

@@ -46,14 +46,14 @@ type Options = {
   /** The configuration of a Worker that is served in front of the service. */
   front?: string;
   config?: string;
-  /** Secrets, as NAME:text. */
-  vars?: string[];
+  /** Those of the service, by name. */
+  secrets?: Record<string, string>;
 };
 
 /** Starts `wrangler dev` on a free port, and waits until it answers. */
 export async function startService(
   state: string,
-  { front, config = BUILT, vars = [] }: Options = {},
+  { front, config = BUILT, secrets = {} }: Options = {},
 ): Promise<Service> {
   const port = await freePort();
   const inspector = await freePort();
@@ -64,11 +64,11 @@ export async function startService(
     'dev',
     ...files,
     ...ports,
+    ...Object.entries(secrets).flatMap(([name, text]) => ['--var', `${name}:${text}`]),
     '--ip',
     '127.0.0.1',
     '--persist-to',
     state,
-    ...vars.flatMap((variable) => ['--var', variable]),
     '--show-interactive-dev-session=false',
   ];
   const child: ChildProcess = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'pipe', detached: true });
