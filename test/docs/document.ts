@@ -7,15 +7,17 @@ export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
 export const read = (path: string) => readFileSync(path, 'utf8');
 
 /**
- * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. What installs packages has a
- * test of its own (test/node/client.test.ts).
+ * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. Without one, each line of several
+ * is an example, which need only succeed. What installs packages has a test of its own (test/node/client.test.ts).
  */
 export const examplesIn = (path: string) =>
   [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
-    ({ index, 1: command = '', 2: printed = '"no json block follows"' }) => {
+    ({ index, 1: block = '', 2: output }) => {
       const line = read(path).slice(0, index).split('\n').length;
-      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(command) && !command.includes('npm install');
-      return runsHere ? [{ name: `${path}:${line} ${command.trim()}`, command, printed }] : [];
+      const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
+      const printed = lines.length > 1 ? '' : (output ?? '"no json block follows"');
+      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(block) && !block.includes('npm install');
+      return runsHere ? lines.map((command) => ({ name: `${path}:${line} ${command.trim()}`, command, printed })) : [];
     },
   );
 
@@ -51,11 +53,11 @@ export const valueIn = (text: string): unknown =>
 
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-/** Values that vary, by key. */
+/** Values that vary, by key, except null and 0. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
-  actor: expect.stringMatching(/^key \d+ \(…[0-9A-Za-z]{4}\)$/),
+  actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
   api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   url: expect.stringMatching(/^http:\/\/localhost:\d+\/owner#code=0[0-9A-Za-z]{33}$/),
@@ -80,7 +82,7 @@ export function like(printed: unknown, command = '', key = ''): unknown {
   if (key === 'used') return expect.toSatisfy(isReport(days, command.includes('from=') ? days.length : 30), 'a report');
   const variant = VARIANTS.find(([pattern]) => typeof printed === 'string' && pattern.test(printed));
   if (variant !== undefined) return variant[1];
-  if (key in VARIES && printed !== null) return VARIES[key];
+  if (key in VARIES && printed !== null && printed !== 0 && !Array.isArray(printed)) return VARIES[key];
   if (printed === '…') return expect.any(String);
   if (Array.isArray(printed)) return printed.map((entry) => like(entry, command));
   if (typeof printed !== 'object' || printed === null) return printed;

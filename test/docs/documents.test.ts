@@ -113,9 +113,11 @@ test('docs/operating.md saves the claims of DB, or takes them from the others, a
   try {
     const [before, restored] = [database('before'), database('restored')];
     const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
-    before.exec(`insert into homes ${listed} i, i % 62 from n;
+    before.exec(`insert into homes ${listed} i, i % 62, (i + 61) / 62 from n;
       insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of them count as used
-    restored.exec(`insert into homes values (7, 7); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`);
+    restored.exec(
+      `insert into homes values (7, 7, 1); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
+    );
     shell(save ?? '', 'before');
     shell(putBack ?? '', 'restored');
     expect(claims(restored)).toEqual(claims(before));
@@ -128,11 +130,15 @@ test('docs/operating.md saves the claims of DB, or takes them from the others, a
       insert into api_keys (id, user_id, name, hash, last_four, created_at)
         ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', '' from n;
       insert into retired_tokens ${listed} printf('%064x', i) from n`);
-    rebuilt.exec('insert into homes values (7, 7)');
+    rebuilt.exec('insert into homes values (7, 7, 1)');
     shell(take ?? '', 'other');
     shell(putBack ?? '', 'rebuilt');
     expect(claims(rebuilt)).toEqual([
-      Array.from({ length: 651 }, (_, user_id) => ({ user_id, database: user_id === 7 ? 7 : 61 })),
+      Array.from({ length: 651 }, (_, user_id) => {
+        return user_id === 7
+          ? { user_id, database: 7, place: 1 }
+          : { user_id, database: 61, place: user_id + (user_id < 7 ? 1 : 0) };
+      }),
       Array.from({ length: 700 }, (_, index) => {
         return { hash: (index + 1).toString(16).padStart(64, '0'), user_id: 0, retriable: 0 };
       }),
