@@ -1,0 +1,135 @@
+// docs/operating.md, "If a credential leaks": each cell of its table is what the service does, for every operation.
+import { expect, test } from 'vitest';
+import operating from '../docs/operating.md?raw';
+import { POLICY } from '../src/core/policy.ts';
+import { type AnyRoute, ROUTES } from './routes.ts';
+import { type CallOptions, call, everything, newBusiness, newKey, OPERATOR, type Scope } from './support.ts';
+
+const [, head = '', body = ''] = /^\| What \| (.*?) \|\n.*?\n(.*?)\n\n/ms.exec(operating) ?? [];
+const COLUMNS = head.split(' | ');
+const ROWS = body.split('\n').map((line) => {
+  const [what = '', ...cells] = line.slice('| '.length, -' |'.length).split(' | ');
+  return { operations: [...what.matchAll(/`(\w+)`/g)].map(([, name = '']) => name), cells };
+});
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+const ends_at = '2026-03-16T00:00:00.000000Z';
+const withKey = (role: Parameters<typeof newKey>[1]) => async (business: Business, scope: Scope) =>
+  (await newKey(business, { ...role, ...scope })).key;
+/** What each column is about: a credential of the owner of a business. */
+const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<string>> = {
+  'Operator `full`': async () => OPERATOR.full,
+  'Operator `record`': async () => OPERATOR.record,
+  'Key `full`': withKey({}),
+  'Key `read`': withKey({ read_only: 1 }),
+  'Key `record`': withKey({ record_only: 1 }),
+  Token: async ({ token }) => token,
+  Session: withKey({ ends_at }),
+  'Read-only session': withKey({ ends_at, read_only: 1 }),
+};
+
+/** A business, another one of its owner, and one of somebody else. */
+async function newWorld() {
+  const own = await newBusiness();
+  return [own, await newBusiness({ user_id: own.user_id }), await newBusiness()] as const;
+}
+type World = Awaited<ReturnType<typeof newWorld>>;
+/** By how many of them it can be done for. */
+const REACHES = ['no', 'one', 'user', 'all'];
+
+/** Asks with all that the route takes. */
+const ask = (
+  route: AnyRoute,
+  as: string,
+  business: Business,
+  { query = '', ...options }: CallOptions & { query?: string } = {},
+) =>
+  call(route.method, route.path(business) + query, {
+    as,
+    ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.headers === undefined ? {} : { headers: route.headers }),
+    ...options,
+  });
+
+const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal }: AnyRoute) =>
+  [
+    ...[keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal],
+    ...['This API key can only read.', 'This API key can only record.', 'This operator key can only record.'],
+  ].map((message) => ({ status: 403, body: { status: false, message } }));
+
+/** For which businesses of a world a credential can do it, in the word of the table. */
+async function reachOf(route: AnyRoute, as: string, world: World): Promise<string> {
+  const reach = async (isDone: (business: Business) => boolean | Promise<boolean>) => {
+    const done = [];
+    for (const business of world) done.push(await isDone(business));
+    expect(done).toEqual(done.toSorted().toReversed());
+    return REACHES[done.filter(Boolean).length] ?? '';
+  };
+  const isGranted = ({ status, body, headers }: Awaited<ReturnType<typeof call>>) => {
+    if (status === (route.granted ?? 200)) return true;
+    if (headers.get('Error-Code') === 'unknown_business') expect({ status, body }).toEqual(route.unknownBusiness);
+    else expect(refusalsOf(route)).toContainEqual({ status, body });
+    return false;
+  };
+  switch (route.name) {
+    case 'list businesses':
+    case 'read the usage of all businesses': {
+      const answer = await ask(route, as, world[0], { query: `?limit=50&after=${world[0].id - 1}` });
+      if (!isGranted(answer)) return 'no';
+      const { businesses, usage } = answer.body.data;
+      const ids: number[] =
+        businesses?.map(({ id }: { id: number }) => id) ??
+        usage.map(({ business_id }: { business_id: number }) => business_id);
+      return reach(({ id }) => ids.includes(id));
+    }
+    case 'start a session': {
+      const answer = await ask(route, as, world[0]);
+      if (!isGranted(answer)) return 'no';
+      const { session_key } = answer.body.data;
+      return reach(async ({ usage }) => (await call('GET', usage, { as: session_key })).status === 200);
+    }
+    case 'end a session':
+      return isGranted(await ask(route, as, world[0])) ? 'itself' : 'no';
+    case 'create a business':
+      return reach(async (business) =>
+        isGranted(await ask(route, as, business, { body: { ...Object(route.body), user_id: business.user_id } })),
+      );
+    default:
+      return reach(async (business) => isGranted(await ask(route, as, business)));
+  }
+}
+
+test('the table has each operation once, and a column for each kind of credential', () => {
+  expect(ROWS.flatMap(({ operations }) => operations).sort()).toEqual(Object.keys(POLICY).sort());
+  expect(COLUMNS).toEqual(Object.keys(CREDENTIALS));
+});
+
+test.each(ROUTES)('$name: who can do it, and for which businesses, is what the table says', async (route) => {
+  const { lines } = await ask(route, OPERATOR.record, await newBusiness());
+  const [{ operation = '' }] = lines as [{ operation?: string }];
+  const row = ROWS.find(({ operations }) => operations.includes(operation));
+  const cells = COLUMNS.flatMap((column, index) =>
+    (/Key|ession/.test(column) ? [false, true] : [false]).map((isForOne) => {
+      const printed = row?.cells[index] ?? '';
+      return { column, isForOne, expected: isForOne && printed === 'user' ? 'one' : printed };
+    }),
+  );
+  const credential = async ({ column, isForOne }: (typeof cells)[number], [business]: World) =>
+    (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
+
+  const world = await newWorld();
+  const refused = cells.filter(({ expected }) => expected === 'no');
+  const credentials = await Promise.all(refused.map((cell) => credential(cell, world)));
+  const before = await everything();
+  for (const [index, cell] of refused.entries()) {
+    const reach = await reachOf(route, credentials[index] ?? '', world);
+    expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
+  }
+  expect(await everything()).toBe(before);
+
+  for (const cell of cells.filter((cell) => !refused.includes(cell))) {
+    const world = await newWorld(); // what is permitted may change it
+    const reach = await reachOf(route, await credential(cell, world), world);
+    expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
+  }
+});
