@@ -41,6 +41,11 @@ test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) =
   );
 });
 
+test('the lines for a back end in README.md have created a business and changed its limit', async () => {
+  const { body } = await call('GET', '/business/3', operator);
+  expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
+});
+
 test('docs/api.md has the request that a page sends', async () => {
   const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(read(API)) ?? [];
   const run = new Function('url', 'token', `return (async () => { ${program} return response; })()`);
