@@ -29,11 +29,14 @@ export const node = (...args: string[]) => nodeIn({}, ...args);
 export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), ...args);
 
 /** The object that the command of `args` gives on these databases; how main.ts prints it is main.test.ts's to say. */
-export async function resultOf(databases: Databases, ...args: string[]) {
+export const resultOf = (databases: Databases, ...args: string[]) => resultAt(new Date(), databases, ...args);
+
+/** The same at a time. */
+export async function resultAt(now: Date, databases: Databases, ...args: string[]) {
   const call = commandLineOf(args);
   if ('help' in call) throw new Error('a call for help');
   const { name, given } = call;
-  return JSON.parse(JSON.stringify(await RUNS[name](databases, given, new Date())));
+  return JSON.parse(JSON.stringify(await RUNS[name](databases, given, now)));
 }
 
 /** Databases that stay open for the tests of a file, since opening takes half a second. Each test begins with empty tables. */

@@ -10,9 +10,8 @@ import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { createApp } from '../../src/app.ts';
 import { Databases } from '../../src/cli/databases.ts';
 import { openDatabases, type Where, withDatabases } from '../../src/cli/open.ts';
-import { Conflict } from '../../src/core/conflict.ts';
 import type { Bindings } from '../../src/env.ts';
-import { ROOT, resultOf, rowsOf, threeDatabases } from '../cli/support.ts';
+import { ROOT, resultAt, resultOf, rowsOf, threeDatabases } from '../cli/support.ts';
 import { codesIn, read, tableIn } from '../docs/document.ts';
 import { newDatabase, newFolder } from './state.ts';
 
@@ -25,18 +24,20 @@ let opened: Awaited<ReturnType<typeof openDatabases>>;
 /** The commands that were run and the methods that were requested. */
 let played: string[] = [];
 
+const NOW = new Date('2026-03-15T12:00:00.000Z');
+
 /** `npm run admin -- …args`. */
 function run(...args: (string | number)[]) {
   played.push(args.slice(0, 2).join(' '));
-  return resultOf(new Databases(opened.all), ...args.map(String));
+  return resultAt(NOW, new Databases(opened.all), ...args.map(String));
 }
 
 vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in Node
 afterAll(() => void vi.unstubAllGlobals());
-const { fetch } = createApp(() => new Date('2026-03-15T12:00:00.000Z'), { log() {}, error: console.error });
+const { fetch } = createApp(() => NOW, { log() {}, error: console.error });
 
 /** A request to the service, and what it does after the response. */
-async function send(as: string, method: string, path: string, { origin, id, body }: Sent = {}) {
+async function send(as: string, method: string, path: string, { origin, id, body, of = 'business' }: Sent = {}) {
   played.push(method);
   const headers = {
     Authorization: `Bearer ${as}`,
@@ -44,7 +45,7 @@ async function send(as: string, method: string, path: string, { origin, id, body
     ...(origin === undefined ? {} : { Origin: origin }),
     ...(id === undefined ? {} : { 'Idempotency-Key': id }),
   };
-  const request = new Request(`https://service.example/api/v1/business${path}`, {
+  const request = new Request(`https://service.example/api/v1/${of}${path}`, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -56,7 +57,7 @@ async function send(as: string, method: string, path: string, { origin, id, body
   await Promise.all(later);
   return { status: answer.status, data: (await answer.json<{ data?: never }>()).data as never };
 }
-type Sent = { origin?: string; id?: string; body?: unknown };
+type Sent = { origin?: string; id?: string; body?: unknown; of?: 'business' | 'session' };
 
 const A = 'https://a.example';
 const B = 'https://b.example';
@@ -73,6 +74,8 @@ async function newOwner(): Promise<Owner> {
   return { user, id: business.id, token: business.token, key: key.api_key, keyId: key.id };
 }
 
+const sessionOf = async ({ key }: Owner) =>
+  ((await send(key, 'POST', '', { of: 'session' })).data as { session_key: string }).session_key;
 /** What a page, or a server, gets that asks for the usage. */
 const visit = async ({ id }: Owner, as: string, origin?: string) =>
   (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
@@ -318,6 +321,22 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
       expect((await refusedOf(owner)).sort()).toEqual([B, EVIL]);
     },
   }),
+  'a session ended, or one began': play({
+    before: (owner) => sessionOf(owner),
+    since: async (owner, ended) => {
+      await send(ended, 'DELETE', '', { of: 'session' });
+      const began = await sessionOf(owner);
+      expect([await visit(owner, ended), await visit(owner, began)]).toEqual([401, 200]);
+      return began;
+    },
+    restored: async (owner, began, ended) => {
+      expect([await visit(owner, ended), await visit(owner, began)]).toEqual([200, 401]);
+    },
+    repeat: async ({ keyId }) => {
+      await run('key', 'revoke', keyId);
+    },
+    right: async (owner, _, ended) => expect(await visit(owner, ended)).toBe(401),
+  }),
 };
 
 /** These are about more than the rows of one owner, and have tests of their own below. */
@@ -413,6 +432,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   const [save = '', take = ''] = [
     ...read(OPERATING).matchAll(/--command "\n(\s*select 'insert or ignore into homes[^"]*)" \|/g),
   ].map(([, statement]) => statement);
+  const [, count = ''] = /--command "\n(\s*update homes set place [^"]*)"$/m.exec(read(OPERATING)) ?? [];
   const linesOf = async ({ db }: Databases['first'], statement: string) =>
     (await db.$client.prepare(statement).all<{ line: string }>()).results.map(({ line }) => line);
   const claims = async (databases: Databases) => ({
@@ -423,7 +443,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
     ...['--site', 'https://acme.example', '--country', '1', '--size', 'small', '--database', '1', '--token', token],
   ];
-  const claimed = { homes: [{ user_id: 7, database: 1 }], tokens: 1 };
+  const claimed = { homes: [{ user_id: 7, database: 1, place: 1 }], tokens: 1 };
   const saved = await withDatabases(where, async (databases) => {
     await resultOf(databases, ...create);
     expect(await claims(databases)).toEqual(claimed);
@@ -458,9 +478,10 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
       await execute('delete from homes');
       await execute('delete from imported_tokens');
       for (const line of lines) await execute(line);
+      await execute(count);
       expect(await claims(databases)).toEqual(claimed);
       expect((await newKey()).id).toBe(1_000_000_002 + index);
-      const inUse = new Conflict('token', 'must be one that no business has or had');
+      const inUse = 'token must be one that no business has or had';
       for (const again of [create, forOther]) await expect(run(...again)).rejects.toThrow(inUse);
     }
   });
