@@ -1,0 +1,72 @@
+// What the operator's operations cost (docs/performance.md, "What each operation costs"), beside businesses and keys of others in each
+// database.
+import { beforeAll, expect, test } from 'vitest';
+import { call, homes, newBusiness, newKey, OPERATOR } from '../support.ts';
+
+beforeAll(async () => {
+  for (let others = 0; others < 60; others++) await newKey(await newBusiness());
+});
+
+const FIELDS = {
+  ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' },
+  ...{ monthly_limit: 5 },
+};
+const sitesOf = (length: number) => Array.from({ length }, (_, index) => `https://s${index}.example`);
+let user = 500_000;
+
+type Most = { trips: number; read: number; written: number };
+/** The data of an operation that succeeds, and costs no more than this. */
+async function within({ trips, read, written }: Most, method: string, path: string, body?: object, key?: string) {
+  const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
+  const answer = await call(method, `/api/v1${path}`, { as: OPERATOR.full, headers, ...(body && { body }) });
+  const { round_trips, rows_read, rows_written } = answer.cost;
+  expect({ status: answer.status, round_trips }).toEqual({ status: 200, round_trips: trips });
+  expect(rows_read).toBeLessThanOrEqual(read);
+  expect(rows_written).toBeLessThanOrEqual(written);
+  return answer.body.data;
+}
+
+test.each([1, 20, 100])('with %i sites: to create, change and delete a business', async (s) => {
+  for (const token of [undefined, `token-of-another-system-${s}`]) {
+    user += 1;
+    const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
+    const creating = { trips: 2, read: 5 * s + 60 + 2 * homes.length, written: 2 * s + 12 };
+    const { id } = await within(creating, 'POST', '/business', body, 'signup');
+    await within({ ...creating, written: 0 }, 'POST', '/business', body, 'signup');
+    await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
+
+    const changing = { trips: 1, read: 2 * s + 45, written: 5 };
+    await within(changing, 'PATCH', `/business/${id}`, { status: 'suspended', daily_limit: 1000, name: 'Other' });
+    await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
+    user += 1;
+    await within({ trips: 3, read: 2 * s + 45, written: 7 }, 'PATCH', `/business/${id}`, { user_id: user });
+
+    const d = 100;
+    const [home] = homes.filter(({ number }) => number === Math.floor(id / 1e9));
+    await home?.d1
+      .prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+        insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i from n`)
+      .bind(d, id)
+      .run();
+    await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });
+    await call('POST', `/api/v1/user/${user}/keys`, { as: OPERATOR.full, body: { business_id: id } });
+    const rows = s + d + 2;
+    const deleting = { trips: token ? 2 : 1, read: 4 * rows + 60, written: rows + 16 };
+    await within(deleting, 'DELETE', `/business/${id}?name=Other`);
+  }
+});
+
+test('to create, list and revoke API keys, and to list the changes of a user', async () => {
+  user += 1;
+  const keys = `/user/${user}/keys`;
+  const creating = { trips: 2, read: 60 + 2 * homes.length, written: 9 };
+  const ids: number[] = [];
+  for (let made = 0; made < 30; made++) ids.push((await within(creating, 'POST', keys, { role: 'read' })).id);
+  expect((await within({ trips: 2, read: 2 * 30 + 6, written: 0 }, 'GET', keys)).keys).toHaveLength(30);
+  for (const limit of [1, 20]) {
+    await within({ trips: 2, read: 3 * limit + 8, written: 0 }, 'GET', `/user/${user}/changes?limit=${limit}`);
+  }
+  const revoking = { trips: 2, read: 20, written: 3 };
+  await within(revoking, 'DELETE', `${keys}/${ids[0]}`);
+  await within({ ...revoking, written: 0 }, 'DELETE', `${keys}/${ids[0]}`);
+});
