@@ -38,7 +38,7 @@ export type LogEntry = {
   /** The database that was asked. Null if none was. */
   database: Binding | null;
   /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
-  call: { operation: Operation; business_id: number | null; origin: string | null } | null;
+  call: { operation: Operation; business_id: number | null; user_id?: number | null; origin: string | null } | null;
   /** Why it failed. */
   error: Error | null;
 };

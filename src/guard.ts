@@ -87,14 +87,14 @@ function guardWith(
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const operation = operationOf(c, body);
     const canRepeat = isRepeatable(operation, c.req.header('Idempotency-Key') !== undefined);
-    const request = { operation, business_id: business_id || null, origin };
+    const user_id = idOf(c.req.param('user_id') ?? '');
+    const request = { operation, business_id: business_id || null, user_id, origin };
     // Before the limit of the key: what pages send must not stop the servers.
     const refusal = role && operatorRefusal(role, operation, isFromServer);
     if (refusal) {
       logEntry.call = request;
       throw denied(refusal, { operation, origin, credential });
     }
-    const user_id = idOf(c.req.param('user_id') ?? '');
     const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
     if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
 

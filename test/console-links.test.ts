@@ -39,6 +39,7 @@ describe('a console link', () => {
       expect(cost.rows_read).toBeLessThanOrEqual(28);
       expect(cost.rows_written).toBeLessThanOrEqual(6);
       const code = body.data.url.slice(-34);
+      expect(lines).toMatchObject([{ operation: 'create_console_link', user_id: business.user_id }]);
       expect(JSON.stringify(lines)).not.toContain(code.slice(-6));
       const stored = await business.db.select().from(codes).where(eq(codes.user_id, business.user_id));
       expect(stored).toEqual([

@@ -214,6 +214,26 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
+  test('does not give a business back, with its token, to whom it belonged once', async () => {
+    const body = { user_id: newUser(), ...FIELDS };
+    const { id } = (await create(body, KEY)).body.data;
+    await send('PATCH', `/business/${id}`, { body: { user_id: newUser() } });
+    const rule = 'must be a new one: this user has created another business with it';
+    expect(answered(await create(body, KEY))).toEqual(refusal('Idempotency-Key', rule));
+  });
+
+  test('is refused where it does nothing: two keys or links would be made', async () => {
+    const { user_id } = await newBusiness();
+    const before = await everything();
+    for (const path of ['keys', 'console-link']) {
+      const answer = await send('POST', `/user/${user_id}/${path}`, { headers: KEY });
+      expect(answered(answer)).toEqual(
+        refusal('Idempotency-Key', 'must not be sent: this operation cannot tell a repetition'),
+      );
+    }
+    expect(await everything()).toBe(before);
+  });
+
   test('gives the same business to an import that is repeated', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
     const first = await create(body, KEY);

@@ -17,7 +17,10 @@ export function lineOf(text: string): string | null {
 const MAX_URL_LENGTH = 2048;
 export const URL_RULE = `be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
 export const isUrl = (text: string): boolean =>
-  text.length <= MAX_URL_LENGTH && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text);
+  text.length <= MAX_URL_LENGTH &&
+  !MISLEADING.test(text) &&
+  /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) &&
+  URL.canParse(text);
 
 const STATUSES = ['active', 'suspended', 'closed'] as const;
 export const STATUS_RULE = 'be active, suspended or closed';

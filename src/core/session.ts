@@ -2,8 +2,10 @@
 
 /** How long a session lasts that came from an API key. */
 export const SESSION_HOURS = 12;
-/** How many sessions of a user run at once. With one more, the oldest ends. */
+/** How many sessions of a user run at once. With one more, the oldest ends that came from the same key or from links. */
 export const MAX_SESSIONS = 20;
+/** How many sessions of a user are stored, with those that have ended. */
+export const MAX_STORED_SESSIONS = 50;
 
 /** What the session of a console link may do. */
 export const LINK_ROLES = ['full', 'read'] as const;

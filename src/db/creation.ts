@@ -9,7 +9,7 @@ import { $call } from './call.ts';
 import { nextId } from './changes.ts';
 import { newDecision } from './decision.ts';
 import { homeForImport, homeOf, raiseIds, sequence } from './homes.ts';
-import { jsonList, jsonObject, selectOne } from './json.ts';
+import { jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isInTime, statement, withVerdict } from './permission.ts';
 import {
   access,
@@ -178,7 +178,9 @@ export async function createIn(
     if (id !== 0 && id <= last) throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
     throw new Conflict('token', TOKEN_RULE);
   }
-  if (business.request !== null && business.request !== request)
+  // Whoever has given it to somebody else since must not get it back, with its token.
+  const isOther = parseJson(business.business).user_id !== fields.user_id;
+  if (business.request !== null && (business.request !== request || isOther))
     throw new Conflict('Idempotency-Key', 'must be a new one: this user has created another business with it');
   return business;
 }

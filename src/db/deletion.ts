@@ -27,7 +27,7 @@ const foreignTokens = (
   business_id: SQL,
 ) => sql`(select ${businesses.token} as token from ${businesses} where ${eq(businesses.id, business_id)}
   union select ${formerTokens.token} from ${formerTokens} where ${eq(formerTokens.business_id, business_id)})
-  where token not like 'bua\\_%' escape '\\'`;
+  where token not glob 'bua_*'`;
 
 const readDeleted = statement([], (permission) => {
   const id = permittedId(permission);

@@ -55,9 +55,9 @@ const KEY: KeyRole = { read_only: apiKeys.read_only, record_only: apiKeys.record
 /** Why a credential is not valid, although it is stored: null if it is valid. */
 const invalidity: Record<Form['caller'], SQL> = {
   key: sql`case
+    when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
     when ${apiKeys.revoked_at} is not null then 'revoked_key'
     when ${apiKeys.expires_on} < ${$call.today} then 'expired_key'
-    when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
   end`,
   token: sql`case when ${businesses.status} <> 'active' then 'token_of_inactive_business' end`,
   operator: NULL,

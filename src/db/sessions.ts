@@ -1,6 +1,7 @@
 // The statements that start and end sessions of the owner's console. A session is a row of api_keys, like the key that it came from.
-import { and, eq, gt, inArray, isNotNull, type SQLWrapper, sql } from 'drizzle-orm';
-import { MAX_SESSIONS } from '../core/session.ts';
+import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
 import { type Cost, sendBatch } from './batch.ts';
 import { isInTime, statement } from './permission.ts';
@@ -9,61 +10,73 @@ import { type Bindable, type BuiltQuery, builder, placeholders, textOf } from '.
 
 const NAME = 'console';
 
-const running = (user_id: SQLWrapper, now: SQLWrapper | string) =>
-  and(eq(apiKeys.user_id, user_id), gt(apiKeys.ends_at, now));
+/** The day of a timestamp. It is the last of a session in a column that every version understands. */
+const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
 
-const isRevoked = (key_id: SQLWrapper | number) => and(eq(apiKeys.id, key_id), isNotNull(apiKeys.revoked_at));
+/** A session of the user. */
+const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
-/**
- * Ends the sessions that came from a key, if the key is revoked: it goes into the batch that revokes it, behind that. They are revoked,
- * too, because the clock of whoever runs a command can be ahead. `db` is Drizzle, or the builder.
- */
-export const endSessionsOf = (
-  db: Pick<typeof builder, 'update'>,
-  key_id: SQLWrapper | number,
-  now: SQLWrapper | string,
-) =>
-  db
-    .update(apiKeys)
-    .set({ ends_at: sql`${now}`, revoked_at: sql`${now}` })
-    .where(
-      and(
-        running(sql`(select ${apiKeys.user_id} from ${apiKeys} where ${isRevoked(key_id)})`, now),
-        eq(apiKeys.session_of, key_id),
-      ),
-    );
+/** How a session ends. It is revoked, too: a version from before sessions would take it for an API key. */
+const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the oldest sessions of the user of the session with this hash, if too many run. Nothing if there is no such session. */
-function endExcess({ hash, now }: { hash: SQLWrapper; now: SQLWrapper }) {
-  const user_id = sql`(select ${apiKeys.user_id} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
-  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${running(user_id, now)}
-    order by ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
+/** Ends the sessions that came from a key, if the key is revoked: a step behind the one that revokes it. */
+export const endSessionsOf = statement(['key_id'], (_, $) => {
+  const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
+    where ${and(eq(apiKeys.id, $.key_id), isNotNull(apiKeys.revoked_at))})`;
   return builder
     .update(apiKeys)
-    .set({ ends_at: sql`${now}` })
-    .where(inArray(apiKeys.id, excess));
+    .set(ending($.now))
+    .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
+});
+
+type Started = { hash: SQLWrapper; now: SQLWrapper };
+/** A column of the session with this hash. Null if there is no such session, which equals nothing. */
+const ofStarted = (column: SQLiteColumn, { hash }: Started) =>
+  sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
+
+/**
+ * Ends sessions of the user of the session that has started, if too many run: first the oldest that came the same way, so that a narrow
+ * key ends no others as long as it has some of its own.
+ */
+function endExcess($: Started) {
+  const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $)}
+    and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $)})`;
+  const runs = gt(apiKeys.ends_at, $.now);
+  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $)), runs)}
+    order by ${apiKeys.hash} <> ${$.hash}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
+  return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
+}
+
+/** Deletes sessions of the user that ended long ago, more than have started, so that nobody fills the database with them. */
+function dropExcess($: Started) {
+  const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $))}
+    order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
+  return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
 }
 
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   const { user_id, last_four, expires_on, business_id, read_only, record_only, id } = apiKeys;
   // A key that expires on a day works through that day.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
+  const last_day = sql`min(coalesce(${expires_on}, ${dayIn(sql`${$.ends_at}`)}), ${dayIn(sql`${$.ends_at}`)})`;
   const permitted = sql`(select case when ${permission.refusal} is null then ${permission.key_id} end from ${permission})`;
   return builder
     .insert(apiKeys)
     .select(
       // The columns of the table, in their order; null makes a new id.
-      sql`select null, ${user_id}, ${NAME}, ${$.hash}, ${last_four}, ${$.now}, ${expires_on}, null, ${business_id}, ${read_only},
+      sql`select null, ${user_id}, ${NAME}, ${$.hash}, ${last_four}, ${$.now}, ${last_day}, null, ${business_id}, ${read_only},
         ${$.today}, ${record_only}, ${ends_at}, ${id} from ${apiKeys} where ${eq(id, permitted)} and ${isInTime}`,
     )
     .returning({ ends_at: apiKeys.ends_at });
 });
 const endExcessOfKey = statement(['hash'], (_, $) => endExcess($));
+const dropExcessOfKey = statement(['hash'], (_, $) => dropExcess($));
 
 /** Starts a session of the API key of the call. It ends at `ends_at`, or earlier if the key expires earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
   started: insertSession({ hash, ends_at }),
   ended: endExcessOfKey({ hash }),
+  dropped: dropExcessOfKey({ hash }),
 });
 
 /** Ends the session whose key makes the call. */
@@ -71,7 +84,7 @@ export const endSession = statement([], (permission, $) => {
   const permitted = sql`(select case when ${permission.refusal} is null then ${permission.key_id} end from ${permission})`;
   return builder
     .update(apiKeys)
-    .set({ ends_at: sql`${$.now}` })
+    .set(ending($.now))
     .where(and(eq(apiKeys.id, permitted), isInTime))
     .returning({ id: apiKeys.id });
 })({});
@@ -87,7 +100,7 @@ const REDEEM = [
   builder
     .insert(apiKeys)
     .select(
-      sql`select null, ${codes.user_id}, ${NAME}, ${$.hash}, ${$.last_four}, ${$.now}, null, null, ${codes.business_id},
+      sql`select null, ${codes.user_id}, ${NAME}, ${$.hash}, ${$.last_four}, ${$.now}, ${dayIn(ends_at)}, null, ${codes.business_id},
         ${codes.read_only}, ${$.today}, 0, ${ends_at}, null from ${codes} where ${isKnown} and ${isInTime}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only }),
@@ -95,6 +108,7 @@ const REDEEM = [
     .delete(codes)
     .where(and(eq(codes.hash, $.code), sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`)),
   endExcess($),
+  dropExcess($),
 ].map((query: BuiltQuery) => textOf(query));
 
 /**

@@ -66,7 +66,7 @@ one works that much longer, until all pages have the new one. A business keeps a
 
 const SIGNING_IN = `For the console: a session key has the form and the rights of the API key, or fewer, and ends by itself. Send an API key with an
 empty body, for ${SESSION_HOURS} hours, or the code of a console link without a credential, for as long as the link says. A code works once. Of more
-than ${MAX_SESSIONS} sessions of a user, the oldest end.`;
+than ${MAX_SESSIONS} sessions of a user, the oldest of the same API key end.`;
 
 type ParameterIn = 'path' | 'query' | 'header';
 const parameter = (place: ParameterIn, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>

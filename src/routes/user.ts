@@ -15,7 +15,7 @@ import { invalidField } from '../http/input.ts';
 import { pageOfChanges, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { changesQuery, consoleLinkBody, EXPIRY_RULE, newKeyBody } from '../wire/requests.ts';
+import { changesQuery, consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody } from '../wire/requests.ts';
 import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
@@ -24,6 +24,11 @@ async function userOf(c: ContextOf<Guarded>): Promise<number> {
   if (user_id !== null) return user_id;
   await c.get('ask')(readVerdict);
   throw unknownEntry('User id');
+}
+
+/** What makes something each time must not look as if it could tell a repetition. */
+async function refuseIdempotencyKey(c: ContextOf<Guarded>): Promise<void> {
+  if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', NO_KEY_RULE);
 }
 
 /** Asks the database of the user in the path. A user who is unknown has nothing there. */
@@ -39,6 +44,7 @@ export const user = newRoutes()
     return success<Keys>(c, { keys: await keysOf(ask, user_id) });
   })
   .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody) }), async (c) => {
+    await refuseIdempotencyKey(c);
     const user_id = await userOf(c);
     const { name = 'API key', ...key } = c.req.valid('json');
     if (key.expires_on !== undefined && key.expires_on < dayOf(c.get('call').now))
@@ -52,6 +58,7 @@ export const user = newRoutes()
     return success<RevokedKey>(c, { key });
   })
   .post('/:user_id/console-link', guard('create_console_link', { body: z.optional(consoleLinkBody) }), async (c) => {
+    await refuseIdempotencyKey(c);
     const user_id = await userOf(c);
     const { now, ownOrigin } = c.get('call');
     const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);

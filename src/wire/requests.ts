@@ -167,6 +167,7 @@ export const codeBody = strict(
   CODE_RULE,
 );
 
+export const NO_KEY_RULE = 'must not be sent: this operation cannot tell a repetition';
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
