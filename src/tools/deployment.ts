@@ -116,10 +116,13 @@ export function deploy(root: string, args: string[], wrangler: Run, { log, warn 
   if (!run(['deploy', ...upload], 'ask').done) throw failed('wrangler deploy failed.');
   const secrets = run(['secret', 'list'], 'read');
   if (secrets.done && !OPERATOR_SECRETS.some((name) => secrets.stdout.includes(`"${name}"`))) log(NO_OPERATOR_KEY);
+  log(PROOF);
 }
 
 const NO_OPERATOR_KEY =
   'The service has no operator key. With one, your servers can record for every business: npm run -s admin -- operator-key create --record';
+const PROOF =
+  'To see whether what is deployed keeps its promises, with an operator key of the role full: OPERATOR_KEY=… npm run verify -- URL';
 
 /** Without the tables of D1 and SQLite. */
 const TABLES =

@@ -10,9 +10,10 @@ import { newFolder } from '../node/state.ts';
 export type Headers = Record<string, string>;
 type Variables = Record<'API' | 'API_KEY' | 'BUSINESS' | 'TOKEN' | 'SHOP' | 'SHOP_TOKEN' | 'OPERATOR_KEY', string>;
 
-export async function startService() {
+export async function startService(...options: string[]) {
   const [port, state] = [await freePort(), newFolder()];
-  const dev = spawn('npm', ['run', 'dev', '--', '--port', `${port}`, '--persist-to', state], { detached: true });
+  const args = ['--port', `${port}`, '--persist-to', state, ...options];
+  const dev = spawn('npm', ['run', 'dev', '--', ...args], { detached: true });
   const closed = once(dev, 'close'); // when all of its processes have closed their output
   let output = '';
   for (const stream of [dev.stdout, dev.stderr]) stream.on('data', (text) => (output += text));

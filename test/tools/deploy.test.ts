@@ -205,6 +205,9 @@ function undeployed(names: string[], last: string): Account {
   return account;
 }
 
+/** What a deployment that is done prints at the end. */
+const PROOF =
+  'To see whether what is deployed keeps its promises, with an operator key of the role full: OPERATOR_KEY=… npm run verify -- URL\n';
 const create = (binding: string, place = '') => `d1 create usage-${binding}${place}`;
 const migrate = (binding: string) => `d1 migrations apply ${binding} --remote`;
 const mark = (binding: string) => `d1 execute ${binding} --remote --command insert into identity …`;
@@ -219,7 +222,7 @@ describe('npm run deploy', () => {
     const account = new Account();
     expect(account.deploy(THREE)).toEqual({
       code: 0,
-      stdout: created('DB', 'DB_1', 'DB_2'),
+      stdout: created('DB', 'DB_1', 'DB_2') + PROOF,
       stderr: '',
       steps: [...madeOf('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'],
     });
@@ -234,7 +237,7 @@ describe('npm run deploy', () => {
     const account = deployed();
     const marks = account.identities();
     const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
-    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: '', stderr: '', steps });
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: PROOF, stderr: '', steps });
     expect(account.identities()).toEqual(marks);
   });
 
@@ -243,9 +246,9 @@ describe('npm run deploy', () => {
     account.secrets = ['OTHER', 'OPERATOR_KEY_10'];
     const line =
       'The service has no operator key. With one, your servers can record for every business: npm run -s admin -- operator-key create --record\n';
-    expect(account.deploy(ONE)).toMatchObject({ code: 0, stdout: line });
+    expect(account.deploy(ONE)).toMatchObject({ code: 0, stdout: line + PROOF });
     // It is only a hint.
-    expect(account.deploy(ONE, { fault: { at: 'secret list' } })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(account.deploy(ONE, { fault: { at: 'secret list' } })).toMatchObject({ code: 0, stdout: PROOF, stderr: '' });
   });
 
   test('marks each service with a mark of its own', () => {
@@ -258,7 +261,7 @@ describe('npm run deploy', () => {
     const places = { DB_1: { jurisdiction: 'eu' }, DB_2: { location: 'apac' } };
     const { stdout, steps } = account.deploy(THREE, { places });
     expect(stdout).toBe(
-      'Created the database usage-DB (DB).\nCreated the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n',
+      `Created the database usage-DB (DB).\nCreated the database usage-DB_1 (DB_1) with jurisdiction eu.\nCreated the database usage-DB_2 (DB_2) with location apac.\n${PROOF}`,
     );
     expect(steps.filter((step) => step.startsWith('d1 create'))).toEqual([
       create('DB'),
@@ -266,7 +269,7 @@ describe('npm run deploy', () => {
       create('DB_2', ' --location apac'),
     ]);
     expect(account.deploy(THREE, { places }).stdout).toBe(
-      'usage-DB_1 (DB_1) exists already, so its jurisdiction does not change.\nusage-DB_2 (DB_2) exists already, so its location does not change.\n',
+      `usage-DB_1 (DB_1) exists already, so its jurisdiction does not change.\nusage-DB_2 (DB_2) exists already, so its location does not change.\n${PROOF}`,
     );
   });
 
@@ -275,7 +278,7 @@ describe('npm run deploy', () => {
     account.addOwner(7, 0, NAMES);
     account.addOwner(8, 1, NAMES);
     const steps = ['DB', 'DB_1', 'DB_2'].flatMap((binding) => [migrate(binding), mark(binding)]);
-    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: '', stderr: '', steps: [...steps, 'deploy'] });
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: PROOF, stderr: '', steps: [...steps, 'deploy'] });
     expect(Object.values(account.identities()).map(([own]) => own?.number)).toEqual([0, 1, 2]);
   });
 
@@ -283,7 +286,7 @@ describe('npm run deploy', () => {
     const account = deployed(ONE);
     expect(account.deploy(THREE)).toEqual({
       code: 0,
-      stdout: created('DB_1', 'DB_2'),
+      stdout: created('DB_1', 'DB_2') + PROOF,
       stderr: '',
       steps: [migrate('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'],
     });
@@ -293,7 +296,7 @@ describe('npm run deploy', () => {
     const account = deployed();
     account.databases.delete('usage-DB_2');
     const steps = [migrate('DB'), migrate('DB_1'), ...madeOf('DB_2'), 'deploy'];
-    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: created('DB_2'), stderr: '', steps });
+    expect(account.deploy(THREE)).toEqual({ code: 0, stdout: created('DB_2') + PROOF, stderr: '', steps });
   });
 
   test('gives a database its mark again after it was restored to the time before', () => {
@@ -660,7 +663,7 @@ describe('the options of npm run deploy', () => {
       const { code, stdout } = account.deployProject(project, [...options, ...given]);
       expect({ code, stdout }).toEqual({
         code: 0,
-        stdout: `Created the database usage-DB (DB) with location weur.\n${created('DB_1', 'DB_2')}`,
+        stdout: `Created the database usage-DB (DB) with location weur.\n${created('DB_1', 'DB_2')}${PROOF}`,
       });
       const upload = ['deploy', '--domain=a.example', '--domain=b.example', '--tag=v2', '--message=Second'];
       expect(account.calls.at(-2)?.slice(0, -2)).toEqual(upload);
@@ -750,7 +753,7 @@ describe('npm run deploy without limits for refused origins', () => {
   ])('warns in one line that %s is missing, and goes on', (missing, limits) => {
     expect(new Account().deploy(BARE + limits + block('DB'))).toEqual({
       code: 0,
-      stdout: created('DB'),
+      stdout: created('DB') + PROOF,
       stderr: `Warning: without a [[ratelimits]] block ${missing}, each refused origin is written to the database.\n`,
       steps: [...madeOf('DB'), 'deploy'],
     });
@@ -803,7 +806,7 @@ describe('the process of npm run deploy', { tags: 'slow' }, () => {
 
   test('shows what wrangler prints of the migrations and of the upload, which alone may ask, and ends with 0', () => {
     const { calls, ...ended } = run(plays, '--domain', 'usage.example.com');
-    expect(ended).toEqual({ code: 0, stdout: 'applied\nlive\n', stderr: 'with care\nat last\n' });
+    expect(ended).toEqual({ code: 0, stdout: `applied\nlive\n${PROOF}`, stderr: 'with care\nat last\n' });
     const read = 'd1 execute DB --remote --command';
     const migrate = 'd1 migrations apply DB --remote';
     expect(commands(calls)).toEqual([
