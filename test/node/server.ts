@@ -50,11 +50,21 @@ type Options = {
   secrets?: Record<string, string>;
 };
 
+/** Another process can take a free port before wrangler does, also for a connection of its own. */
+const ATTEMPTS = 3;
+
 /** Starts `wrangler dev` on a free port, and waits until it answers. */
-export async function startService(
-  state: string,
-  { front, config = BUILT, secrets = {} }: Options = {},
-): Promise<Service> {
+export async function startService(state: string, options: Options = {}): Promise<Service> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(state, options);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error as Error).message.includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function start(state: string, { front, config = BUILT, secrets = {} }: Options): Promise<Service> {
   const port = await freePort();
   const inspector = await freePort();
   const files = [...(front === undefined ? [] : ['-c', front]), '-c', config];
