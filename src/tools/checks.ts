@@ -11,6 +11,8 @@ import { type Answer, type Call, type DeployedService, Differs, same, Unseen } f
 export const NAME = 'npm run verify';
 const REFUSED_ORIGIN_SECONDS = 20;
 const POLL_MS = 500;
+/** A session of a minute is looked at shortly before its end, and after it. */
+const SESSION_LOOKS_MS = { before: 50_000, after: 62_000 };
 
 type Business = { id: number; user_id: number; name: string; token: string; status: string };
 type Details = Business & { former_tokens: { last_four: string }[]; access_list: { id: number; site: string }[] };
@@ -53,6 +55,27 @@ export class Place {
     const { once, headers = {}, ...rest } = call;
     const idempotent = once === undefined ? headers : { ...headers, 'Idempotency-Key': once };
     return this.service.send(`POST /business/usage/${id}`, { ...rest, headers: idempotent });
+  }
+
+  /** A console link for a business: its address, and the code in it. */
+  async newLink({ id }: Business, minutes: number): Promise<{ url: URL; code: string }> {
+    const body = { business_id: id, role: 'read', minutes };
+    const link = await this.service.ok<{ url: string }>(`POST /user/${this.user_id}/console-link`, { body });
+    const url = new URL(link.url);
+    return { url, code: url.hash.replace(/^#code=/, '') };
+  }
+
+  /** Sends the code of a link, as the console does. */
+  redeem(code: string) {
+    return this.service.send<{ session_key: string; read_only: boolean }>('POST /session', {
+      key: null,
+      body: { code },
+    });
+  }
+
+  /** What a session sees of its business: whether it has ended. */
+  async outcomeWith(key: string, { id }: Business): Promise<string> {
+    return (await this.service.send(`GET /business/${id}`, { key })).outcome;
   }
 
   newKey({ id }: Business, role: string) {
@@ -332,6 +355,24 @@ export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
     same('recording afterwards', (await place.record(business, { key })).outcome, '401 unauthenticated');
   },
 
+  async 'a console link opens the console of this service, and works once'(place) {
+    const business = await place.newBusiness();
+    const { url, code } = await place.newLink(business, 5);
+    same('where it leads', `${url.origin}${url.pathname}`, `${place.service.origin}/owner`);
+    const answers = await Promise.all([place.redeem(code), place.redeem(code)]);
+    const seen = outcomes([...answers, await place.redeem(code)]);
+    if (seen.filter((outcome) => outcome === '200').length > 1)
+      throw new Differs(`it worked more than once (${seen.join(', ')})`);
+    same('three uses of its code', seen, ['200', '401 unauthenticated', '401 unauthenticated']);
+    const { session_key, read_only } = answers.find(({ outcome }) => outcome === '200')?.data ?? {};
+    same('whether the session can only read', read_only, true);
+    const session = { key: session_key ?? '' };
+    same('reading with it', await place.outcomeWith(session.key, business), '200');
+    same('recording with it', (await place.record(business, session)).outcome, '403 read_only_key');
+    await place.service.ok('DELETE /session', session);
+    same('reading after its end', await place.outcomeWith(session.key, business), '401 unauthenticated');
+  },
+
   async 'a suspended business counts nothing until it is active again'(place) {
     const business = await place.newBusiness();
     const set = (status: string) => place.service.ok(`PATCH /business/${business.id}`, { body: { status } });
@@ -378,6 +419,23 @@ export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
       businesses.some((listed) => listed.id === id),
       false,
     );
+  },
+};
+
+/** What takes a minute, and concerns each database: it is looked at beside the rest. */
+export const BESIDE: Record<string, (place: Place) => Promise<void>> = {
+  async 'a session of one minute ends when its time is over'(place) {
+    const business = await place.newBusiness();
+    const { code } = await place.newLink(business, 1);
+    const { outcome, data } = await place.redeem(code);
+    const began = performance.now();
+    same('its start', outcome, '200');
+    const { before, after } = SESSION_LOOKS_MS;
+    await place.service.wait(before);
+    same(`reading after ${before / 1000} seconds`, await place.outcomeWith(data.session_key, business), '200');
+    await place.service.wait(Math.max(0, after - (performance.now() - began)));
+    const ended = await place.outcomeWith(data.session_key, business);
+    same(`reading after ${after / 1000} seconds`, ended, '401 unauthenticated');
   },
 };
 
