@@ -208,6 +208,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('DELETE', `${access}/${entry.id}`, key),
     call('DELETE', `${access}/999999`, key),
     call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup' }, { ...NEW, name: 'Other' }),
+    call('POST', '/user/7/keys', { ...operator, 'Idempotency-Key': 'key' }),
     call('POST', '/business', operator, { ...NEW, token: imported }),
     call('POST', '/business', operator, { ...NEW, database: 61 }),
     call('DELETE', `/business/${acme.id}?name=Other`, operator),
