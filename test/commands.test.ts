@@ -224,6 +224,15 @@ test('business create takes the id of another system: greater than any so far, a
   }
 });
 
+test('a command for a business that is unknown changes nothing, and gives nobody a home', async () => {
+  const before = await everything();
+  const unknown = 'There is no business with that id.';
+  const ID = 999_999_999;
+  await expect(run('business update', { ID, user_id: ++user })).rejects.toThrow(unknown);
+  await expect(run('business stop-former-tokens', { ID })).rejects.toThrow(unknown);
+  expect(await everything()).toBe(before);
+});
+
 test('access list shows what the API shows', async () => {
   const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
   const { body } = await call('GET', business.access, { as: business.key });

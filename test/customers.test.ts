@@ -98,7 +98,7 @@ describe('creating a business', () => {
     const after = await cost();
     for (const { round_trips, rows_read, rows_written } of [first, after]) {
       expect(round_trips).toBe(2);
-      expect(rows_read).toBeLessThanOrEqual(55);
+      expect(rows_read).toBeLessThanOrEqual(55 + 2 * (homes.length - 1));
       expect(rows_written).toBeLessThanOrEqual(12);
     }
     expect(after.rows_read - first.rows_read).toBeLessThanOrEqual(homes.length);
@@ -234,6 +234,34 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
+  test('is refused for another token or another database, too', async () => {
+    const user_id = newUser();
+    const body = { user_id, ...FIELDS, token: `Imported-with-a-key-${user_id}` };
+    const made = await create(body, KEY);
+    const rule = 'must be a new one: this user has created another business with it';
+    const other = { ...body, token: `Imported-with-the-same-key-${user_id}` };
+    const database = databaseOfId(made.body.data.id);
+    for (const wrong of [other, { ...body, database }])
+      expect(answered(await create(wrong, KEY))).toEqual(refusal('Idempotency-Key', rule));
+  });
+
+  test('opens no way to a token of somebody else, in whatever database', async () => {
+    for (const home of homes) {
+      const first = { user_id: newUser(), ...FIELDS, token: `Token-that-is-taken-${user}`, database: home.number };
+      expect((await create(first)).status).toBe(200);
+      for (const { number } of homes) {
+        const theirs = { user_id: newUser(), ...FIELDS, database: number };
+        await create(theirs); // who has a home
+        const before = await everything();
+        const stolen = { ...theirs, token: first.token };
+        expect(answered(await create(stolen, KEY))).toEqual(
+          refusal('token', 'must be one that no business has or had'),
+        );
+        expect(await everything()).toBe(before);
+      }
+    }
+  });
+
   test('gives the same business to an import that is repeated', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
     const first = await create(body, KEY);
@@ -361,6 +389,21 @@ describe('changing a business', () => {
       },
     ]);
     expect((await call('GET', business.usage, { as: business.token })).status).toBe(401);
+  });
+
+  test('can change each of its fields', async () => {
+    const { id, user_id } = await newBusiness();
+    const fields = {
+      ...{
+        name: 'New',
+        main_domain: 'new.example',
+        site: 'https://new.example',
+        country_id: 2,
+        business_size: 'large',
+      },
+      ...{ status: 'closed', user_id },
+    };
+    expect((await patch(id, fields)).body.data).toMatchObject(fields);
   });
 
   test('lifts a limit with null, and sets one that counts from now on', async () => {
@@ -523,6 +566,16 @@ describe('deleting a business', () => {
     expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
   });
 
+  test('that was created with a token from another system works, and nobody imports the token again', async () => {
+    const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
+    const { id, name } = (await create(body)).body.data;
+    expect(answered(await remove({ id, name }))).toEqual({
+      status: 200,
+      body: { status: true, data: { deleted: { id, name } } },
+    });
+    expect(answered(await create(body))).toEqual(refusal('token', 'must be one that no business has or had'));
+  });
+
   test('of a token put in by SQL, the token cannot be imported by anybody', async () => {
     const business = await newBusiness();
     const token = `Put-in-by-SQL-long-ago-${business.id}`;
@@ -573,6 +626,14 @@ describe('the keys of a user', () => {
       });
       expect((await send('GET', `/business/${business.id}/changes`)).body.data.changes).toEqual([]);
     }
+  });
+
+  test('that are revoked again keep the time at which they were first revoked', async () => {
+    const { user_id } = await newBusiness();
+    const { id } = (await send('POST', path(user_id))).body.data;
+    const first = await send('DELETE', `${path(user_id)}/${id}`);
+    const again = await send('DELETE', `${path(user_id)}/${id}`, { at: new Date(NOW.getTime() + 1000) });
+    expect(answered(again)).toEqual(answered(first));
   });
 
   test('of one business are listed with its changes; one of somebody else is refused', async () => {

@@ -12,6 +12,7 @@ import {
   everything,
   newApp,
   newBusiness,
+  newKey,
   OPERATOR_SECRETS,
 } from './support.ts';
 
@@ -98,6 +99,62 @@ describe.each(ROUTES)('to $name', (route) => {
     const expected = isRepeatable ? unavailable : broken;
     expect(await answerAfter(DEADLINE_MS, await requestOf(route, business), slow)).toEqual(expected);
   });
+});
+
+/** Of a key that there is. */
+const REVOCATION = {
+  ...(ROUTES.find(({ name }) => name === 'revoke a key') as AnyRoute),
+  name: 'revoke a key that works',
+  path: ({ user_id, key_id }: { user_id?: number; key_id?: number }) => `/api/v1/user/${user_id}/keys/${key_id}`,
+};
+test.each([...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && writes), REVOCATION])(
+  'does nothing in a second batch that begins after the deadline: to $name',
+  async (route) => {
+    const business = await newBusiness();
+    const key_id = (await newKey(business)).id;
+    const request = await requestOf(route, Object.assign(business, { key_id }));
+    const before = await everything();
+    const deadline = (Date.now() + DEADLINE_MS) / 1000;
+    let batches = 0;
+    const late = databases((d1) => {
+      const wrapped = {
+        prepare: (sql: string) => ({
+          bind: (...values: unknown[]) =>
+            d1.prepare(sql).bind(...values.map((value) => (value === deadline && batches === 1 ? 0 : value))),
+        }),
+        async batch(statements: D1PreparedStatement[]) {
+          const results = await d1.batch(statements);
+          batches += 1;
+          return results;
+        },
+      };
+      return wrapped as unknown as D1Database;
+    });
+    expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
+    expect(batches).toBe(2);
+    expect(await everything()).toBe(before);
+  },
+);
+
+test('claims no token in a batch that begins after its deadline, for an owner who has a home', async () => {
+  const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
+  const business = await newBusiness();
+  const body = {
+    ...(route.body as object),
+    user_id: business.user_id,
+    token: `Late-token-of-another-system-${business.user_id}`,
+  };
+  const request = await requestOf({ ...route, body }, business);
+  const before = await everything();
+  vi.setSystemTime(Date.now() - DEADLINE_MS - 1);
+  expect(
+    await answerAfter(
+      DEADLINE_MS,
+      request,
+      through((batch) => batch()),
+    ),
+  ).toEqual(unavailable);
+  expect(await everything()).toBe(before);
 });
 
 test.each(ROUTES.filter(({ writes }) => writes))(

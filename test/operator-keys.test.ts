@@ -267,12 +267,15 @@ describe('rate limits', () => {
     expect((await newApp().app.fetch(new Request(BASE + usage, fromPage), limited)).status).toBe(429);
   });
 
-  test('by credential count an operator key for each business', async () => {
+  test('by credential count an operator key for each business, and for each user', async () => {
     const [one, other] = [await newBusiness(), await newBusiness()];
     const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
     expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);
     expect(await send(other.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(200);
     const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
-    expect(keys).toEqual([`${hash} ${one.id}`, `${hash} ${other.id}`]);
+    for (const { user_id } of [one, other])
+      expect(await send(`/api/v1/user/${user_id}/keys`, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(200);
+    const subjects = [`${one.id}`, `${other.id}`, `user ${one.user_id}`, `user ${other.user_id}`];
+    expect(keys).toEqual(subjects.map((subject) => `${hash} ${subject}`));
   });
 });

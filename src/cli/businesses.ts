@@ -4,7 +4,7 @@ import { newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
 import { noCost, runBatch } from '../db/batch.ts';
 import { callByOperator } from '../db/call.ts';
-import { createIn, type NewBusiness } from '../db/creation.ts';
+import { createBusinessIn, type NewBusiness } from '../db/creation.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
 import { access, type BusinessRow, businessColumns, businesses, type Database, type Entry } from '../db/schema.ts';
@@ -13,7 +13,7 @@ import { asking, type NumberedDatabase } from './databases.ts';
 
 /** Creates a business in the home of its owner. A token that is given must be claimed before. */
 export async function createBusiness(home: NumberedDatabase, fields: NewBusiness, now: Date): Promise<BusinessRow> {
-  const { business } = await createIn(asking(home, 'create_business', now), home.number, fields);
+  const { business } = await createBusinessIn(asking(home, 'create_business', now), home.number, fields);
   return parseJson(business);
 }
 

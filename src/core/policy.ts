@@ -85,13 +85,13 @@ export const POLICY = {
     allowsKey: false,
     allowsRecordKey: true,
   },
-  // A session is nothing of a business: a key that can only read may start one, and end it.
+  // A session does not belong to a business: a key that can only read may start one, and end it.
   start_session: {
     ...READ,
     resource: 'session',
     does: 'start sessions',
     allowsOperator: false,
-    session: 'none', // else who has copied a session key would outlive its end
+    session: 'none', // otherwise whoever copied a session key could outlive it
     repeatable: false,
   },
   end_session: { ...READ, resource: 'session', does: 'end sessions', allowsOperator: false, session: 'only' },

@@ -37,12 +37,12 @@ export type NewBusiness = Pick<
   >;
 
 /** How a business is asked for: with a key, the same request gives the same business again; with an id, it gets that one. */
-type Request = Optional<{ idempotencyKey: string; id: number }>;
+type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
 const OWN = ['key', 'token', 'decision'] as const;
 type Own = Placeholders<(typeof OWN)[number]>;
 /** The key of the request as it is stored. NULL without one, which equals nothing. */
-const keyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(nullif(${key}, ''))`;
+const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(nullif(${key}, ''))`;
 /** The business that this request has created. The mark says so, and the token finds it by index. */
 const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token), eq(businesses.decision, decision));
 
@@ -72,11 +72,11 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
     daily_limit: field('daily_limit'),
     monthly_limit: field('monthly_limit'),
     decision: sql`${$.decision}`,
-    creation_key: keyOf($),
+    creation_key: creationKeyOf($),
     creation_request: sql`unhex(nullif(${$.request}, ''))`,
   };
   const columns = Object.keys(getTableColumns(businesses)) as (keyof typeof values)[];
-  const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, keyOf($))})`;
+  const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
   const last = sql`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
   const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${last})`;
@@ -122,14 +122,14 @@ const created = statement(OWN, (_, $) =>
       request: sql<string | null>`lower(hex(${businesses.creation_request}))`.as('request'),
     })
     .from(businesses)
-    .where(or(isCreated($), eq(businesses.creation_key, keyOf($)))),
+    .where(or(isCreated($), eq(businesses.creation_key, creationKeyOf($)))),
 );
 
 /**
  * Creates an active business in the database of its owner, who gets one if there is none. Throws a Conflict for what is not possible:
  * then nothing has changed, but that a new owner may have a home, and the token be claimed for its owner.
  */
-export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: Request = {}) {
+export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
   const { user_id, token, database } = fields;
   const { home, isFree } =
     token === undefined
@@ -138,17 +138,18 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
   if (home !== null && database !== undefined && database !== home)
     throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
   // The token can be that of the business that the same request has created.
-  if (home === null || (!isFree && request.idempotencyKey === undefined)) throw new Conflict('token', TOKEN_RULE);
-  return createIn(databases.askIn(home), home, fields, { ...request, isFree });
+  if (home === null || (!isFree && request.idempotencyKey === undefined))
+    throw new Conflict('token', UNUSED_TOKEN_RULE);
+  return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
 }
-const TOKEN_RULE = 'must be one that no business has or had';
+const UNUSED_TOKEN_RULE = 'must be one that no business has or had';
 
 /** The same in the database with this number, which must be the home of the owner, who must have claimed the token. */
-export async function createIn(
+export async function createBusinessIn(
   ask: Ask,
   number: number,
   { token: imported, sites = [], ...fields }: NewBusiness,
-  { idempotencyKey, id = 0, isFree = true }: Request & { isFree?: boolean } = {},
+  { idempotencyKey, id = 0, isFree = true }: CreationRequest & { isFree?: boolean } = {},
 ) {
   const { database: _, ...columns } = fields;
   const most = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
@@ -176,7 +177,7 @@ export async function createIn(
   if (business === undefined) {
     const last = row.last_id ?? number * IDS_PER_DATABASE;
     if (id !== 0 && id <= last) throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
-    throw new Conflict('token', TOKEN_RULE);
+    throw new Conflict('token', UNUSED_TOKEN_RULE);
   }
   // Whoever has given it to somebody else since must not get it back, with its token.
   const isOther = parseJson(business.business).user_id !== fields.user_id;

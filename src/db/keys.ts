@@ -142,19 +142,19 @@ const revoke = statement(['key_id', 'user_id'], (permission, $) => {
     .set({ revoked_at: sql`${$.now}` })
     .where(and(isKey($), isNull(apiKeys.revoked_at), isPermitted));
 });
-const keyOf = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
+const keyWithId = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
 
 /**
- * Revokes a key of a user, or of anybody if `user_id` is 0, unless it is revoked already, and ends the sessions that came from it. Null if
+ * Revokes a key of a user, or of anybody if `user_id` is null, unless it is revoked already, and ends the sessions that came from it. Null if
  * there is none with that id.
  */
-export async function revokeKey(ask: Ask, key_id: number, user_id = 0): Promise<Key | null> {
-  const values = { key_id, user_id };
+export async function revokeKey(ask: Ask, key_id: number, user_id: number | null = null): Promise<Key | null> {
+  const values = { key_id, user_id: user_id ?? 0 }; // no user has the id 0
   const { key } = await ask(readVerdict, {
     recorded: recordRevocation(values),
     applied: revoke(values),
     ended: endSessionsOf(values),
-    key: keyOf(values),
+    key: keyWithId(values),
   });
   return key[0] === undefined ? null : shown(key[0]);
 }

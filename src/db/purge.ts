@@ -93,7 +93,7 @@ const deleted = (db: Database) => db.select({ business_id: deletions.business_id
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
-/** Meanwhile, the log says of a session that it ended, and not that it is unknown. */
+/** Until then, the log can say that a session has ended, and not only that it is unknown. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
   const keptFrom = timestampOf(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
   const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));

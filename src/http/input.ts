@@ -4,9 +4,10 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { MAX_JSON_DEPTH, MAX_JSON_PARTS, partsIn, partsOf } from '../core/json.ts';
+import { idempotencyKeyOf } from '../core/use.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { NO_BODY_RULE, NO_QUERY, type Query, unknownRule } from '../wire/requests.ts';
+import { ID_RULE, NO_BODY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
 const JSON_RULE = 'must be JSON';
@@ -22,6 +23,13 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string,
 /** The same for one field. `rule` completes the sentence that starts with the field's name. */
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
+
+/** The id in an Idempotency-Key. */
+export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise<string> {
+  const id = idempotencyKeyOf(header);
+  if (id !== null) return id;
+  throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
+}
 
 /** The issues by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
 function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {

@@ -23,6 +23,7 @@ import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
+import { idInHeader } from '../http/input.ts';
 import { nextAfter, PER_PAGE, pageOfChanges, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -43,7 +44,6 @@ import type {
   Limits,
   ListedBusiness,
 } from '../wire/responses.ts';
-import { idInHeader } from './recording.ts';
 import { canonicalSites } from './sites.ts';
 
 /** The token as it is shown to a key that can only read: with all of it, one could record uses. */

@@ -1,20 +1,13 @@
 // What a POST to usage records: the ids and days of its uses. The guard has already decided which kind it is.
 import { digestOf } from '../core/credential.ts';
 import { dayOf } from '../core/time.ts';
-import { dayOfUse, idempotencyKeyOf } from '../core/use.ts';
+import { dayOfUse } from '../core/use.ts';
 import type { IdentifiedUse } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { invalidField, invalidInput, readJson } from '../http/input.ts';
-import { AT_RULE, ID_RULE, QUOTED_RULE, usesBody } from '../wire/requests.ts';
+import { AT_RULE, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
-
-/** The id in an Idempotency-Key. */
-export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise<string> {
-  const id = idempotencyKeyOf(header);
-  if (id !== null) return id;
-  throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
-}
 
 /** The uses in a list, each id once, on the day where it comes first; and how many are listed. */
 export async function identifiedUses(

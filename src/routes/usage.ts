@@ -12,13 +12,13 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { limitReached, notFound } from '../http/errors.ts';
-import { invalidField } from '../http/input.ts';
+import { idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { rangeQuery, totalsQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
-import { identifiedUses, idInHeader } from './recording.ts';
+import { identifiedUses } from './recording.ts';
 
 /** The range of a report, with defaults for what the query leaves open. */
 async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {

@@ -7,7 +7,6 @@ import { changesOfUserBefore } from '../db/changes.ts';
 import { createConsoleLink } from '../db/console-links.ts';
 import { knownHome } from '../db/homes.ts';
 import { createKey, keysOf, revokeKey } from '../db/keys.ts';
-import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { unknownEntry } from '../http/errors.ts';
@@ -19,10 +18,9 @@ import { changesQuery, consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody } f
 import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
-async function userOf(c: ContextOf<Guarded>): Promise<number> {
+function userOf(c: ContextOf<Guarded>): number {
   const user_id = idOf(c.req.param('user_id') ?? '');
   if (user_id !== null) return user_id;
-  await c.get('ask')(readVerdict);
   throw unknownEntry('User id');
 }
 
@@ -33,7 +31,7 @@ async function refuseIdempotencyKey(c: ContextOf<Guarded>): Promise<void> {
 
 /** Asks the database of the user in the path. A user who is unknown has nothing there. */
 async function askForUser(c: ContextOf<Guarded>) {
-  const user_id = await userOf(c);
+  const user_id = userOf(c);
   const home = await knownHome(c.get('databases'), user_id);
   return { user_id, ask: c.get('databases').askIn(home ?? 0) };
 }
@@ -45,7 +43,7 @@ export const user = newRoutes()
   })
   .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody) }), async (c) => {
     await refuseIdempotencyKey(c);
-    const user_id = await userOf(c);
+    const user_id = userOf(c);
     const { name = 'API key', ...key } = c.req.valid('json');
     if (key.expires_on !== undefined && key.expires_on < dayOf(c.get('call').now))
       throw await invalidField(c, 'expires_on', EXPIRY_RULE);
@@ -59,7 +57,7 @@ export const user = newRoutes()
   })
   .post('/:user_id/console-link', guard('create_console_link', { body: z.optional(consoleLinkBody) }), async (c) => {
     await refuseIdempotencyKey(c);
-    const user_id = await userOf(c);
+    const user_id = userOf(c);
     const { now, ownOrigin } = c.get('call');
     const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
     if (link === null) throw unknownEntry('User id');
