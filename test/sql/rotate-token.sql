@@ -4,9 +4,9 @@
 select
   coalesce(
     case
+      when api_keys.ends_at <= :now then 'ended_session'
       when api_keys.revoked_at is not null then 'revoked_key'
       when api_keys.expires_on < :today then 'expired_key'
-      when api_keys.ends_at <= :now then 'ended_session'
     end,
     case
       when :names_business
