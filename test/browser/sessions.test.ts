@@ -30,6 +30,9 @@ async function tulip(of = page): Promise<void> {
 const list = (of = page) => of.getByRole('link', { name: 'Tulip Shop' }).waitFor();
 const link = (code: string) => `#code=${code}`;
 const wayIn = (of = page) => of.locator('.key').innerText();
+/** What is asked before a link opens in a tab that somebody is signed in to. */
+const asks = (way: string) => says(`You are signed in with ${way}. This link opens another session.`);
+const keyWay = (key: string) => `key …${key.slice(-4)}`;
 
 /** The status that the service answers to a session key. */
 const statusOf = async (key: string | undefined) =>
@@ -41,6 +44,19 @@ const readable = (of = page) =>
     document.cookie, document.referrer, location.href, history.state, performance.getEntriesByType('resource').map(({ name }) => name),
     navigation.entries().map((entry) => [entry.url, entry.getState()]), Object.keys(caches),
     ...[...document.querySelectorAll('input')].map((input) => input.value)])`);
+
+/** Whether the memory of the page holds a text. */
+async function heapHas(text: string): Promise<boolean> {
+  const debug = await page.context().newCDPSession(page);
+  let heap = '';
+  debug.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => {
+    heap += chunk;
+  });
+  await debug.send('HeapProfiler.collectGarbage');
+  await debug.send('HeapProfiler.takeHeapSnapshot', {});
+  await debug.detach();
+  return heap.includes(text);
+}
 
 /** A time of day as the console writes it, in the time zone of a visit. */
 const clock = (at: number) =>
@@ -91,15 +107,8 @@ describe('a session from a key', () => {
     await page.keyboard.insertText(world.keys.owner); // not by a script, which would have the key, too
     await page.keyboard.press('Enter');
     await list();
-    const debug = await page.context().newCDPSession(page);
-    let heap = '';
-    debug.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => {
-      heap += chunk;
-    });
-    await debug.send('HeapProfiler.collectGarbage');
-    await debug.send('HeapProfiler.takeHeapSnapshot', {});
     const session = (await keptIn(page))?.key ?? '';
-    expect([heap.includes(session), heap.includes(world.keys.owner)]).toEqual([true, false]);
+    expect([await heapHas(session), await heapHas(world.keys.owner)]).toEqual([true, false]);
   });
 
   test('goes on after a reload, without a request of its own', async () => {
@@ -300,10 +309,11 @@ describe('a link', () => {
     const code = world.newCode();
     page = await world.visit(link(code));
     await list();
-    expect(await wayIn()).toBe('Link');
+    const kept = await keptIn(page);
+    expect(kept).toMatchObject({ readOnly: false, tail: null });
+    expect(await wayIn()).toBe(`Link …${kept?.key.slice(-4)}`);
     expect(page.url()).toBe(`${world.url}/owner`);
     expect(await readable()).not.toContain(code);
-    expect(await keptIn(page)).toMatchObject({ readOnly: false, tail: null });
     const second = await page.context().newPage();
     await second.goto(`${world.url}/owner${link(code)}`);
     await says(SPENT, second);
@@ -385,22 +395,6 @@ describe('a link', () => {
     await page.getByText('Read only').waitFor();
   });
 
-  test('takes the place of the session that the tab has, which ends', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
-    const earlier = (await keptIn(page))?.key;
-    const code = world.newCode('ofOne');
-    const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
-    await page.evaluate(`location.hash = '${link(code)}'`);
-    await page.locator('.key', { hasText: 'Link' }).waitFor();
-    expect((await told).status()).toBe(200);
-    expect(await statusOf(earlier)).toBe(401);
-    expect(await statusOf((await keptIn(page))?.key)).toBe(200);
-    expect(await readable()).not.toContain(code);
-    await tulip();
-  });
-
   test('that is opened while another one is being opened wins, and the session of the other ends', async () => {
     page = await world.visit();
     const [first, second] = [world.newCode(), world.newCode('ofOne')];
@@ -435,9 +429,10 @@ describe('a link', () => {
     await signIn(page, world.keys.owner);
     await tulip();
     await page.evaluate(`location.hash = '${link(world.newCode('late'))}'`);
+    await button('Open the link').click();
     await says(SPENT);
     expect(await page.locator('body').innerText()).not.toContain('Tulip');
-    await button(`Go on as before (key …${world.keys.owner.slice(-4)})`).click();
+    await button(`Go on as before (${keyWay(world.keys.owner)})`).click();
     await list();
   });
 
@@ -531,6 +526,191 @@ describe('a link', () => {
   });
 });
 
+/** From another site, by a page that goes to the link by itself. */
+async function fromAnotherSite(code: string): Promise<void> {
+  const script = `<!doctype html><script>location = '${world.url}/owner${link(code)}'</script>`;
+  await page.route('http://attacker.example/', (route) => route.fulfill({ contentType: 'text/html', body: script }));
+  await page.goto('http://attacker.example/');
+}
+const withinThePage = (code: string) => page.evaluate<void>(`void (location.hash = '${link(code)}')`);
+const waysToOpen: [string, (code: string) => Promise<void>][] = [
+  ['from another site', fromAnotherSite],
+  ['within the page', withinThePage],
+];
+
+describe('a link in a tab that somebody is signed in to', () => {
+  const FOCUS = 'document.activeElement.innerText';
+
+  test.each(waysToOpen)('asks first when it is opened %s, and spends nothing', async (_, openLink) => {
+    page = await world.visit(`#/${world.tulip.id}`);
+    await signIn(page, world.keys.owner);
+    await tulip();
+    const kept = await keptIn(page);
+    const code = world.newCode('ofOne');
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/')) sent.push(request.url());
+    });
+    await openLink(code);
+    await asks(keyWay(world.keys.owner));
+    await vi.waitFor(async () => expect(await page.evaluate(FOCUS)).toBe('Stay signed in'), 5000);
+    expect(page.url()).toBe(`${world.url}/owner`);
+    expect(await page.title()).toBe('Open another session? · Business Usage and Access');
+    const shown = await readable();
+    for (const word of [code, 'Tulip', world.tulip.token]) expect(shown).not.toContain(word);
+    expect(await keptIn(page)).toEqual(kept);
+    expect(sent).toEqual([]);
+    await page.keyboard.press('Enter');
+    await list();
+    expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
+    expect(await keptIn(page)).toEqual(kept);
+    const body = JSON.stringify({ code });
+    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(200);
+  });
+
+  test.each(waysToOpen)(
+    'takes its place when that is wanted, opened %s: the earlier session ends',
+    async (_, openLink) => {
+      page = await world.visit(`#/${world.tulip.id}`);
+      await signIn(page, world.keys.owner);
+      await tulip();
+      const earlier = (await keptIn(page))?.key;
+      const code = world.newCode('ofOne');
+      const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+      await openLink(code);
+      await button('Open the link').click();
+      await page.locator('.key', { hasText: 'Link' }).waitFor();
+      expect((await told).status()).toBe(200);
+      expect(await statusOf(earlier)).toBe(401);
+      expect(await statusOf((await keptIn(page))?.key)).toBe(200);
+      expect(await readable()).not.toContain(code);
+      await tulip();
+    },
+  );
+
+  test('by another link asks, too, and names that one as the changes do', async () => {
+    page = await world.visit(link(world.newCode()));
+    await list();
+    const tail = (await keptIn(page))?.key.slice(-4);
+    await withinThePage(world.newCode('late'));
+    await asks(`link …${tail}`);
+    await button('Open the link').click();
+    await says(SPENT);
+    await button(`Go on as before (link …${tail})`).click();
+    await list();
+    expect(await wayIn()).toBe(`Link …${tail}`);
+  });
+
+  test('leaves no code in the memory of the page when its owner stays', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    const code = world.newCode('ofOne');
+    await fromAnotherSite(code);
+    await asks(keyWay(world.keys.owner));
+    expect(await heapHas(code)).toBe(true);
+    await button('Stay signed in').click();
+    await list();
+    expect(await heapHas(code)).toBe(false);
+  });
+
+  test('is forgotten by a reload', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await list();
+    await withinThePage(world.newCode());
+    await asks(keyWay(world.keys.owner));
+    await page.reload();
+    await list();
+    expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
+  });
+
+  test('does not open in the first half second, nor by a click that began elsewhere', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await list();
+    const kept = await keptIn(page);
+    await page.clock.install({ time: Date.now() });
+    await page.reload();
+    await list();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await withinThePage(world.newCode('ofOne'));
+    await asks(keyWay(world.keys.owner));
+    const openIt = button('Open the link');
+    await openIt.click({ force: true });
+    await page.clock.runFor(450);
+    await openIt.click({ force: true });
+    await page.clock.runFor(100);
+    await openIt.dispatchEvent('click', { detail: 2 });
+    await asks(keyWay(world.keys.owner));
+    expect(await keptIn(page)).toEqual(kept);
+    await openIt.click();
+    await page.locator('.key', { hasText: 'Link' }).waitFor();
+    await page.clock.resume();
+    await tulip();
+  });
+
+  test('is the last one that came, and that is asked anew', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await list();
+    const [first, second] = [world.newCode('reading'), world.newCode('ofOne')];
+    await withinThePage(first);
+    await asks(keyWay(world.keys.owner));
+    await withinThePage(second);
+    await asks(keyWay(world.keys.owner));
+    await button('Open the link').click();
+    await tulip();
+    const body = JSON.stringify({ code: first });
+    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(200);
+  });
+
+  test.each([
+    ['says so to whoever wants to stay', 'Stay signed in', () => says(LINK_OVER)],
+    ['opens if that is wanted', 'Open the link', () => tulip()],
+  ])('still asks when the session ends meanwhile, and %s', async (_, answer, outcome) => {
+    page = await world.visit(link(world.newCode('ofAMinute')));
+    await list();
+    const tail = (await keptIn(page))?.key.slice(-4);
+    await page.clock.install({ time: Date.now() });
+    await withinThePage(world.newCode('ofOne'));
+    await asks(`link …${tail}`);
+    await page.clock.fastForward(61_000);
+    await asks(`link …${tail}`);
+    await button(answer).click();
+    await outcome();
+  });
+
+  test('opens at once if the session was over before', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await list();
+    await page.evaluate(
+      `sessionStorage.setItem('session', JSON.stringify({ ...JSON.parse(sessionStorage.getItem('session')), endsAt: 1 }))`,
+    );
+    await fromAnotherSite(world.newCode('ofOne'));
+    await tulip();
+    expect(await keptIn(page)).toMatchObject({ tail: null });
+  });
+
+  test('asks without storage, too, and the earlier session ends', async () => {
+    page = await world.visit();
+    await page.addInitScript(
+      `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
+    );
+    await page.reload();
+    await signIn(page, world.keys.owner);
+    await list();
+    await withinThePage(world.newCode('ofOne'));
+    await button('Stay signed in').click();
+    await list();
+    await withinThePage(world.newCode('ofOne'));
+    const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+    await button('Open the link').click();
+    await tulip();
+    expect((await told).status()).toBe(200);
+  });
+});
+
 describe('what the back-forward cache brings back', () => {
   let browser: Awaited<ReturnType<typeof launch>>;
   beforeAll(async () => {
@@ -615,6 +795,8 @@ test('no file of a profile has an API key, nor a code that works, and no request
   await tulip(tab);
   await tab.goto(`${origin}/`);
   await tab.goto(`${origin}/owner${link(used)}`);
+  await button('Open the link', tab).click();
+  await tab.locator('.key', { hasText: 'Link' }).waitFor();
   await list(tab);
   const { key: session } = (await keptIn(tab)) ?? {};
   const other = await context.newPage();

@@ -102,11 +102,18 @@ describe.each([
     await signIn(page, world.keys.owner);
     await page.route(/\/session$/, (route) => route.abort());
     await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
+    await page.getByText('This link opens another session.').waitFor();
+    await expectAccessible(page); // while the button cannot be pressed
+    await page.locator('[aria-disabled]').waitFor({ state: 'detached' });
+    await expectAccessible(page);
+    await shoot(page, `link-asks-${look}`);
+    await page.getByRole('button', { name: 'Open the link' }).click();
     await page.getByText('The service cannot be reached.').waitFor();
     await expectAccessible(page);
     await shoot(page, `link-lost-${look}`);
     await page.unroute(/\/session$/);
     await page.evaluate(`location.hash = '#code=${world.newCode('late')}'`);
+    await page.getByRole('button', { name: 'Open the link' }).click();
     await page.getByText('This link has expired or was used already.').waitFor();
     await expectAccessible(page);
     await shoot(page, `link-refused-${look}`);
@@ -235,6 +242,12 @@ test('with a finger, everything that can be pressed is at least 44 px high and w
   await signIn(page, world.keys.owner);
   await settle(page);
   expect(await small()).toEqual([]);
+  await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
+  await page.getByRole('button', { name: 'Stay signed in' }).waitFor();
+  expect(await small()).toEqual([]);
+  await page.getByRole('button', { name: 'Stay signed in' }).click();
+  await page.getByRole('link', { name: 'Tulip Shop' }).click();
+  await settle(page);
   await page.getByRole('button', { name: 'Replace the token…' }).click();
   await page.getByRole('dialog').waitFor();
   expect(await small()).toEqual([]);

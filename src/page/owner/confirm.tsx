@@ -1,11 +1,10 @@
 // The dialog before what cannot be undone. Its button says what it does, does not cover the one that opened it, and ignores presses
 // for the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useRef } from 'hono/jsx/dom';
+import { useArmed } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
-
-const ARMED_AFTER_MS = 500;
 
 type Props = PropsWithChildren<{
   title: string;
@@ -25,7 +24,7 @@ const overlap = (a: DOMRect, b: DOMRect): boolean =>
 export function Confirm({ title, action, doing, work, onFailure, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const [armed, setArmed] = useState(false);
+  const armed = useArmed(action); // after another choice the button does something else
   const { busy, failure, run } = useMutation();
   const succeeded = useRef(false);
 
@@ -36,12 +35,6 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
     if (from && to && overlap(from, to)) dialog.current?.classList.add('low');
     return () => dialog.current?.close();
   }, []);
-  // After another choice the button does something else.
-  useEffect(() => {
-    setArmed(false);
-    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [action]);
 
   async function confirm(event: MouseEvent): Promise<void> {
     if (!armed || event.detail > 1) return;

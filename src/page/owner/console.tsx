@@ -5,7 +5,9 @@ import { type Api, beginWithCode, beginWithKey, connect } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './businesses.tsx';
 import { watchEnd } from './end.ts';
-import { forgetSession, type KeptSession, keepSession, keptSession } from './kept.ts';
+import { forgetSession, isRunning, type KeptSession, keepSession, keptSession, namedBy } from './kept.ts';
+import { takeCode } from './link.ts';
+import { LinkQuestion } from './link-question.tsx';
 import { LinkView } from './link-view.tsx';
 import { Button, Loading } from './parts.tsx';
 import { failureOf } from './query.ts';
@@ -18,7 +20,9 @@ const LOADING_ROWS = 6;
 
 /** Somebody who is not signed in, and what they are told. `again` opens a link once more. */
 type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; again?: () => void };
-type State = SignedOut | { is: 'opening' } | { is: 'signed in'; session: Session };
+/** Somebody who is signed in, and has come by a link. */
+type Asking = { is: 'asking'; turn: number; kept: KeptSession };
+type State = SignedOut | { is: 'opening' } | Asking | { is: 'signed in'; session: Session };
 
 /** If the service cannot be told, the session ends by itself. Nobody has its key any more. */
 function endQuietly({ key }: KeptSession): void {
@@ -27,26 +31,40 @@ function endQuietly({ key }: KeptSession): void {
     .catch(() => {});
 }
 
-/** `code` is that of the link that has opened the page. */
-export function Console({ code }: { code: string | null }) {
+export function Console() {
   const current = useRef<Api | null>(null);
   const visited = useRef(nothingVisited());
   const attempts = useRef(0);
-  const [state, setState] = useState<State>(() => (code === null ? resumed() : { is: 'opening' }));
+  /** The code of a link that has come and was not opened yet. It is in no state, which would stay in memory. */
+  const pending = useRef<string | null>(null);
+  // Before anything else, and before anything is awaited, the code leaves the address.
+  const [state, setState] = useState<State>(() => {
+    const code = takeCode();
+    return code === null ? resumed() : arrived(code);
+  });
   const [isNearEnd, setNearEnd] = useState(false);
-  const route = useRoute((next) => void open(next));
+  const route = useRoute(follow);
   const session = state.is === 'signed in' ? state.session : null;
 
-  /** The state in which a tab starts, or goes on after a link that failed. */
+  /** The state in which a tab starts, or goes on after a link that did not replace its session. */
   function resumed(): State {
     const kept = keptSession();
     if (kept === null) return { is: 'signed out', notice: '', byLink: false };
-    return kept.endsAt > Date.now() ? signedIn(kept) : signedOut(kept, overWords(kept));
+    return isRunning(kept) ? signedIn(kept) : signedOut(kept, overWords(kept));
+  }
+  /**
+   * Any site can send somebody to a link, also to one for another user. So they are asked before it takes the place of a session
+   * that still runs.
+   */
+  function arrived(link: string): Asking | { is: 'opening' } {
+    pending.current = link;
+    const kept = keptSession();
+    return kept !== null && isRunning(kept) ? { is: 'asking', turn: ++attempts.current, kept } : { is: 'opening' };
   }
   function signedIn(kept: KeptSession): State {
     const api = connect(kept.key, () => {
       if (current.current !== api) return;
-      setState(signedOut(kept, kept.endsAt > Date.now() ? endedWords(kept) : overWords(kept)));
+      setState(signedOut(kept, isRunning(kept) ? endedWords(kept) : overWords(kept)));
     });
     current.current = api;
     return { is: 'signed in', session: { api, kept } };
@@ -78,6 +96,22 @@ export function Console({ code }: { code: string | null }) {
       if (turn === attempts.current) throw error;
     }
   }
+  /** For a link that comes while the page is open. */
+  function follow(link: string): void {
+    const next = arrived(link);
+    current.current = null;
+    setState(next);
+    if (next.is === 'opening') openPending();
+  }
+  function openPending(): void {
+    const link = pending.current;
+    pending.current = null;
+    if (link !== null) void open(link);
+  }
+  function stay(): void {
+    pending.current = null;
+    setState(resumed());
+  }
   async function open(link: string): Promise<void> {
     current.current = null;
     setState({ is: 'opening' });
@@ -102,7 +136,7 @@ export function Console({ code }: { code: string | null }) {
 
   // Both as layout effects: the others wait for a frame, and a tab in the background has none.
   useLayoutEffect(() => {
-    if (code !== null) void open(code);
+    if (state.is === 'opening') openPending();
   }, []);
   useLayoutEffect(() => {
     setNearEnd(false);
@@ -127,11 +161,14 @@ export function Console({ code }: { code: string | null }) {
   function viewNow(): [name: string, view: Child] {
     if (state.is === 'opening') return ['opening', <Loading rows={LOADING_ROWS} />];
     if (state.is === 'signed in') return viewOf(state.session);
+    if (state.is === 'asking') {
+      const { turn, kept } = state;
+      return [`question-${turn}`, <LinkQuestion kept={kept} stay={stay} open={openPending} />];
+    }
     const { notice, byLink, again } = state;
     if (!byLink) return ['sign-in', <SignIn notice={notice} signIn={(key) => attempt(beginWithKey(key))} />];
     const useKey = () => setState({ is: 'signed out', notice: '', byLink: false });
-    const goOn = () => setState(resumed());
-    return ['link', <LinkView notice={notice} again={again} earlier={keptSession()} goOn={goOn} useKey={useKey} />];
+    return ['link', <LinkView notice={notice} again={again} earlier={keptSession()} stay={stay} useKey={useKey} />];
   }
   // A view has an element of its own, which goes with it: Hono can draw a component again that it has removed, if an answer comes late.
   const [name, view] = viewNow();
@@ -146,13 +183,7 @@ export function Console({ code }: { code: string | null }) {
           <div class="who">
             {session.kept.readOnly && <span class="badge">Read only</span>}
             <span class="key">
-              {session.kept.tail === null ? (
-                'Link'
-              ) : (
-                <>
-                  Key <code>…{session.kept.tail}</code>
-                </>
-              )}
+              {namedBy(session.kept).kind} <code>…{namedBy(session.kept).tail}</code>
             </span>
             <button type="button" class="quiet" onClick={() => void signOut(session)}>
               Sign out

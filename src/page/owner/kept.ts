@@ -12,7 +12,9 @@ export type KeptSession = {
 
 const ITEM = 'session';
 
-/** Whoever blocks the storage of a site signs in again after a reload. */
+/** For whoever blocks the storage of a site, and signs in again after a reload. */
+let inMemory: KeptSession | null = null;
+
 function tryStorage<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(sessionStorage);
@@ -23,9 +25,20 @@ function tryStorage<T>(use: (storage: Storage) => T): T | null {
 
 /** The session of this tab, also if it has ended since. */
 export const keptSession = (): KeptSession | null =>
-  tryStorage((storage) => JSON.parse(storage.getItem(ITEM) ?? 'null') as KeptSession | null);
+  tryStorage((storage) => JSON.parse(storage.getItem(ITEM) ?? 'null') as KeptSession | null) ?? inMemory;
 
-export const keepSession = (session: KeptSession): void =>
-  void tryStorage((storage) => storage.setItem(ITEM, JSON.stringify(session)));
+export function keepSession(session: KeptSession): void {
+  inMemory = session;
+  tryStorage((storage) => storage.setItem(ITEM, JSON.stringify(session)));
+}
 
-export const forgetSession = (): void => void tryStorage((storage) => storage.removeItem(ITEM));
+export function forgetSession(): void {
+  inMemory = null;
+  tryStorage((storage) => storage.removeItem(ITEM));
+}
+
+export const isRunning = ({ endsAt }: KeptSession): boolean => endsAt > Date.now();
+
+/** What tells a session from others: the changes name a session of a link by the same characters. */
+export const namedBy = ({ key, tail }: KeptSession): { kind: 'Key' | 'Link'; tail: string } =>
+  tail === null ? { kind: 'Link', tail: key.slice(-4) } : { kind: 'Key', tail };

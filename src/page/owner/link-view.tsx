@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'hono/jsx/dom';
 import type { KeptSession } from './kept.ts';
 import { Button, useDocumentTitle } from './parts.tsx';
+import { wayWords } from './words.ts';
 
 type Props = {
   notice: string;
@@ -9,11 +10,11 @@ type Props = {
   again: (() => void) | undefined;
   /** The session that the tab had before a link that failed, and what goes on with it. */
   earlier: KeptSession | null;
-  goOn: () => void;
+  stay: () => void;
   useKey: () => void;
 };
 
-export function LinkView({ notice, again, earlier, goOn, useKey }: Props) {
+export function LinkView({ notice, again, earlier, stay, useKey }: Props) {
   const told = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Not signed in');
   useEffect(() => told.current?.focus(), []);
@@ -26,8 +27,8 @@ export function LinkView({ notice, again, earlier, goOn, useKey }: Props) {
       <p class="ways">
         {again && <Button onClick={again}>Try again</Button>}
         {earlier && (
-          <Button class="quiet" onClick={goOn}>
-            Go on as before ({earlier.tail === null ? 'link' : `key …${earlier.tail}`})
+          <Button class="quiet" onClick={stay}>
+            Go on as before ({wayWords(earlier)})
           </Button>
         )}
         <Button class="quiet" onClick={useKey}>

@@ -1,10 +1,6 @@
 // The console at /owner. It starts here.
 import { render } from 'hono/jsx/dom';
 import { Console } from './console.tsx';
-import { takeCode } from './link.ts';
-
-// Before anything else, and before anything is awaited.
-const code = takeCode();
 
 // Otherwise a held Enter would press a button again and again.
 document.addEventListener(
@@ -22,4 +18,4 @@ const root = document.getElementById('console');
 addEventListener('pagehide', ({ persisted }) => persisted && root?.remove());
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 
-if (root !== null) render(<Console code={code} />, root);
+if (root !== null) render(<Console />, root);

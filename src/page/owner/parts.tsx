@@ -63,6 +63,19 @@ export function Button({ class: name = '', busy = false, label, submits = false,
   );
 }
 
+const ARMED_AFTER_MS = 500;
+
+/** False for half a second, and again when `action` changes: a press that was meant for what was there before does nothing. */
+export function useArmed(action = ''): boolean {
+  const [armed, setArmed] = useState(false);
+  useEffect(() => {
+    setArmed(false);
+    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [action]);
+  return armed;
+}
+
 /** For fields that a browser should not complete, correct or remember. (Hono omits an attribute that is false.) */
 const NO = 'false' as unknown as boolean;
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;

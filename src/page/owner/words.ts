@@ -1,6 +1,7 @@
 // How the console writes numbers, days and instants, and what it says about a failure.
 import type { Range } from '../../core/time.ts';
 import type { Failure } from './api.ts';
+import { type KeptSession, namedBy } from './kept.ts';
 
 const LANGUAGE = 'en';
 const whole = new Intl.NumberFormat(LANGUAGE);
@@ -91,6 +92,12 @@ export function refusedLinkWords(failure: Failure): string {
 
 /** Whether there is no use in trying a link again. */
 export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
+
+/** How somebody has signed in, within a sentence. */
+export function wayWords(session: KeptSession): string {
+  const { kind, tail } = namedBy(session);
+  return `${kind.toLowerCase()} …${tail}`;
+}
 
 type Ending = { tail: string | null; endsAt: number };
 const wayBack = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sign in again.');
