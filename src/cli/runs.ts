@@ -9,7 +9,7 @@ import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { parseJson } from '../db/json.ts';
 import { createKey } from '../db/keys.ts';
-import { forgetDeleted } from '../db/purge.ts';
+import { forgetDeleted, isDeleting } from '../db/purge.ts';
 import type { Statement } from '../db/statement.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import { checkOrigin } from './access.ts';
@@ -72,6 +72,10 @@ export const RUNS: Record<CommandName, Runner> = {
   },
   async 'business delete'(databases, { ID, confirm }, now) {
     const home = homeOfBusiness(databases, ID);
+    if (await isDeleting(home.db, ID)) {
+      await forgetDeleted(home.db); // an earlier run was interrupted
+      return { deleted: { id: ID, name: confirm } };
+    }
     const business = found(await findBusiness(home.db, ID), 'business');
     if (confirm !== business.name) throw new UsageError(`--confirm must be the name of the business: ${business.name}`);
     await deleteBusiness(asking(home, 'delete_business', now, ID), confirm);

@@ -1,14 +1,15 @@
 // How the operator creates console links. A link has a code, which starts a session (sessions.ts) and is stored as its hash.
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, isNull, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCode } from '../core/credential.ts';
 import { CODE_MINUTES, LINK_MINUTES } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { knownHome, raiseIds } from './homes.ts';
+import { isOfBusiness } from './keys.ts';
 import { isInTime, readVerdict, statement } from './permission.ts';
-import { businesses, codes, type Optional } from './schema.ts';
-import { builder } from './statement.ts';
+import { codes, type Optional } from './schema.ts';
+import { builder, columnsFrom } from './statement.ts';
 
 /** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
 export type ConsoleLink = { user_id: number } & Optional<{
@@ -17,28 +18,15 @@ export type ConsoleLink = { user_id: number } & Optional<{
   minutes: number;
 }>;
 
-/** Where the link is for one business, that must be the user's. */
-const insertCode = statement(['link', 'hash', 'expires_at'], (permission, $) => {
-  const field = (name: string) => sql`${$.link} ->> ${sql.raw(`'${name}'`)}`;
-  const values: Record<keyof typeof codes.$inferSelect, SQL> = {
-    hash: sql`${$.hash}`,
-    user_id: field('user_id'),
-    business_id: field('business_id'),
-    read_only: sql`${field('role')} = 'read'`,
-    minutes: field('minutes'),
-    expires_at: sql`${$.expires_at}`,
-  };
-  const isOwn = and(eq(businesses.id, field('business_id')), eq(businesses.user_id, field('user_id')));
-  const mayHave = sql`(${field('business_id')} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
-  return builder
+const insertCode = statement(['link'], (permission, $) =>
+  builder
     .insert(codes)
     .select(
-      // The columns of the table, in their order.
-      sql`select ${sql.join(Object.values(values), sql`, `)} from ${permission}
-        where ${and(isNull(permission.refusal), isInTime, mayHave)}`,
+      sql`select ${columnsFrom(codes, $.link)} from ${permission}
+        where ${and(isNull(permission.refusal), isInTime, isOfBusiness($.link))}`,
     )
-    .returning({ expires_at: codes.expires_at });
-});
+    .returning({ expires_at: codes.expires_at }),
+);
 
 /**
  * Creates the code of a link for a user. Null if the user has no home, and so nothing to open. Throws a Conflict if the business is not
@@ -53,10 +41,11 @@ export async function createConsoleLink(
   if (home === null) return null;
   const code = newCode(home);
   const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * 60_000));
-  const link = JSON.stringify({ user_id, business_id: business_id ?? null, role, minutes });
+  const hash = await hashOf(code);
+  const link = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at };
   const { created } = await databases.askIn(home)(readVerdict, {
     ...raiseIds(home),
-    created: insertCode({ link, hash: await hashOf(code), expires_at }),
+    created: insertCode({ link: JSON.stringify(link) }),
   });
   if (created[0] === undefined) throw new Conflict('business_id', `must be a business of user ${user_id}`);
   return { code, expires_at };

@@ -1,5 +1,5 @@
 // How a business is created, in the database of its owner.
-import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -20,7 +20,7 @@ import {
   type Optional,
   retiredTokens,
 } from './schema.ts';
-import { builder, type Placeholders } from './statement.ts';
+import { builder, columnsFrom, type Placeholders } from './statement.ts';
 
 /** What a business begins with. Without a token it gets a new one. The sites are canonical. */
 export type NewBusiness = Pick<
@@ -54,28 +54,15 @@ const readLastId = statement([], (permission) => {
   return withVerdict(permission, { last_id: last.as('last_id') });
 })({});
 
-/** The columns of the table, in their order, from `fields` as JSON. */
 const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
-  const field = (name: string) => sql`${$.fields} ->> ${sql.raw(`'${name}'`)}`;
-  const values: Record<keyof typeof businesses.$inferSelect, SQL> = {
+  const values = columnsFrom(businesses, $.fields, {
     id: sql`nullif(${$.id}, 0)`,
-    user_id: field('user_id'),
-    name: field('name'),
-    main_domain: field('main_domain'),
-    site: field('site'),
-    country_id: field('country_id'),
-    business_size: field('business_size'),
-    token: sql`${$.token}`,
-    status: sql`'active'`,
-    created_at: sql`${$.now}`,
-    updated_at: sql`${$.now}`,
-    daily_limit: field('daily_limit'),
-    monthly_limit: field('monthly_limit'),
-    decision: sql`${$.decision}`,
+    created_at: $.now,
+    updated_at: $.now,
+    decision: $.decision,
     creation_key: creationKeyOf($),
     creation_request: sql`unhex(nullif(${$.request}, ''))`,
-  };
-  const columns = Object.keys(getTableColumns(businesses)) as (keyof typeof values)[];
+  });
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
   const last = sql`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
@@ -83,10 +70,8 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
   return builder
     .insert(businesses)
     .select(
-      sql`select ${sql.join(
-        columns.map((column) => values[column]),
-        sql`, `,
-      )} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)} and not ${isKnown} and not ${isRetired}`,
+      sql`select ${values} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)}
+        and not ${isKnown} and not ${isRetired}`,
     )
     .onConflictDoNothing({ target: businesses.token })
     .returning({ id: businesses.id });
@@ -167,7 +152,14 @@ export async function createBusinessIn(
   const own = { token, decision: newDecision(), key };
   const { row, created: found } = await ask(readLastId, {
     ...raiseIds(number),
-    decided: insertBusiness({ ...own, fields: JSON.stringify(columns), id, hash, is_free: Number(isFree), request }),
+    decided: insertBusiness({
+      ...own,
+      fields: JSON.stringify({ ...columns, token, status: 'active' }),
+      id,
+      hash,
+      is_free: Number(isFree),
+      request,
+    }),
     recorded: recordCreation({ ...own, after: JSON.stringify(stored) }),
     sites: insertSites({ ...own, sites: JSON.stringify(sites) }),
     retired: retireToken({ ...own, hash }),

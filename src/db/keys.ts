@@ -1,5 +1,5 @@
 // How the operator creates, lists and revokes API keys. The key itself is only visible when it is created.
-import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import type { Role } from '../core/policy.ts';
@@ -10,7 +10,7 @@ import { jsonObject } from './json.ts';
 import { isInTime, readVerdict, statement } from './permission.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
-import { builder, type Placeholders } from './statement.ts';
+import { builder, columnsFrom, type Placeholders } from './statement.ts';
 
 const { hash: _, ends_at: __, session_of: ___, ...columns } = getTableColumns(apiKeys);
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
@@ -36,38 +36,21 @@ export type NewKey = { user_id: number; name: string } & Optional<{
   expires_on: string | null;
 }>;
 
-/** Where a key is for one business, that must be the user's. */
-const insertKey = statement(['key', 'hash'], (permission, $) => {
-  const field = (name: string) => sql`${$.key} ->> ${sql.raw(`'${name}'`)}`;
-  const values: Record<keyof typeof apiKeys.$inferSelect, SQL> = {
-    id: sql`null`,
-    user_id: field('user_id'),
-    name: field('name'),
-    hash: sql`${$.hash}`,
-    last_four: field('last_four'),
-    created_at: sql`${$.now}`,
-    expires_on: field('expires_on'),
-    revoked_at: sql`null`,
-    business_id: field('business_id'),
-    read_only: sql`${field('role')} = 'read'`,
-    last_used_on: sql`null`,
-    record_only: sql`${field('role')} = 'record'`,
-    ends_at: sql`null`,
-    session_of: sql`null`,
-  };
-  const names = Object.keys(getTableColumns(apiKeys)) as (keyof typeof values)[];
-  const isOwn = and(eq(businesses.id, field('business_id')), eq(businesses.user_id, field('user_id')));
-  const mayHave = sql`(${field('business_id')} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
-  return builder
+/** Whether what a JSON object describes is for all businesses of its user, or for one that is the user's. */
+export function isOfBusiness(json: Placeholder): SQL {
+  const [user_id, business_id] = [sql`${json} ->> 'user_id'`, sql`${json} ->> 'business_id'`];
+  const isOwn = and(eq(businesses.id, business_id), eq(businesses.user_id, user_id));
+  return sql`(${business_id} is null or exists (select 1 from ${businesses} where ${isOwn}))`;
+}
+const insertKey = statement(['key'], (permission, $) =>
+  builder
     .insert(apiKeys)
     .select(
-      sql`select ${sql.join(
-        names.map((name) => values[name]),
-        sql`, `,
-      )} from ${permission} where ${and(isNull(permission.refusal), isInTime, mayHave)}`,
+      sql`select ${columnsFrom(apiKeys, $.key, { created_at: $.now })} from ${permission}
+        where ${and(isNull(permission.refusal), isInTime, isOfBusiness($.key))}`,
     )
-    .returning(columns);
-});
+    .returning(columns),
+);
 /** Behind the insert: the hash finds the key that was made. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
   recordChangeOf(
@@ -97,9 +80,11 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
   const last_four = api_key.slice(-4);
   const hash = await hashOf(api_key);
   const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
+  const narrow = { read_only: Number(role === 'read'), record_only: Number(role === 'record') };
+  const row = { user_id, name, hash, last_four, expires_on, business_id, ...narrow };
   const { created } = await ask(readVerdict, {
     ...raiseIds(number),
-    created: insertKey({ key: JSON.stringify({ user_id, name, role, business_id, expires_on, last_four }), hash }),
+    created: insertKey({ key: JSON.stringify(row) }),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
   if (created[0] === undefined) throw noBusiness(key);

@@ -62,6 +62,10 @@ export async function purge(db: Database, now: Date): Promise<void> {
   }
 }
 
+/** Whether a business is deleted, and something of it is left. */
+export const isDeleting = async (db: Database, id: number): Promise<boolean> =>
+  (await db.$count(deletions, eq(deletions.business_id, id))) > 0;
+
 /** Deletes all that is left of deleted businesses, and nothing else. */
 export async function forgetDeleted(db: Database): Promise<void> {
   const then = new Date(0); // when nothing was overdue

@@ -1,8 +1,8 @@
 // Statements whose SQL is written once. Drizzle writes it when a form of call first occurs; after that, a request only binds its
 // values.
-import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+import { SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { CallerKind } from '../core/credential.ts';
 
 /** Drizzle's query builder. It only writes SQL, so it needs no database. */
@@ -47,6 +47,16 @@ export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 /** A placeholder for each name. */
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
+
+/**
+ * The values of all columns of a table, in their order: those in `own`, and the others from a JSON object whose members have the names
+ * of the columns. One that is missing is null.
+ */
+export const columnsFrom = (table: SQLiteTable, json: Placeholder, own: Record<string, SQL | Placeholder> = {}): SQL =>
+  sql.join(
+    Object.keys(getTableColumns(table)).map((name) => sql`${own[name] ?? sql`${json} ->> ${sql.raw(`'${name}'`)}`}`),
+    sql`, `,
+  );
 
 const dialect = new SQLiteAsyncDialect();
 

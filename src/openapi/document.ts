@@ -10,6 +10,7 @@ import {
   businessUpdateBody,
   codeBody,
   consoleLinkBody,
+  DESCRIBED,
   newBusinessBody,
   newKeyBody,
   rangeQuery,
@@ -527,6 +528,7 @@ const TOKEN = 'A business token: public, for web pages. It acts on its own busin
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
     const { def } = zodSchema._zod;
+    Object.assign(jsonSchema, DESCRIBED.get(zodSchema));
     if (io === 'output' && !closed && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     if (def.type !== 'pipe') return;
     // Both sides of a pipe apply: the routes check the length of a list before its entries.

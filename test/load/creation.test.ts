@@ -57,6 +57,7 @@ test('200 creations at once for 20 users, killed twice with SIGKILL and repeated
     }
   }
   const made = await Promise.all(Array.from({ length: REQUESTS }, (_, index) => create(index)));
+  await restarted;
   expect(kills).toBe(2);
   const distinct = (of: (business: (typeof made)[number]) => unknown) => new Set(made.map(of)).size;
   expect(distinct(({ sign_up }) => sign_up)).toBe(USERS * KEYS_PER_USER);

@@ -13,7 +13,7 @@ import { newDatabase } from '../node/state.ts';
 const ROWS = 1_000_000;
 const KEPT = 1000;
 
-test('killed with SIGKILL and run again, leaves nothing of the business but one change and the digest of its token', async () => {
+test('killed with SIGKILL and run again, leaves nothing of the business but one change', async () => {
   const state = newDatabase();
   const fields = {
     user_id: 1,
@@ -57,7 +57,7 @@ test('killed with SIGKILL and run again, leaves nothing of the business but one 
   const interrupted = left();
   expect(interrupted).toBeGreaterThan(0);
   expect(interrupted).toBeLessThan(ROWS);
-  expect(rowsOf('businesses').map(({ status }) => status)).toEqual(['closed', 'active']);
+  expect(rowsOf('businesses')).toMatchObject([{ id: kept.id }]);
 
   expect(await admin(...command)).toEqual({
     code: 0,
@@ -71,6 +71,6 @@ test('killed with SIGKILL and run again, leaves nothing of the business but one 
   expect(rowsOf('ledger')).toHaveLength(KEPT);
   const changes = rowsOf('changes').filter(({ subject_id }) => subject_id === gone.id);
   expect(changes).toMatchObject([{ action: 'delete_business', actor: 'operator', after: null }]);
-  expect(rowsOf('retired_tokens').length).toBeGreaterThan(0);
+  expect(rowsOf('retired_tokens')).toEqual([]); // a token of ours cannot be imported
   console.log(`deleted ${ROWS - interrupted} of ${ROWS} ids before the kill`);
 }, 240_000);

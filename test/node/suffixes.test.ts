@@ -32,15 +32,19 @@ test('every name with public suffixes below it is known', async () => {
   const names = parents();
   expect(names).toContain('amazonaws.com');
   expect(names.filter((name) => name.includes('*'))).toEqual([]);
-  const lines = names
-    .join(' ')
-    .match(/.{1,130}(?: |$)/g)
-    ?.map((line) => line.trim());
+  const groups = Map.groupBy(names, (name) => name.slice(name.indexOf('.')));
+  const lines = [...groups].map(([end, all]) => [end, ...all.map((name) => name.slice(0, -end.length))].join(' '));
   const text = `// Names that have public suffixes below them. npm run generate makes this file of the list in tldts.
 
-const NAMES = \`${lines?.join('\n')}\`;
+/** In each line, the end of some names, and how each of them begins. */
+const NAMES = \`${lines.sort().join('\n')}\`;
 
-export const SUFFIX_PARENTS: ReadonlySet<string> = new Set(NAMES.split(/\\s/));
+export const SUFFIX_PARENTS: ReadonlySet<string> = new Set(
+  NAMES.split('\\n').flatMap((line) => {
+    const [end, ...beginnings] = line.split(' ');
+    return beginnings.map((beginning) => beginning + end);
+  }),
+);
 `;
   await expect(text).toMatchFileSnapshot('../../src/suffix-parents.ts');
 });
