@@ -30,7 +30,7 @@ function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
 }
 
 /**
- * What the description says of schemas that check by a function of ours. zod has such schemas, which would make the Worker 3 KiB larger.
+ * What the description says of schemas that check by a function of ours. zod has such schemas, which would make the Worker 0.8 KiB larger (gzipped).
  */
 export const DESCRIBED = new Map<unknown, object>();
 function described<S extends z.ZodMiniType>(schema: S, words: object): S {
