@@ -116,8 +116,7 @@ function guardWith(
     const onPermitted = () => {
       isPermitted = true;
     };
-    const asking = (call: Call, binding: Binding | null) =>
-      askOf(c, { call, binding, deadline, canRepeat, onPermitted });
+    const asking = (call: Call, binding: Binding | null) => askOf(c, { call, binding, canRepeat, onPermitted });
     const ask = asking(call, binding);
     if (kind !== 'operator' && !POLICY[operation].allowsKey) {
       await ask(readVerdict);
@@ -143,13 +142,12 @@ type Asked = {
   call: Call;
   /** Null: a database that is not bound. */
   binding: Binding | null;
-  deadline: number;
   canRepeat: boolean;
   onPermitted: () => void;
 };
 
 /** The way to one database for one call. */
-function askOf(c: Context<Recorded>, { call, binding, deadline, canRepeat, onPermitted }: Asked): Ask {
+function askOf(c: Context<Recorded>, { call, binding, canRepeat, onPermitted }: Asked): Ask {
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
     const database = binding === null ? undefined : c.env[binding];
     if (database === undefined) throw new Error(`${binding} is not bound`);
@@ -158,7 +156,7 @@ function askOf(c: Context<Recorded>, { call, binding, deadline, canRepeat, onPer
     const isRepeatable = canRepeat || stepsAreRepeatable;
     const sent = Date.now();
     const batch = runBatch(database, call, read, steps, logEntry.d1);
-    const { row, rows } = await inTime(batch, deadline - sent).catch((cause: unknown) => {
+    const { row, rows } = await inTime(batch, call.deadline - sent).catch((cause: unknown) => {
       throw batchError(cause, isRepeatable);
     });
     if (row === undefined) throw new Unauthenticated('unknown');

@@ -84,3 +84,15 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     expect({ status: answer.status, body: said(answer.body) }).toEqual({ status: 200, body: said(example?.value) });
   });
 });
+
+test('says of a request what our own checks of it want: whole numbers with their bounds, and the texts of a choice', () => {
+  const propertiesOf = (name: string) =>
+    components?.schemas?.[name] as unknown as { properties: Record<string, object> };
+  expect(propertiesOf('NewBusiness').properties).toMatchObject({
+    user_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    database: { type: 'integer', minimum: 0, maximum: 61 },
+  });
+  expect(propertiesOf('KeyToCreate').properties).toMatchObject({
+    role: { type: 'string', enum: ['full', 'read', 'record'] },
+  });
+});

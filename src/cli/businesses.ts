@@ -2,8 +2,6 @@
 import { eq } from 'drizzle-orm';
 import { newCredential } from '../core/credential.ts';
 import { timestampOf } from '../core/time.ts';
-import { noCost, runBatch } from '../db/batch.ts';
-import { callByOperator } from '../db/call.ts';
 import { createBusinessIn, type NewBusiness } from '../db/creation.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
@@ -38,20 +36,19 @@ export const listEntries = (db: Database, id: number): Promise<Entry[]> =>
  * ones stop working with the next request.
  */
 export async function rotateToken(
-  { db, number }: NumberedDatabase,
+  home: NumberedDatabase,
   id: number,
   now: Date,
   keepOld?: number,
 ): Promise<BusinessRow | undefined> {
-  const token = newCredential('bua_pk_', number);
+  const token = newCredential('bua_pk_', home.number);
   const keepUntil = keepOld === undefined ? null : timestampOf(new Date(now.getTime() + keepOld));
-  const call = callByOperator('rotate_token', id, now);
-  const { rows } = await runBatch(db.$client, call, readVerdict, replaceToken(token, keepUntil), noCost());
-  const [business] = rows.decided;
+  const ask = asking(home, 'rotate_token', now, id);
+  const [business] = (await ask(readVerdict, replaceToken(token, keepUntil))).decided;
   return business && { ...business, token };
 }
 
 /** Stops the former tokens of a business now. */
-export async function stopFormerTokens({ db }: NumberedDatabase, id: number, now: Date): Promise<void> {
-  await runBatch(db.$client, callByOperator('stop_former_tokens', id, now), readVerdict, dropFormer(), noCost());
+export async function stopFormerTokens(home: NumberedDatabase, id: number, now: Date): Promise<void> {
+  await asking(home, 'stop_former_tokens', now, id)(readVerdict, dropFormer());
 }

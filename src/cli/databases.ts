@@ -88,10 +88,11 @@ export const asking =
       noCost(),
     );
     if (row === undefined || row.refusal !== null)
-      throw new Error(row?.refusal === 'unknown_business' ? UNKNOWN_BUSINESS : `refused: ${row?.refusal}`);
+      throw new Error(
+        row?.refusal === 'unknown_business' ? 'There is no business with that id.' : `refused: ${row?.refusal}`,
+      );
     return { ...rows, row };
   };
-export const UNKNOWN_BUSINESS = 'There is no business with that id.';
 
 /** How messages name a database. */
 export const nameOf = (database: Pick<BoundDatabase, 'binding' | 'name'> | undefined) =>

@@ -9,7 +9,8 @@ import { builder, type Form, type Placeholders, type Statement } from './stateme
 import { formerTokensOf } from './tokens.ts';
 import { standingOf } from './usage.ts';
 
-const businessAndEntries = {
+/** A business with its entries, in no particular order. */
+export const businessAndEntries = {
   business: jsonObject(businessColumns).as('business'),
   entries: selectOne(
     jsonList(jsonObject(getTableColumns(access))),

@@ -1,25 +1,17 @@
 // How a business is created, in the database of its owner.
-import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, isNull, or, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
-import { $call } from './call.ts';
-import { nextId } from './changes.ts';
+import { businessAndEntries } from './business.ts';
+import { recordChangeOf } from './changes.ts';
 import { newDecision } from './decision.ts';
-import { homeForImport, homeOf, raiseIds, sequence } from './homes.ts';
-import { jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { homeForImport, homeOf, raiseIds, requireWanted, sequence } from './homes.ts';
+import { parseJson } from './json.ts';
 import { isInTime, statement, withVerdict } from './permission.ts';
-import {
-  access,
-  type BusinessRow,
-  businessColumns,
-  businesses,
-  changes,
-  type Optional,
-  retiredTokens,
-} from './schema.ts';
+import { access, type BusinessRow, businesses, type Optional, retiredTokens } from './schema.ts';
 import { builder, columnsFrom, type Placeholders } from './statement.ts';
 
 /** What a business begins with. Without a token it gets a new one. The sites are canonical. */
@@ -46,13 +38,9 @@ const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(nullif(${key}, ''
 /** The business that this request has created. The mark says so, and the token finds it by index. */
 const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token), eq(businesses.decision, decision));
 
-const readLastId = statement([], (permission) => {
-  const last = selectOne(
-    sql<number | null>`${sequence.seq}`,
-    sql`from ${sequence} where ${sequence.name} = 'businesses'`,
-  );
-  return withVerdict(permission, { last_id: last.as('last_id') });
-})({});
+/** Null before the first business of a database. */
+const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
+const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
 
 const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
   const values = columnsFrom(businesses, $.fields, {
@@ -65,8 +53,7 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
   });
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
-  const last = sql`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
-  const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${last})`;
+  const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${lastId})`;
   return builder
     .insert(businesses)
     .select(
@@ -76,11 +63,13 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
     .onConflictDoNothing({ target: businesses.token })
     .returning({ id: businesses.id });
 });
-const recordCreation = statement([...OWN, 'after'], (_, $) =>
-  // The columns of the table, in their order.
-  builder.insert(changes).select(
-    sql`select 'business', ${businesses.id}, ${nextId(sql`'business'`, sql`${businesses.id}`)}, ${$.now}, ${$call.operator},
-      'create_business', null, ${$.after} from ${businesses} where ${isCreated($)}`,
+const recordCreation = statement([...OWN, 'after'], (permission, $) =>
+  recordChangeOf(
+    permission,
+    { subject: sql`'business'`, subject_id: sql`${businesses.id}` },
+    'create_business',
+    { before: sql`null`, after: sql`${$.after}` },
+    sql`from ${businesses} cross join ${permission} where ${isCreated($)}`,
   ),
 );
 const insertSites = statement([...OWN, 'sites'], (_, $) =>
@@ -99,11 +88,7 @@ const retireToken = statement([...OWN, 'hash'], (_, $) =>
 const created = statement(OWN, (_, $) =>
   builder
     .select({
-      business: jsonObject(businessColumns).as('business'),
-      entries: selectOne(
-        jsonList(jsonObject(getTableColumns(access))),
-        sql`from ${access} where ${access.business_id} = ${businesses.id}`,
-      ).as('entries'),
+      ...businessAndEntries,
       request: sql<string | null>`lower(hex(${businesses.creation_request}))`.as('request'),
     })
     .from(businesses)
@@ -120,8 +105,7 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
     token === undefined
       ? { home: await homeOf(databases, user_id, database), isFree: true }
       : ((await homeForImport(databases, user_id, token, database)) ?? { home: null, isFree: false });
-  if (home !== null && database !== undefined && database !== home)
-    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
+  if (home !== null) requireWanted(home, database, user_id);
   // The token can be that of the business that the same request has created.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);

@@ -78,7 +78,8 @@ const deleteRow = statement(['decision'], (_, $) => builder.delete(businesses).w
  */
 export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
   // SQLite has no SHA-256. Most businesses have tokens of ours only, and are deleted in the first round.
-  for (let retired: Record<string, string> = {}; ; ) {
+  let retired: Record<string, string> = {};
+  while (true) {
     const values = { name, retired: JSON.stringify(retired), decision: newDecision() };
     const own = Object.fromEntries(deleteOwn.map(([step, statement]) => [step, statement(values)]));
     const { row, decided } = await ask(readDeleted, {

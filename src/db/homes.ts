@@ -134,6 +134,12 @@ function boundHome({ numbers }: BoundDatabases, user_id: number, home: number): 
   throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
 }
 
+/** Throws a Conflict if the home of a user is not the database that is wanted. */
+export function requireWanted(home: number, wanted: number | undefined, user_id: number): void {
+  if (wanted !== undefined && wanted !== home)
+    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
+}
+
 /** SQLite's own table of the last id of each AUTOINCREMENT table. */
 export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
 

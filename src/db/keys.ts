@@ -5,7 +5,7 @@ import { hashOf, newCredential } from '../core/credential.ts';
 import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { lastFour, recordChangeOf } from './changes.ts';
-import { homeOf, knownHome, raiseIds } from './homes.ts';
+import { homeOf, knownHome, raiseIds, requireWanted } from './homes.ts';
 import { jsonObject } from './json.ts';
 import { isInTime, readVerdict, statement } from './permission.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
@@ -68,8 +68,7 @@ export async function createKey(databases: BoundDatabases, key: NewKey, database
     ? await knownHome(databases, key.user_id)
     : await homeOf(databases, key.user_id, database);
   if (home === null) throw noBusiness(key);
-  if (database !== undefined && database !== home)
-    throw new Conflict('database', `must be ${home}: user ${key.user_id} is there`);
+  requireWanted(home, database, key.user_id);
   return createKeyIn(databases.askIn(home), home, key);
 }
 

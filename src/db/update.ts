@@ -73,7 +73,7 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
 
 /**
  * Makes sure that the business in database `number` can belong to a user: everything of a user is in one database. A user who has none
- * yet gets it. Throws a Conflict if that is another.
+ * yet gets that one. Throws a Conflict for a user of another.
  */
 export async function requireHome(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
   const home = await homeOf(databases, user_id, number);

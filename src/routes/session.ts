@@ -52,10 +52,10 @@ const takeCode: MiddlewareHandler<Env, string, Code> = createMiddleware<Env, str
 
 /** Starts the session of a code, which is spent then. */
 async function sessionFor(c: ContextOf<Env>, code: string): Promise<Session> {
-  const number = databaseOfCode(code) ?? 0;
-  const binding = bindingOf(number);
+  const number = databaseOfCode(code);
+  const binding = number === null ? null : bindingOf(number);
   const database = binding === null ? undefined : c.env[binding];
-  if (database === undefined) throw new Unauthenticated('unknown_code');
+  if (number === null || database === undefined) throw new Unauthenticated('unknown_code');
   const logEntry = c.get('logEntry');
   logEntry.database = binding;
   const { url, headers } = c.req.raw;

@@ -46,9 +46,10 @@ const wholeNumber = (minimum: number, maximum: number, rule: string) =>
   );
 /** One of some texts. */
 const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
-  described(z.string(rule).check(z.refine((text) => texts.some((one) => one === text), rule)), {
-    enum: texts,
-  }) as unknown as z.ZodMiniType<T, T>;
+  described(
+    z.custom<T>((value) => texts.some((text) => text === value), rule),
+    { type: 'string', enum: texts },
+  );
 
 /** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
 const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
