@@ -53,11 +53,11 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
-/** Guards the route that records: what is recorded, by its body and its Idempotency-Key, decides which operation it is. */
+/** Guards the route that records: the body decides which operation it is. */
 export const guardRecording: MiddlewareHandler<Recorded> = guardWith((c, body) => {
-  const recording = recordingOf(body, c.req.header('Idempotency-Key'));
+  const recording = recordingOf(body);
   c.set('recording', recording);
-  return recording.kind === 'many' ? 'record_uses' : 'record_use';
+  return recording.operation;
 }, noQuery);
 
 /** Sets `call`, `ask` and `databases` for the handlers after it. */

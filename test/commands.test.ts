@@ -143,11 +143,11 @@ describe('a change by the operator', () => {
 test('limits are set, shown and lifted', async () => {
   const { id: ID, usage, key } = await newBusiness();
   const limits = async () => (await run<{ limits: object }>('business show', { ID })).limits;
-  await run('business update', { ID, daily_limit: 0, monthly_limit: 7 });
-  expect(await limits()).toEqual({ daily: 0, monthly: 7 });
+  await run('business update', { ID, daily_limit: 0, monthly_limit: 7, billing_day: 15 });
+  expect(await limits()).toEqual({ daily: 0, monthly: 7, billing_day: 15 });
   expect((await call('POST', usage, { as: key })).status).toBe(429);
   await run('business update', { ID, daily_limit: 'none' });
-  expect(await limits()).toEqual({ daily: null, monthly: 7 });
+  expect(await limits()).toEqual({ daily: null, monthly: 7, billing_day: 15 });
   expect((await call('POST', usage, { as: key })).body.data.remaining).toBe(6);
 });
 

@@ -288,7 +288,7 @@ describe('the home of a new owner', () => {
     const user_id = newUser();
     const given = {
       business: expect.objectContaining({ id: mine.id, user_id }),
-      limits: { daily: null, monthly: null },
+      limits: { daily: null, monthly: null, billing_day: 1 },
     };
     expect(await RUNS['business update'](all(), { ID: mine.id, user_id }, NOW)).toEqual(given);
     expect((await homeOfOwner(all(), user_id)).number).toBe(mine.home.number);

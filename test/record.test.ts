@@ -344,7 +344,8 @@ describe('a bulk report', () => {
     expect(await counts(business)).toEqual({});
   });
 
-  const BODY = 'body must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
+  const BODY =
+    'body must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
   const NOT_JSON = 'body must be JSON';
   const USES = 'uses must be a list of 1 to 1000 uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]';
   const good = '{"uses":[{"id":"a"}]}';

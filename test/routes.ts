@@ -97,6 +97,21 @@ export const OF_A_BUSINESS: Route[] = [
     unknownBusiness: usageUnknown,
   },
   {
+    name: 'record a quantity',
+    method: 'POST',
+    pattern: '/api/v1/business/usage/:business_id',
+    path: ({ id }) => `/api/v1/business/usage/${id}`,
+    body: { quantity: 350 },
+    bad: { body: { quantity: 0 } },
+    keyRefusal: null,
+    tokenRefusal: 'A business token cannot record quantities. Use an API key.',
+    writes: true,
+    allowsRecordKey: true,
+    action: null,
+    inactiveRefusal: inactive,
+    unknownBusiness: usageUnknown,
+  },
+  {
     name: 'report uses',
     method: 'POST',
     pattern: '/api/v1/business/usage/:business_id',
@@ -429,4 +444,4 @@ export const ROUTES: (Route | Unnamed)[] = [
 ];
 
 /** Those that change or record something when nothing of what they need was there before, and so are not safe to repeat. */
-export const NOT_REPEATABLE = ['record a use', 'rotate the token', 'start a session'];
+export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];

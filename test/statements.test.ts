@@ -26,7 +26,7 @@ import { NOW, newBusiness, TODAY } from './support.ts';
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
 const digest = '00'.repeat(16);
-const list = [{ digest: 'ff'.repeat(16), day: TODAY }];
+const list = [{ digest: 'ff'.repeat(16), day: TODAY, quantity: 1 }];
 const sites = ['https://a.example', 'https://b.example'];
 const BUSINESS = {
   ...({ id: true, user_id: true, name: true, main_domain: true, site: true, country_id: true } as const),
@@ -61,14 +61,19 @@ async function expectFields<Row, S extends Steps>(
     Object.fromEntries(Object.entries(fields).map(([step, names]) => [step, namesOf(names)])),
   );
 }
-const LIMITS = { daily_limit: true, monthly_limit: true, today: true, month: true } as const;
+const LIMITS = { daily_limit: true, monthly_limit: true, billing_day: true, today: true, month: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
 test('of usage', async () => {
   const ofUse = { counted: COUNT, remembered: null };
-  await expectFields(usageInRange({ from: TODAY, to: TODAY }), { ...REFUSAL, counts: true }, countOnce(digest), ofUse);
-  await expectFields(useBefore({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest), ofUse);
-  await expectFields(usesBefore, { ...REFUSAL, ...LIMITS }, { counted: countUse }, { counted: COUNT });
+  await expectFields(
+    usageInRange({ from: TODAY, to: TODAY }),
+    { ...REFUSAL, counts: true },
+    countOnce(digest, 1),
+    ofUse,
+  );
+  await expectFields(useBefore({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest, 1), ofUse);
+  await expectFields(usesBefore, { ...REFUSAL, ...LIMITS }, { counted: countUse({ quantity: 1 }) }, { counted: COUNT });
   await expectFields(readVerdict, REFUSAL, countManyOnce(list), { counted: COUNT, remembered: { day: true } });
 });
 

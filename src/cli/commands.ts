@@ -1,6 +1,7 @@
 // The operator's commands: what each does, in words, and what it takes. What it runs is in runs.ts, under the same name: help and
 // errors of the command line need not wait until that is loaded.
 import {
+  billingDay,
   database,
   day,
   duration,
@@ -65,9 +66,9 @@ export const COMMANDS = {
     arguments: { ID },
   },
   'business update': {
-    does: 'changes the fields given; a limit is the most uses of a day or a month (UTC), or none',
+    does: 'changes the fields given; a limit is the most uses of a day or a month (UTC), or none, and the month begins on the billing day',
     arguments: { ID },
-    optional: { ...fields, daily_limit: limit('1000'), monthly_limit: limit('none') },
+    optional: { ...fields, daily_limit: limit('1000'), monthly_limit: limit('none'), billing_day: billingDay('15') },
   },
   'business delete': {
     does: 'permanently deletes a business and everything that belongs to it; --confirm repeats its name',

@@ -34,9 +34,9 @@ function found<T>(row: T | null | undefined, what: string): T {
   return row;
 }
 /** A business as commands show it beside its limits. */
-const withLimits = ({ business, daily_limit, monthly_limit }: RowOf<typeof businessInFull>) => ({
+const withLimits = ({ business, daily_limit, monthly_limit, billing_day }: RowOf<typeof businessInFull>) => ({
   business: parseJson(business),
-  limits: { daily: daily_limit, monthly: monthly_limit },
+  limits: { daily: daily_limit, monthly: monthly_limit, billing_day },
 });
 type RowOf<S> = S extends Statement<infer Row> ? Row : never;
 

@@ -2,7 +2,18 @@
 import { isImportable } from '../core/credential.ts';
 import { BINDINGS, bindingOf } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
-import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
+import {
+  BILLING_DAY_RULE,
+  isStatus,
+  isUrl,
+  LINE_RULE,
+  lineOf,
+  MAX_BILLING_DAY,
+  MAX_LIMIT,
+  STATUS_RULE,
+  TOKEN_RULE,
+  URL_RULE,
+} from '../core/fields.ts';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
@@ -53,6 +64,11 @@ export const limit = value('be a number of uses, or none', (text) => {
   if (text === 'none') return text;
   const number = text === '0' ? 0 : idOf(text);
   return number !== null && number <= MAX_LIMIT ? number : null;
+});
+/** The day on which a month of a limit begins. */
+export const billingDay = value(BILLING_DAY_RULE, (text) => {
+  const number = idOf(text);
+  return number !== null && number <= MAX_BILLING_DAY ? number : null;
 });
 export const line = value(LINE_RULE, lineOf);
 export const status = value(STATUS_RULE, textIf(isStatus));

@@ -1,5 +1,5 @@
-// Limits on a JSON text before it is parsed. Parsing a megabyte of brackets or members takes far longer than parsing any other
-// megabyte, and it happens before we know the sender.
+// Parses a JSON text within limits. Parsing a megabyte of brackets or members takes far longer than parsing any other megabyte, and it
+// happens before we know the sender.
 
 export const MAX_JSON_DEPTH = 32;
 /** Objects, arrays and members together. A list of 1,000 uses has about 3,000. */
@@ -43,4 +43,19 @@ export function partsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value);
   return inside.reduce<number>((sum, entry) => sum + partsOf(entry), Array.isArray(value) ? 1 : 1 + inside.length);
+}
+
+/** What a text contains; or why it is not read: it is beyond the limits, no JSON, or has a member twice in one object. */
+export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
+
+/** Parses a text, unless it is beyond the limits. */
+export function jsonOf(text: string): ParsedJson {
+  const parts = partsIn(text);
+  if (parts === null) return { problem: 'too_large' };
+  try {
+    const value: unknown = JSON.parse(text);
+    return partsOf(value) === parts ? { value } : { problem: 'repeated' };
+  } catch {
+    return { problem: 'not_json' };
+  }
 }

@@ -1,31 +1,75 @@
 // The limits of a business (docs/api.md, "Limits"): the most uses of a day and of a month, UTC. Null: no limit.
+import { addDays, addMonths, DAY_MS, dayOf } from './time.ts';
 
-export type Limits = { daily_limit: number | null; monthly_limit: number | null };
+/** A day counts at most this many uses: all whole numbers up to it are exact in JSON. */
+export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
+
+export type Limits = {
+  daily_limit: number | null;
+  monthly_limit: number | null;
+  /** The day on which a month of the monthly limit begins: 1 to 28. */
+  billing_day: number;
+};
+export type LimitedPeriod = 'day' | 'month';
 
 /** Limits, and the uses that count towards each. Uses without a limit are not looked up: null. */
 export type Standing = Limits & { today: number | null; month: number | null };
 
-export type ReachedLimit = { limit: number; period: 'day' | 'month' };
+/** The first and the last day of the day or month in which `today` is. */
+export function periodOf(period: LimitedPeriod, today: string, { billing_day }: Pick<Limits, 'billing_day'>) {
+  if (period === 'day') return { starts_on: today, ends_on: today };
+  // The months begin as those of the calendar do, `billing_day` - 1 days later.
+  const shift = billing_day - 1;
+  const first = `${addDays(today, -shift).slice(0, 8)}01`;
+  return { starts_on: addDays(first, shift), ends_on: addDays(addMonths(first, 1), shift - 1) };
+}
 
-/** The limit that refuses one more use, or null. If both do, the month's: it lasts longer. */
-export function reachedLimit({ daily_limit, monthly_limit, today, month }: Standing): ReachedLimit | null {
-  if (monthly_limit !== null && month !== null && month >= monthly_limit)
-    return { limit: monthly_limit, period: 'month' };
-  if (daily_limit !== null && today !== null && today >= daily_limit) return { limit: daily_limit, period: 'day' };
-  return null;
+/** When a period ends: the instant at which the next one begins. */
+export const endOf = (period: LimitedPeriod, today: string, limits: Pick<Limits, 'billing_day'>): Date =>
+  new Date(Date.parse(periodOf(period, today, limits).ends_on) + DAY_MS);
+
+/** A limit that refuses a use: how many uses it allows, and how many of them are left. */
+export type RefusingLimit = { period: LimitedPeriod; limit: number; left: number };
+
+/** The limit that refuses a use of this quantity, or null. If both do, the month's: it lasts longer. */
+export function refusingLimit(standing: Standing, quantity: number): RefusingLimit | null {
+  const refusing = limitsOf(standing).filter(({ limit, used }) => used + quantity > limit);
+  const [first] = refusing.map(({ period, limit, used }) => ({ period, limit, left: Math.max(0, limit - used) }));
+  return first ?? null;
+}
+
+/** The seconds until the period of a limit that refuses a use ends, rounded up; null if the limits never allow this quantity. */
+export function waitOf({ period }: RefusingLimit, standing: Standing, quantity: number, now: Date): number | null {
+  if (limitsOf(standing).some(({ limit }) => quantity > limit)) return null;
+  return Math.ceil((endOf(period, dayOf(now), standing).getTime() - now.getTime()) / 1000);
 }
 
 /** How many uses are left until a limit refuses one, or null without a limit. Never below 0, though lists can exceed a limit. */
-export function remainingOf({ daily_limit, monthly_limit, today, month }: Standing): number | null {
-  const left: number[] = [];
-  if (daily_limit !== null && today !== null) left.push(daily_limit - today);
-  if (monthly_limit !== null && month !== null) left.push(monthly_limit - month);
+export function remainingOf(standing: Standing): number | null {
+  const left = limitsOf(standing).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
-/** The seconds from `now` until a new day or month begins, rounded up. */
-export function secondsUntilNext(period: ReachedLimit['period'], now: Date): number {
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
-  const next = period === 'month' ? Date.UTC(year, month + 1) : Date.UTC(year, month, day + 1);
-  return Math.ceil((next - now.getTime()) / 1000);
+/** The standing once `quantity` more uses are counted. */
+export const standingAfter = (standing: Standing, quantity: number): Standing => ({
+  ...standing,
+  today: standing.today === null ? null : standing.today + quantity,
+  month: standing.month === null ? null : standing.month + quantity,
+});
+
+/** The limits that are set, the month's first, each with the uses that count towards it. */
+export function limitsOf({ daily_limit, monthly_limit, today, month }: Standing) {
+  const limits: { period: LimitedPeriod; limit: number; used: number }[] = [];
+  if (monthly_limit !== null && month !== null) limits.push({ period: 'month', limit: monthly_limit, used: month });
+  if (daily_limit !== null && today !== null) limits.push({ period: 'day', limit: daily_limit, used: today });
+  return limits;
+}
+
+/** In percent of a limit. */
+export type Threshold = 80 | 100;
+
+/** The highest threshold of a limit that `used` uses reach, or null. A limit of 0 has none. */
+export function thresholdOf(limit: number, used: number): Threshold | null {
+  if (limit === 0 || used < Math.ceil((limit * 4) / 5)) return null;
+  return used < limit ? 80 : 100;
 }

@@ -54,6 +54,14 @@ export const POLICY = {
     allowsInactive: false,
     repeatable: 'with_key',
   },
+  record_quantity: {
+    ...CHANGE,
+    resource: 'usage',
+    does: 'record quantities',
+    allowsRecordKey: true,
+    allowsInactive: false,
+    repeatable: 'with_key',
+  },
   record_uses: {
     ...CHANGE,
     resource: 'usage',

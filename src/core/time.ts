@@ -14,14 +14,12 @@ export const timestampOf = (instant: Date): string => instant.toISOString().repl
 /** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
-/** The first day of the month of a day or a timestamp, and the 31st, which may not exist: days compare as strings. */
-export function monthOf(written: string) {
-  const month = written.slice(0, 8);
-  return { first_of_month: `${month}01`, last_of_month: `${month}31` };
-}
-
 /** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
+
+/** The first day of a month, moved by a number of months. */
+export const addMonths = (first: string, months: number): string =>
+  dayOf(new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5, 7)) - 1 + months)));
 
 /** Whether `text` is a real day from 1970-01-01 to 9999-12-31. `Date` rolls 2026-02-30 over, to the 2nd of March. */
 export const isDay = (text: string): boolean =>

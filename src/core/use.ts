@@ -1,20 +1,24 @@
 // What a caller may say about a use (docs/api.md, "Recording a use").
+import { jsonOf, type ParsedJson } from './json.ts';
 import { DAY_MS, instantOf } from './time.ts';
 
-/** What a POST to usage records: one use, now; one use with an id, which counts once; or a list of uses with ids. */
+/** What a POST to usage records: a use, a quantity of a use, or a list of uses with ids; and the body, which is not checked yet. */
 export type Recording =
-  | { kind: 'one' }
-  | { kind: 'identified'; idempotencyKey: string }
-  | { kind: 'many'; text: string };
+  | { operation: 'record_use' }
+  | { operation: 'record_quantity' | 'record_uses'; json: ParsedJson };
 
-/** No two \s* are adjacent; otherwise matching is quadratic. */
-const EMPTY = /^\s*(?:\{\s*\}\s*|\[\s*\]\s*)?$/;
-
-/** An empty body is one use, whatever its content type. Neither the text nor the key is checked yet. */
-export function recordingOf(text: string, idempotencyKey: string | undefined): Recording {
-  if (!EMPTY.test(text)) return { kind: 'many', text };
-  return idempotencyKey === undefined ? { kind: 'one' } : { kind: 'identified', idempotencyKey };
+/** What a body asks for, whatever its content type. Nothing at all is one use, and what cannot be read is taken for a list. */
+export function recordingOf(text: string): Recording {
+  if (text.trim() === '') return { operation: 'record_use' };
+  const json = jsonOf(text);
+  const body = json.problem === undefined && typeof json.value === 'object' ? json.value : null;
+  if (body !== null && Object.keys(body).length === 0) return { operation: 'record_use' };
+  const isQuantity = body !== null && 'quantity' in body && !('uses' in body);
+  return { operation: isQuantity ? 'record_quantity' : 'record_uses', json };
 }
+
+/** The quantity of a use is at most this. */
+export const MAX_QUANTITY = 1_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
 /** How many businesses a page has at most that says what each used. */

@@ -1,5 +1,5 @@
 // The statements that read businesses.
-import { and, between, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, getTableColumns, gte, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import type { CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
@@ -77,10 +77,10 @@ function listOf(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, daily_limit, monthly_limit, denied } = page;
+  const { id, daily_limit, monthly_limit, billing_day, denied } = page;
   const isShown = sql`${dailyUsage.business_id} = case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
-    from ${dailyUsage} where ${isShown} and ${between(dailyUsage.day, $.from, $.last_of_month)})`;
+    from ${dailyUsage} where ${isShown} and ${gte(dailyUsage.day, $.from)})`;
   const entry = jsonObject({
     ...{
       id: sql<number>`${id}`,
@@ -88,6 +88,7 @@ function listOf(
       business: asJson<BusinessRow>(sql`${page.business}`),
     },
     ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
+    billing_day: sql<number>`${billing_day}`,
     counts: asJson<Record<string, number>>(counts),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });

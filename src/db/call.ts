@@ -2,7 +2,7 @@
 import { namespaceOf } from '../core/credential.ts';
 import { namesBusiness, type Operation, POLICY } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
-import { monthOf, timestampOf } from '../core/time.ts';
+import { timestampOf } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
 import { type Bindable, placeholders } from './statement.ts';
 
@@ -43,8 +43,6 @@ export const CALL_VALUES = [
   'lookup_value',
   'operator',
   'today',
-  'first_of_month',
-  'last_of_month',
   'now',
   'deadline',
   'keep_days',
@@ -78,7 +76,6 @@ export function valuesOf({ operation, credential, business_id, isOfUser, origin,
     lookup_value: kind === 'operator' ? '' : credential.lookupValue,
     operator: kind === 'operator' ? credential.name : '',
     today: timestamp.slice(0, 10),
-    ...monthOf(timestamp),
     now: timestamp,
     deadline: deadline / 1000,
     keep_days: KEEP_ID_DAYS[namespaceOf(kind)],

@@ -50,6 +50,8 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
     decision: $.decision,
     creation_key: creationKeyOf($),
     creation_request: sql`unhex(nullif(${$.request}, ''))`,
+    billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
+    limits_at: $.now,
   });
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;

@@ -29,9 +29,13 @@ export const businesses = sqliteTable(
     decision: text(),
     creation_key: blob(),
     creation_request: blob(),
+    billing_day: integer().notNull().default(1),
+    /** When a limit or the billing day was last set. */
+    limits_at: text(),
   },
   (table) => [
     index('businesses_user_id').on(table.user_id),
+    index('businesses_limited').on(sql`id % 60`).where(sql`daily_limit is not null or monthly_limit is not null`),
     uniqueIndex('businesses_creation_key').on(table.creation_key).where(isNotNull(table.creation_key)),
   ],
 );
@@ -185,6 +189,48 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] })],
 );
 
+/** A business has used 80 % or all of a limit. */
+export const alerts = sqliteTable(
+  'alerts',
+  {
+    id: id(),
+    business_id: businessId(),
+    period: text({ enum: ['day', 'month'] }).notNull(),
+    starts_on: text().notNull(),
+    ends_on: text().notNull(),
+    limit: integer().notNull(),
+    /** 80 or 100, in percent of the limit. */
+    threshold: integer().notNull(),
+    /** How many uses were counted when the row was written. */
+    used: integer().notNull(),
+    at: text().notNull(),
+  },
+  (table) => [
+    unique().on(table.business_id, table.period, table.starts_on, table.limit, table.threshold),
+    index('alerts_business_id').on(table.business_id),
+    index('alerts_at').on(table.at),
+  ],
+);
+
+/** The messages in which alerts are sent. */
+export const messages = sqliteTable(
+  'messages',
+  {
+    /** The id of the last alert in it. Those before are in this message or in an earlier one. */
+    last_id: integer().primaryKey(),
+    /** How the receiver knows a repetition. */
+    id: text().notNull(),
+    /** Null when it has been sent or given up. */
+    body: text(),
+    created_at: text().notNull(),
+    /** Until then, a run is sending it. */
+    leased_until: text().notNull(),
+    /** Null while it has not been sent, and when it was given up. */
+    sent_at: text(),
+  },
+  (table) => [index('messages_open').on(table.last_id).where(isNotNull(table.body))],
+);
+
 /** Which database this is. One row, written by the first deployment; none in a local database. */
 export const identity = sqliteTable('identity', {
   number: integer().primaryKey(),
@@ -200,11 +246,13 @@ const {
   decision: _,
   creation_key: __,
   creation_request: ___,
+  billing_day,
+  limits_at: ____,
   ...shown
 } = getTableColumns(businesses);
 /** The columns of a business that responses show. The limits are not among them, nor what only the service needs. */
 export const businessColumns = shown;
-export const limitColumns = { daily_limit, monthly_limit };
+export const limitColumns = { daily_limit, monthly_limit, billing_day };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;

@@ -27,6 +27,7 @@ const COLUMNS = [
   'status',
   'daily_limit',
   'monthly_limit',
+  'billing_day',
 ] as const satisfies (keyof BusinessUpdate)[];
 
 /** The column of businesses that a member of the JSON of the fields is about. */
@@ -58,7 +59,12 @@ const setFields = statement(['fields', 'decision'], (_, $) => {
       sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
     ];
   });
-  return builder.update(businesses).set(Object.fromEntries(set)).where(isDecided($));
+  const isOther = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${column})`;
+  const limits_at = sql`case when ${isOther} then ${$.now} else ${businesses.limits_at} end`;
+  return builder
+    .update(businesses)
+    .set({ ...Object.fromEntries(set), limits_at })
+    .where(isDecided($));
 });
 
 /** Changes those of the fields that differ, and reads the business as it is then. */

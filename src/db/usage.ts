@@ -1,5 +1,6 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
-import { and, between, eq, gt, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { MAX_COUNT } from '../core/limits.ts';
 import { $call } from './call.ts';
 import { type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
@@ -38,16 +39,23 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
 export type Total = ListedIn<ReturnType<typeof totalsAfter>>;
 type ListedIn<S> = S extends Statement<{ totals: Json<(infer Row)[]> }> ? Row : never;
 
-/** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. */
+/** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
 const addToCounts = (select: SQL) =>
   builder
     .insert(dailyUsage)
     .select(select)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
-      set: { count: sql`${dailyUsage.count} + excluded.count` },
+      // A text is refused by the column, and that ends the whole batch. To look at the counts before would read each of them twice.
+      set: {
+        count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
+      },
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
+
+/** Whether a batch failed because a day would have counted more than MAX_COUNT. Then nothing of it was stored. */
+export const isBeyondCount = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
 /** Whether the ledger does not have the id. Reads nothing for a refused call. */
 const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
@@ -55,50 +63,61 @@ const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 
 
 /** The uses of today, and of this month, as far as a limit needs them: without one, null, and nothing is read. */
 function usesOfLimits(permission: Permission) {
+  const { daily_limit, monthly_limit, billing_day } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
+  // As in periodOf of core/limits.ts.
+  const shift = sql`(${billing_day} - 1) || ' days'`;
+  const first = sql`${$call.today}, '-' || ${shift}, 'start of month'`;
   const ofMonth = and(
     eq(dailyUsage.business_id, permittedId(permission)),
-    between(dailyUsage.day, $call.first_of_month, $call.last_of_month),
+    between(
+      dailyUsage.day,
+      sql`date(${first}, '+' || ${shift})`,
+      sql`date(${first}, '+1 month', '+' || ${shift}, '-1 day')`,
+    ),
   );
   return {
-    today: sql<number | null>`case when ${permission.daily_limit} is not null
+    today: sql<number | null>`case when ${daily_limit} is not null
       then coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${ofToday}), 0) end`,
-    month: sql<number | null>`case when ${permission.monthly_limit} is not null
+    month: sql<number | null>`case when ${monthly_limit} is not null
       then (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofMonth}) end`,
   };
 }
 
-/** Whether a limit is reached: then no single use is counted. `reachedLimit` in core/limits.ts tells the caller which one. */
-function isLimitReached(permission: Permission) {
+/** Whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts tells the caller which one. */
+function isOverLimit(permission: Permission, quantity: SQLWrapper) {
   const { today, month } = usesOfLimits(permission);
-  return sql`coalesce(${today} >= ${permission.daily_limit}, 0) or coalesce(${month} >= ${permission.monthly_limit}, 0)`;
+  const { daily_limit, monthly_limit } = permission;
+  return sql`coalesce(${today} + ${quantity} > ${daily_limit}, 0) or coalesce(${month} + ${quantity} > ${monthly_limit}, 0)`;
 }
 
 /** The limits, and the uses that count towards them so far (core/limits.ts). */
 export function standingOf(permission: Permission) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit } = permission;
-  return { daily_limit, monthly_limit, today: today.as('today'), month: month.as('month') };
+  const { daily_limit, monthly_limit, billing_day } = permission;
+  // Null only where there is no business, and so a refusal.
+  const billing = sql<number>`${billing_day}`.as('billing_day');
+  return { daily_limit, monthly_limit, billing_day: billing, today: today.as('today'), month: month.as('month') };
 }
 
 /** Reads the verdict and what the limits need. */
 export const usesBefore = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
 
-/** Counts one use today, unless a limit is reached. */
-export const countUse = statement([], (permission, $) =>
+/** Counts a use of this quantity today, unless a limit refuses it. */
+export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
-      where ${isNull(permission.refusal)} and ${isInTime} and not (${isLimitReached(permission)})`,
+    sql`select ${permittedId(permission)}, ${$.today}, ${$.quantity} from ${permission}
+      where ${isNull(permission.refusal)} and ${isInTime} and not (${isOverLimit(permission, $.quantity)})`,
   ),
-)({});
+);
 
 /** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
 const hasCounted = sql`changes() > 0`;
 
-const countNewUse = statement(['digest'], (permission, $) =>
+const countNewUse = statement(['digest', 'quantity'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.today}, 1 from ${permission}
-      where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isLimitReached(permission)})`,
+    sql`select ${permittedId(permission)}, ${$.today}, ${$.quantity} from ${permission}
+      where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 const rememberUse = statement(['digest'], (permission, $) =>
@@ -110,11 +129,11 @@ const rememberUse = statement(['digest'], (permission, $) =>
 );
 
 /**
- * Counts one use today and remembers its digest, unless the ledger has it or a limit is reached. The count comes back if it was
- * counted. `remembered` must be directly behind `counted`: it asks whether that changed anything.
+ * Counts a use of this quantity today and remembers its digest, unless the ledger has it or a limit refuses it. The count comes back if
+ * it was counted. `remembered` must be directly behind `counted`: it asks whether that changed anything.
  */
-export const countOnce = (digest: string) => ({
-  counted: countNewUse({ digest }),
+export const countOnce = (digest: string, quantity: number) => ({
+  counted: countNewUse({ digest, quantity }),
   remembered: rememberUse({ digest }),
 });
 
@@ -136,8 +155,8 @@ export const useBefore = statement(['digest'], (permission, $) => {
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
 });
 
-/** A use with an id, which counts once: the digest of its id in hex, and the day on which it counts. */
-export type IdentifiedUse = { digest: string; day: string };
+/** A use with an id, which counts once: the digest of its id in hex, the day on which it counts, and its quantity. */
+export type IdentifiedUse = { digest: string; day: string; quantity: number };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
@@ -145,7 +164,7 @@ const listedDay = sql.raw('value ->> 1');
 // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
 const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${listedDay}, count(*) from ${permission} cross join json_each(${$.uses})
+    sql`select ${permittedId(permission)}, ${listedDay}, sum(value ->> 2) from ${permission} cross join json_each(${$.uses})
       where ${isNull(permission.refusal)} and ${isInTime} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
@@ -167,6 +186,6 @@ const rememberUses = statement(['uses'], (permission, $) => {
  * one value, because D1 binds at most 100. Here, too, `remembered` must be directly behind `counted`.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
-  const uses = JSON.stringify(list.map(({ digest, day }) => [digest, day]));
+  const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
   return { counted: countNewUses({ uses }), remembered: rememberUses({ uses }) };
 }

@@ -1,6 +1,6 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
 import { Conflict } from '../core/conflict.ts';
-import { type ReachedLimit, secondsUntilNext } from '../core/limits.ts';
+import type { RefusingLimit } from '../core/limits.ts';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
 import type { Call } from '../db/call.ts';
@@ -76,11 +76,12 @@ export class Unauthenticated extends ServiceError {
 export const invalid = (errors: Record<string, string[]>) =>
   new ServiceError('invalid_input', 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-export function limitReached({ limit, period }: ReachedLimit, now: Date): ServiceError {
-  const uses = `${limit} ${limit === 1 ? 'use' : 'uses'}`;
-  const message = `This business has used its ${uses} of ${period === 'day' ? 'today' : 'this month'}.`;
-  // A limit of 0 is still reached when the next day or month begins.
-  const headers = limit === 0 ? {} : { 'Retry-After': `${secondsUntilNext(period, now)}` };
+/** A limit refuses a use. `wait` is in seconds; null if waiting does not help. */
+export function limitReached({ limit, period, left }: RefusingLimit, wait: number | null): ServiceError {
+  const uses = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
+  const message =
+    left === 0 ? `This business has used its ${uses}.` : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+  const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }
 

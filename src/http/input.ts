@@ -3,16 +3,18 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { MAX_JSON_DEPTH, MAX_JSON_PARTS, partsIn, partsOf } from '../core/json.ts';
+import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_PARTS, type ParsedJson } from '../core/json.ts';
 import { idempotencyKeyOf } from '../core/use.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { ID_RULE, NO_BODY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
-const JSON_RULE = 'must be JSON';
-const REPEATED_RULE = 'must not have a member twice in one object';
-const SMALL_JSON_RULE = `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`;
+const JSON_RULES = {
+  too_large: `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`,
+  not_json: 'must be JSON',
+  repeated: 'must not have a member twice in one object',
+};
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
 export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string, string[]>): Promise<ServiceError> {
@@ -101,30 +103,25 @@ export async function readJson<S extends z.ZodMiniType>(
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }
-  const { data, errors } = parseJson(body, schema);
+  return checkedJson(c, jsonOf(body), schema);
+}
+
+/** The same of a body that is parsed already. */
+export async function checkedJson<S extends z.ZodMiniType>(
+  c: ContextOf<Guarded>,
+  json: ParsedJson,
+  schema: S,
+): Promise<z.output<S>> {
+  const { data, errors } = checkJson(json, schema);
   if (errors !== undefined) throw await invalidInput(c, errors);
   return data;
 }
 
-type Parsed<T> = { data: T; errors?: never } | { data?: never; errors: Record<string, string[]> };
+type Checked<T> = { data: T; errors?: never } | { data?: never; errors: Record<string, string[]> };
 
 /** What a JSON body has, or what is wrong with it. */
-export function parseJson<S extends z.ZodMiniType>(body: string, schema: S): Parsed<z.output<S>> {
-  const wrong = (rule: string) => ({ errors: { body: [`body ${rule}`] } });
-  const parts = partsIn(body);
-  if (parts === null) return wrong(SMALL_JSON_RULE);
-  const value = jsonIn(body);
-  if (value === undefined) return wrong(JSON_RULE);
-  if (partsOf(value) !== parts) return wrong(REPEATED_RULE);
-  const result = z.safeParse(schema, value);
+export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {
+  if (json.problem !== undefined) return { errors: { body: [`body ${JSON_RULES[json.problem]}`] } };
+  const result = z.safeParse(schema, json.value);
   return result.success ? { data: result.data } : { errors: errorsOf(result.error.issues) };
-}
-
-/** Returns undefined, which JSON cannot express, if the text is not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,6 +13,7 @@ import {
   DESCRIBED,
   newBusinessBody,
   newKeyBody,
+  quantityBody,
   rangeQuery,
   rotationBody,
   sitesBody,
@@ -34,9 +35,9 @@ domains are refused, whichever they send, and a token is refused without \`Origi
 Every page can read every response (\`Access-Control-Allow-Origin: *\`). A response that depends on a credential must not be
 stored. Days are UTC.`;
 
-const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With \`uses\`
-(API key only), counts each use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts
-nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
+const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With
+\`quantity\` (API key only), the use counts that many times, or is refused whole by a limit. With \`uses\` (API key only), counts each
+use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
 same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
 
 const CREATION = `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
@@ -96,6 +97,7 @@ const keyId = parameter('path', 'key_id', wholeNumber, 'Identifier of the key.',
 const onceCreated = 'Makes a retry safe. It counts by user.';
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
 const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
+const quantity = schemas.component('Quantity', 'One use, now, that counts several times.', quantityBody);
 const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', usesBody);
 const recorded = z.xor([schemas.recordedUse, schemas.recordedUses]);
 const rotation = schemas.component('Rotation', 'How long the old token works on.', rotationBody);
@@ -134,7 +136,10 @@ const businessWith = (...sites: string[]): schemas.Business => ({
 });
 const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
   ...businessWith(...sites),
-  limits: { daily: 1000, monthly: null, remaining: 996 },
+  limits: {
+    ...{ daily: 1000, monthly: null, billing_day: 1, today: 4, month: null, remaining: 996 },
+    ...{ day_ends: '2026-03-04T00:00:00.000000Z', month_ends: null },
+  },
   former_tokens: [],
 });
 const seen = { first_seen: times.created_at, last_seen: times.updated_at };
@@ -194,20 +199,22 @@ const paths: ZodOpenApiPathsObject = {
       ),
       refusals: service.INVALID_RANGE,
     }),
-    post: guarded(['record_use', 'record_uses'], {
+    post: guarded(['record_use', 'record_quantity', 'record_uses'], {
       operationId: 'recordUse',
       summary: 'Record a use, or a list of past uses',
       description: RECORDING,
       parameters: [parameter('header', 'Idempotency-Key', key, once, 'order-1')],
       requestBody: {
-        description: 'Empty for one use, or a list of uses.',
-        content: json(z.xor([oneUse, uses]), {
+        description: 'Empty for one use, a quantity, or a list of uses.',
+        content: json(z.xor([oneUse, quantity, uses]), {
           one_use: {},
+          quantity: { quantity: 350 },
           uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
         }),
       },
       success: ok('`RecordedUse` for one use, `RecordedUses` for a list.', recorded, {
         one_use: { date: '2026-03-03', count: 13 },
+        quantity: { date: '2026-03-03', count: 362 },
         uses: { recorded: 2, duplicates: 0 },
       }),
       refusals: { ...service.LIMIT_REACHED, ...service.INVALID_USES, ...service.BROKEN_BODY },

@@ -12,6 +12,7 @@ import {
   NO_BODY_RULE,
   newBusinessBody,
   newKeyBody,
+  quantityBody,
   rangeQuery,
   rotationBody,
   sitesBody,
@@ -68,7 +69,8 @@ export const INVALID_RANGE = {
   invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
 };
 export const LIMIT_REACHED = {
-  limit_reached: errors.limitReached({ limit: 1000, period: 'day' }, new Date('2026-03-15T12:00:00Z')),
+  limit_reached: errors.limitReached({ limit: 1000, period: 'day', left: 0 }, 43_200),
+  limit_left: errors.limitReached({ limit: 1000, period: 'day', left: 300 }, 43_200),
 };
 export const INVALID_TOTALS = {
   invalid_day: mismatch(totalsQuery.schema, { from: 'yesterday' }),
@@ -82,6 +84,7 @@ export const INVALID_ROTATION = {
 export const INVALID_USES = {
   invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
   invalid_body: mismatch(usesBody, { use: 'order-1' }),
+  invalid_quantity: mismatch(quantityBody, { quantity: 0 }),
 };
 export const INVALID_SITES = {
   invalid_site: mismatch(sitesBody, { sites: ['shop.example'] }),

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
-import { remainingOf, type Standing } from '../core/limits.ts';
-import { dayOf, fillRange, monthOf, rangeOf, timestampOf } from '../core/time.ts';
+import { endOf, type LimitedPeriod, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import {
   businessesAfter,
   businessesOfUserAfter,
@@ -65,22 +65,32 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
-/** The limits of a business, and what is left of them. */
-function shownLimits(standing: Standing): Limits {
+/** The limits of a business, what is used and left of them, and when their periods end. */
+function shownLimits(standing: Standing, today: string): Limits {
   const remaining = remainingOf(standing);
-  return remaining === null ? null : { daily: standing.daily_limit, monthly: standing.monthly_limit, remaining };
+  if (remaining === null) return null;
+  const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
+  const end = (period: LimitedPeriod) => timestampOf(endOf(period, today, standing));
+  return {
+    ...{ daily, monthly, billing_day },
+    today: daily === null ? null : standing.today,
+    month: monthly === null ? null : standing.month,
+    remaining,
+    day_ends: daily === null ? null : end('day'),
+    month_ends: monthly === null ? null : end('month'),
+  };
 }
 
 /** The response that shows all of a business, with the former tokens that it has now. */
 const detailsResponse = (
-  c: ContextOf<Env>,
+  c: ContextOf<Guarded>,
   row: RowOfBusiness,
   business: BusinessRow,
   former_tokens: BusinessDetails['former_tokens'],
 ) =>
   success<BusinessDetails>(c, {
     ...shownBusiness(row, business, parseJson(row.entries)),
-    limits: shownLimits(row),
+    limits: shownLimits(row, dayOf(c.get('call').now)),
     former_tokens,
   });
 type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
@@ -101,14 +111,14 @@ function listedBusiness(
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
-  const { first_of_month } = monthOf(today);
-  const inMonth = Object.entries(counts).filter(([day]) => day >= first_of_month);
+  const { starts_on, ends_on } = periodOf('month', today, limits);
+  const inMonth = Object.entries(counts).filter(([day]) => day >= starts_on && day <= ends_on);
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
   return {
     ...business,
     token: shownToken(business.token, verdict),
     used: fillRange(rangeOf({}, today), counts),
-    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }),
+    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
   };
 }
 
@@ -117,10 +127,9 @@ export const business = newRoutes()
     const query = c.req.valid('query');
     const today = dayOf(c.get('call').now);
     const limit = Number(query.limit ?? PER_PAGE);
-    const [month, range] = [monthOf(today).first_of_month, rangeOf({}, today).from];
-    const from = month < range ? month : range;
     const after = Number(query.after ?? 0);
-    const page = { limit, after, from };
+    // A month that is not over began at most 30 days ago.
+    const page = { limit, after, from: addDays(today, -30) };
     const { row } = await (query.user_id === undefined
       ? c.get('ask')(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));

@@ -4,6 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
 import { credentialOf, databaseOfCode, hashOf, newCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
+import { jsonOf } from '../core/json.ts';
 import { hasCredential, originOf, ownOriginOf } from '../core/request.ts';
 import { SESSION_HOURS } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
@@ -14,7 +15,7 @@ import type { ContextOf, Env } from '../env.ts';
 import { DATABASE_TIMEOUT_MS, guard } from '../guard.ts';
 import { bodyOf } from '../http/body.ts';
 import { batchError, tooMany, Unauthenticated, unavailable } from '../http/errors.ts';
-import { parseJson, unknownParameter } from '../http/input.ts';
+import { checkJson, unknownParameter } from '../http/input.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -28,7 +29,7 @@ const MAX_CODE_CHARACTERS = 1000;
 /** The code that a body has, and nothing else; null if it is anything else. */
 function codeIn(body: string): string | null {
   if (body.length > MAX_CODE_CHARACTERS) return null;
-  return parseJson(body, codeBody).data?.code ?? null;
+  return checkJson(jsonOf(body), codeBody).data?.code ?? null;
 }
 
 type Code = { in: { json?: z.input<typeof codeBody> }; out: object };

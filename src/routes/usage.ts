@@ -2,21 +2,30 @@
 import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
 import { digestOf } from '../core/credential.ts';
-import { reachedLimit, remainingOf, type Standing } from '../core/limits.ts';
+import { MAX_COUNT, refusingLimit, remainingOf, type Standing, standingAfter, waitOf } from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { parseJson } from '../db/json.ts';
 import { readVerdict } from '../db/permission.ts';
-import { countManyOnce, countOnce, countUse, totalsAfter, usageInRange, useBefore, usesBefore } from '../db/usage.ts';
+import {
+  countManyOnce,
+  countOnce,
+  countUse,
+  isBeyondCount,
+  totalsAfter,
+  usageInRange,
+  useBefore,
+  usesBefore,
+} from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { limitReached, notFound } from '../http/errors.ts';
-import { idInHeader, invalidField } from '../http/input.ts';
+import { invalid, limitReached, notFound } from '../http/errors.ts';
+import { checkedJson, idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { rangeQuery, totalsQuery } from '../wire/requests.ts';
+import { quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
 import { identifiedUses } from './recording.ts';
 
@@ -32,18 +41,40 @@ async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof range
 type Outcome = { before: Standing & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
+/** Counts a use of this quantity: with an Idempotency-Key, once. */
+async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
+  const ask = c.get('ask');
+  const header = c.req.header('Idempotency-Key');
+  if (header === undefined) {
+    const { row, counted } = await counting(ask(usesBefore, { counted: countUse({ quantity }) }));
+    return { before: row, counted: counted[0] };
+  }
+  const digest = await digestOf(c.get('call').credential.kind, await idInHeader(c, header));
+  const { row, counted } = await counting(ask(useBefore({ digest }), countOnce(digest, quantity)));
+  return { before: row, counted: counted[0] };
+}
+
+/** The result of a batch that counts. */
+async function counting<T>(batch: Promise<T>): Promise<T> {
+  return batch.catch((error: unknown) => {
+    throw isBeyondCount(error) ? beyondCount() : error;
+  });
+}
+const beyondCount = () => invalid({ quantity: [`quantity would bring a day beyond ${MAX_COUNT} uses`] });
+
 /** The day of a use and that day's count now. Throws if a limit refused the use. */
-function recordedUse({ before, counted }: Outcome, now: Date): RecordedUse {
+function recordedUse({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    const reached = reachedLimit(before);
-    throw reached === null ? new Error('a permitted use was not counted') : limitReached(reached, now);
+    // With a limit of the month alone, the month is looked at, whose days are all less.
+    if (Math.max(before.today ?? 0, before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
+    const refusing = refusingLimit(before, quantity);
+    throw refusing === null
+      ? new Error('a permitted use was not counted')
+      : limitReached(refusing, waitOf(refusing, before, quantity, now));
   }
-  const one = counted === undefined ? 0 : 1;
-  const { today, month } = before;
-  const after = { ...before, today: today === null ? null : today + one, month: month === null ? null : month + one };
-  const remaining = remainingOf(after);
+  const remaining = remainingOf(counted === undefined ? before : standingAfter(before, quantity));
   return remaining === null ? use : { ...use, remaining };
 }
 
@@ -76,26 +107,15 @@ export const usage = newRoutes()
     return success<UsageReport>(c, { used }, VARY);
   })
   .post('/:business_id', guardRecording, async (c) => {
-    const ask = c.get('ask');
-    const { now } = c.get('call');
     const recording = c.get('recording');
-    switch (recording.kind) {
-      case 'one': {
-        const { row, counted } = await ask(usesBefore, { counted: countUse });
-        return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
-      }
-      case 'identified': {
-        const id = await idInHeader(c, recording.idempotencyKey);
-        const digest = await digestOf(c.get('call').credential.kind, id);
-        const { row, counted } = await ask(useBefore({ digest }), countOnce(digest));
-        return success<RecordedUse>(c, recordedUse({ before: row, counted: counted[0] }, now));
-      }
-      case 'many': {
-        const { uses, listed } = await identifiedUses(c, recording.text);
-        const { remembered } = await ask(readVerdict, countManyOnce(uses));
-        return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
-      }
+    if (recording.operation === 'record_uses') {
+      const { uses, listed } = await identifiedUses(c, recording.json);
+      const { remembered } = await counting(c.get('ask')(readVerdict, countManyOnce(uses)));
+      return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
+    const { quantity } =
+      recording.operation === 'record_use' ? { quantity: 1 } : await checkedJson(c, recording.json, quantityBody);
+    return success<RecordedUse>(c, recordedUse(await countedUse(c, quantity), quantity, c.get('call').now));
   });
 
 export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {

@@ -4,13 +4,24 @@ import * as z from 'zod/mini';
 import { databaseOfCode, isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
-import { isStatus, isUrl, LINE_RULE, lineOf, MAX_LIMIT, STATUS_RULE, TOKEN_RULE, URL_RULE } from '../core/fields.ts';
+import {
+  BILLING_DAY_RULE,
+  isStatus,
+  isUrl,
+  LINE_RULE,
+  lineOf,
+  MAX_BILLING_DAY,
+  MAX_LIMIT,
+  STATUS_RULE,
+  TOKEN_RULE,
+  URL_RULE,
+} from '../core/fields.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { isDay } from '../core/time.ts';
-import { MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { MAX_QUANTITY, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
  * The parameters of an operation. `name` is how the error for an unknown parameter names the operation. For callers other than the
@@ -112,7 +123,11 @@ const fields = {
   country_id: number,
   business_size: line,
 };
-const limits = { daily_limit: limit, monthly_limit: limit };
+const limits = {
+  daily_limit: limit,
+  monthly_limit: limit,
+  billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, `must ${BILLING_DAY_RULE}`)),
+};
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
 const NEW_BUSINESS =
@@ -194,12 +209,19 @@ export const codeBody = strict(
 export const NO_KEY_RULE = 'must not be sent: this operation cannot tell a repetition';
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
-const BODY_RULE = 'must be empty for one use, or a JSON object such as {"uses":[{"id":"order-1"}]}';
+const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
+const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
+export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
 export const AT_RULE =
   'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
 const use = strict(
-  { id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)), at: z.optional(z.string(AT_RULE)) },
+  {
+    id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
+    at: z.optional(z.string(AT_RULE)),
+    quantity: z.optional(quantity),
+  },
   'must be an object such as {"id":"order-1"}',
 );
 export const usesBody = z.pipe(

@@ -58,10 +58,15 @@ const access = object('Access', 'A registered domain.', {
 });
 const limits = z
   .nullable(
-    object('Limits', 'The most uses of a day and of a month, UTC.', {
+    object('Limits', 'The most uses of a day and of a month, UTC, and how much of them is used.', {
       daily: z.nullable(count('Of a day. Null: no limit.')),
       monthly: z.nullable(count('Of a month. Null: no limit.')),
-      remaining: count('Uses left until one of them is reached.'),
+      billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
+      today: z.nullable(count('Uses of today. Null: no limit of a day.')),
+      month: z.nullable(count('Uses of this month, which begins on the billing day. Null: no limit of a month.')),
+      remaining: count('Uses left until one of the limits is reached.'),
+      day_ends: z.nullable(time('the day ends. Null: no limit of a day')),
+      month_ends: z.nullable(time('the month ends. Null: no limit of a month')),
     }),
   )
   .check(z.describe('Null: the business has no limit.'));

@@ -17,8 +17,8 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
   'business list': ['business list [--user 7]', 'lists all businesses, or those of one user'],
   'business show': ['business show ID', 'shows a business and its limits'],
   'business update': [
-    'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small] [--daily-limit 1000] [--monthly-limit none]',
-    'changes the fields given; a limit is the most uses of a day or a month (UTC), or none',
+    'business update ID [--user 7] [--name Acme] [--main-domain acme.example] [--site https://acme.example] [--country 1] [--size small] [--daily-limit 1000] [--monthly-limit none] [--billing-day 15]',
+    'changes the fields given; a limit is the most uses of a day or a month (UTC), or none, and the month begins on the billing day',
   ],
   'business delete': [
     'business delete ID --confirm Acme',

@@ -108,7 +108,7 @@ describe('business', () => {
     const databases = await withRows('businesses', ACME, OTHER);
     expect(await resultOf(databases, 'business', 'show', '2')).toEqual({
       business: OTHER,
-      limits: { daily: null, monthly: null },
+      limits: { daily: null, monthly: null, billing_day: 1 },
       former_tokens: [],
     });
   });

@@ -66,7 +66,7 @@ test('of two at once that want different databases, one is refused; the other is
     expect(await homesIn(databases)).toEqual([[{ user_id: 7, database: home }], [], []]);
     expect(await resultOf(databases, ...show)).toEqual({
       business,
-      limits: { daily: null, monthly: null },
+      limits: { daily: null, monthly: null, billing_day: 1 },
       former_tokens: [],
     });
     const list = ['DB', 'DB_1', 'DB_2'].map((binding, number) => {

@@ -57,6 +57,7 @@ const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
+  ...{ day_ends: isTime, month_ends: isTime },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
   api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),

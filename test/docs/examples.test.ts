@@ -119,6 +119,7 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
   'businesses in a page of their usage': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
+  'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
   'characters of a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
   'characters of the URL of a business': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
@@ -170,6 +171,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', access, shopToken),
     call('DELETE', access, shopToken),
     call('POST', usage($.SHOP), shopToken, USES),
+    call('POST', usage($.SHOP), shopToken, { quantity: 5 }),
     call('GET', '/business', token),
     call('GET', `/business/${$.SHOP}`, shopToken),
     call('GET', `${access}/refused`, shopToken),

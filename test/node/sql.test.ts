@@ -15,8 +15,8 @@ const server = { caller: 'key', candidates: 0 } as const;
 
 test.each([
   ['report', page, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', page, { read: usesBefore, counted: countUse }],
-  ['use-with-id', page, { read: useBefore({ digest }), ...countOnce(digest) }],
+  ['use', page, { read: usesBefore, counted: countUse({ quantity: 1 }) }],
+  ['use-with-id', page, { read: useBefore({ digest }), ...countOnce(digest, 1) }],
   ['add-sites', server, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', server, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
 ] as const)('of %s', async (name, form, steps: Steps) => {

@@ -51,7 +51,8 @@ select
   null as is_session,
   null as key_session_of,
   daily_limit,
-  monthly_limit
+  monthly_limit,
+  billing_day
 from
   businesses
 where

@@ -53,7 +53,8 @@ select
   (api_keys.ends_at is not null) as is_session,
   api_keys.session_of as key_session_of,
   businesses.daily_limit,
-  businesses.monthly_limit
+  businesses.monthly_limit,
+  businesses.billing_day
 from
   api_keys
   left join businesses on (

@@ -51,7 +51,8 @@ select
   null as is_session,
   null as key_session_of,
   daily_limit,
-  monthly_limit
+  monthly_limit,
+  billing_day
 from
   businesses
 where
@@ -80,6 +81,7 @@ select
   :deadline - unixepoch('subsec') as time_left,
   permission.daily_limit,
   permission.monthly_limit,
+  permission.billing_day as billing_day,
   case
     when permission.daily_limit is not null then coalesce(
       (
@@ -109,7 +111,19 @@ select
           daily_usage.business_id = case
             when refusal is null then :business_id
           end
-          and daily_usage.day between :first_of_month and :last_of_month
+          and daily_usage.day between date(
+            :today,
+            '-' || (permission.billing_day - 1) || ' days',
+            'start of month',
+            '+' || (permission.billing_day - 1) || ' days'
+          ) and date(
+            :today,
+            '-' || (permission.billing_day - 1) || ' days',
+            'start of month',
+            '+1 month',
+            '+' || (permission.billing_day - 1) || ' days',
+            '-1 day'
+          )
         )
     )
   end as month,
@@ -136,7 +150,7 @@ select
     when refusal is null then :business_id
   end,
   :today,
-  1
+  :quantity
 from
   permission
 where
@@ -174,7 +188,7 @@ where
           ),
           0
         )
-      end >= permission.daily_limit,
+      end + :quantity > permission.daily_limit,
       0
     )
     or coalesce(
@@ -189,16 +203,31 @@ where
               daily_usage.business_id = case
                 when refusal is null then :business_id
               end
-              and daily_usage.day between :first_of_month and :last_of_month
+              and daily_usage.day between date(
+                :today,
+                '-' || (permission.billing_day - 1) || ' days',
+                'start of month',
+                '+' || (permission.billing_day - 1) || ' days'
+              ) and date(
+                :today,
+                '-' || (permission.billing_day - 1) || ' days',
+                'start of month',
+                '+1 month',
+                '+' || (permission.billing_day - 1) || ' days',
+                '-1 day'
+              )
             )
         )
-      end >= permission.monthly_limit,
+      end + :quantity > permission.monthly_limit,
       0
     )
   )
 on conflict (daily_usage.business_id, daily_usage.day) do update
 set
-  count = daily_usage.count + excluded.count
+  count = case
+    when daily_usage.count > 9007199254740991 - excluded.count then 'beyond'
+    else daily_usage.count + excluded.count
+  end
 returning
   day as date,
   count;

@@ -51,7 +51,8 @@ select
   null as is_session,
   null as key_session_of,
   daily_limit,
-  monthly_limit
+  monthly_limit,
+  billing_day
 from
   businesses
 where
@@ -80,6 +81,7 @@ select
   :deadline - unixepoch('subsec') as time_left,
   daily_limit,
   monthly_limit,
+  billing_day as billing_day,
   case
     when daily_limit is not null then coalesce(
       (
@@ -109,7 +111,19 @@ select
           daily_usage.business_id = case
             when refusal is null then :business_id
           end
-          and daily_usage.day between :first_of_month and :last_of_month
+          and daily_usage.day between date(
+            :today,
+            '-' || (permission.billing_day - 1) || ' days',
+            'start of month',
+            '+' || (permission.billing_day - 1) || ' days'
+          ) and date(
+            :today,
+            '-' || (permission.billing_day - 1) || ' days',
+            'start of month',
+            '+1 month',
+            '+' || (permission.billing_day - 1) || ' days',
+            '-1 day'
+          )
         )
     )
   end as month
@@ -126,7 +140,7 @@ select
     when refusal is null then :business_id
   end,
   :today,
-  1
+  :quantity
 from
   permission
 where
@@ -151,7 +165,7 @@ where
           ),
           0
         )
-      end >= permission.daily_limit,
+      end + :quantity > permission.daily_limit,
       0
     )
     or coalesce(
@@ -166,16 +180,31 @@ where
               daily_usage.business_id = case
                 when refusal is null then :business_id
               end
-              and daily_usage.day between :first_of_month and :last_of_month
+              and daily_usage.day between date(
+                :today,
+                '-' || (permission.billing_day - 1) || ' days',
+                'start of month',
+                '+' || (permission.billing_day - 1) || ' days'
+              ) and date(
+                :today,
+                '-' || (permission.billing_day - 1) || ' days',
+                'start of month',
+                '+1 month',
+                '+' || (permission.billing_day - 1) || ' days',
+                '-1 day'
+              )
             )
         )
-      end >= permission.monthly_limit,
+      end + :quantity > permission.monthly_limit,
       0
     )
   )
 on conflict (daily_usage.business_id, daily_usage.day) do update
 set
-  count = daily_usage.count + excluded.count
+  count = case
+    when daily_usage.count > 9007199254740991 - excluded.count then 'beyond'
+    else daily_usage.count + excluded.count
+  end
 returning
   day as date,
   count;

@@ -4,7 +4,6 @@ import type { AppType } from '../../app.ts';
 import type { Range } from '../../core/time.ts';
 import type { Business, Businesses, Changes, ErrorBody, ListedBusiness, Session } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
-import { sum } from '../scale.ts';
 import type { UsageChart } from '../usage-chart.ts';
 import type { KeptSession } from './kept.ts';
 
@@ -102,7 +101,6 @@ export function connect(key: string, onEnd: () => void) {
     /** The business as listed: only the list has its limits. */
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
     business: (id: number) => dataOf(access.$get({ param: param(id) })),
-    total: async (id: number, range: Range) => sum((await dataOf(report(id, range, 'application/json'))).used),
     csv: async (id: number, range: Range) => (await successOf(report(id, range, 'text/csv'))).blob(),
     addSite: (id: number, site: string) => dataOf(access.$post({ param: param(id), json: { sites: [site] } })),
     removeSite: (id: number, access_id: number) =>

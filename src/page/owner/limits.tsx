@@ -1,26 +1,11 @@
 // The limits of a business and what is left of them. Nothing is shown for a business without any.
-import { dayOf, monthOf } from '../../core/time.ts';
 import type { Api } from './api.ts';
 import { FailureNotice, Section } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { number, plural } from './words.ts';
 
-/** The limits and the uses that count towards each. */
-async function standingOf(api: Api, id: number) {
-  const limits = (await api.listed(id))?.limits ?? null;
-  if (limits === null) return null;
-  const now = new Date();
-  const today = dayOf(now);
-  const used = (from: string) => api.total(id, { from, to: today });
-  const [ofDay, ofMonth] = await Promise.all([
-    limits.daily === null ? 0 : used(today),
-    limits.monthly === null ? 0 : used(monthOf(dayOf(now)).first_of_month),
-  ]);
-  return { ...limits, ofDay, ofMonth };
-}
-
 export function Limits({ api, id }: { api: Api; id: number }) {
-  const { data, failure, reload } = useQuery(() => standingOf(api, id), [id]);
+  const { data, failure, reload } = useQuery(async () => (await api.listed(id))?.limits ?? null, [id]);
   if (failure !== null && data === null) {
     return (
       <Section id="limits" title="Limits">
@@ -35,8 +20,8 @@ export function Limits({ api, id }: { api: Api; id: number }) {
   return (
     <Section id="limits" title="Limits" note={`${left} Days and months are UTC.`}>
       <div class="meters">
-        {data.daily !== null && <Meter name="Today" used={data.ofDay} limit={data.daily} />}
-        {data.monthly !== null && <Meter name="This month" used={data.ofMonth} limit={data.monthly} />}
+        {data.daily !== null && <Meter name="Today" used={data.today ?? 0} limit={data.daily} />}
+        {data.monthly !== null && <Meter name="This month" used={data.month ?? 0} limit={data.monthly} />}
       </div>
     </Section>
   );

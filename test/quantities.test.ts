@@ -1,0 +1,205 @@
+// Uses that count several times, and how limits refuse them (docs/api.md, "Recording a use" and "Limits").
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { businesses, dailyUsage } from '../src/db/schema.ts';
+import { type CallOptions, call, everything, newBusiness, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+const MOST = Number.MAX_SAFE_INTEGER;
+
+async function limited(limits: { daily_limit?: number; monthly_limit?: number }) {
+  const business = await newBusiness();
+  if (Object.keys(limits).length > 0)
+    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
+  return business;
+}
+const record = (business: Business, body: unknown, options: CallOptions = {}) =>
+  call('POST', business.usage, { as: business.key, body, ...options });
+const keyed = (business: Business, body: unknown, id: string) =>
+  record(business, body, { headers: { 'Idempotency-Key': id } });
+const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
+const invalid = (field: string, rule: string) => {
+  const message = `${field} ${rule}`;
+  return { status: 422, body: { status: false, message, errors: { [field]: [message] } } };
+};
+const QUANTITY_RULE = 'must be a whole number from 1 to 1000000';
+const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
+const BEYOND = invalid('quantity', `would bring a day beyond ${MOST} uses`);
+async function stored({ db, id }: Business) {
+  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
+  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
+}
+
+describe('a quantity', () => {
+  test('counts that many times, in one round trip, with the rows of one use', async () => {
+    const business = await newBusiness();
+    await call('GET', business.usage, { as: business.key });
+    await record(business, undefined);
+    const one = await record(business, undefined);
+    const many = await record(business, { quantity: 350 });
+    expect(answerOf(many)).toEqual(recorded({ date: TODAY, count: 352 }));
+    expect(many.cost).toMatchObject({ round_trips: 1, rows_read: one.cost.rows_read, rows_written: 1 });
+    expect(answerOf(await record(business, { quantity: 1_000_000 }))).toEqual(
+      recorded({ date: TODAY, count: 1_000_352 }),
+    );
+  });
+
+  test('with an Idempotency-Key counts once, and the first quantity stays', async () => {
+    const business = await limited({ daily_limit: 1000 });
+    const first = recorded({ date: TODAY, count: 350, remaining: 650 });
+    expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
+    expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
+    expect(answerOf(await keyed(business, { quantity: 7 }, 'order-1'))).toEqual(first);
+    expect(answerOf(await keyed(business, undefined, 'order-1'))).toEqual(first);
+    expect(await stored(business)).toEqual({ [TODAY]: 350 });
+  });
+
+  test('in a list counts for its use; of one id, the first', async () => {
+    const business = await newBusiness();
+    const uses = [
+      { id: 'a', quantity: 3 },
+      { id: 'b' },
+      { id: 'a', quantity: 500 },
+      { id: 'c', quantity: 1_000_000, at: '2026-03-14T23:59:59Z' },
+      { id: 'd', quantity: 2, at: '2026-03-14T00:00:00Z' },
+    ];
+    expect(answerOf(await record(business, { uses }))).toEqual(recorded({ recorded: 4, duplicates: 1 }));
+    expect(await stored(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_002 });
+    const again = [
+      { id: 'a', quantity: 9 },
+      { id: 'e', quantity: 10 },
+    ];
+    expect(answerOf(await record(business, { uses: again }))).toEqual(recorded({ recorded: 1, duplicates: 1 }));
+    expect(await stored(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
+  });
+
+  test('is not for a token, whatever it is', async () => {
+    const business = await newBusiness();
+    const before = await everything();
+    for (const body of [{ quantity: 1 }, { quantity: 0 }, { quantity: null, more: 1 }]) {
+      expect(answerOf(await record(business, body, { as: business.token }))).toEqual({
+        status: 403,
+        body: { status: false, message: 'A business token cannot record quantities. Use an API key.' },
+      });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test.each<[unknown, string, string]>([
+    ...[0, -1, 1.5, 1_000_001, '5', 2 ** 53, null, true, [], {}].map((quantity): [unknown, string, string] => [
+      { quantity },
+      'quantity',
+      QUANTITY_RULE,
+    ]),
+    ...[0, -1, 1.5, 1_000_001, '5', 2 ** 53, null].map((quantity): [unknown, string, string] => [
+      { uses: [{ id: 'a' }, { id: 'b', quantity }] },
+      'uses.1.quantity',
+      QUANTITY_RULE,
+    ]),
+    [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object: it takes quantity'],
+    [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object: it takes uses'],
+    [{ amount: 5 }, 'body', BODY_RULE],
+    [5, 'body', BODY_RULE],
+  ])('%j is refused, and nothing is stored', async (body, field, rule) => {
+    const business = await newBusiness();
+    await call('GET', business.usage, { as: business.key });
+    const before = await everything();
+    expect(answerOf(await record(business, body))).toEqual(invalid(field, rule));
+    expect(answerOf(await record(business, body, { headers: { 'Content-Type': 'text/plain' } }))).toEqual(
+      invalid(field, rule),
+    );
+    expect(await everything()).toBe(before);
+  });
+
+  test('that stands twice in the body is refused', async () => {
+    const business = await newBusiness();
+    const twice = await record(business, '{"quantity":1,"quantity":2}');
+    expect(answerOf(twice)).toEqual(invalid('body', 'must not have a member twice in one object'));
+  });
+});
+
+describe('a limit refuses a quantity whole', () => {
+  test.each([
+    [{ daily_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses of today are left.', '43200'],
+    [{ daily_limit: 1000 }, 999, 2, 'Only 1 of 1000 uses of today is left.', '43200'],
+    [{ daily_limit: 1000 }, 700, 1001, 'Only 300 of 1000 uses of today are left.', null],
+    [{ daily_limit: 1000 }, 1000, 1000, 'This business has used its 1000 uses of today.', '43200'],
+    [{ daily_limit: 1000 }, 1000, 1001, 'This business has used its 1000 uses of today.', null],
+    [{ monthly_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses of this month are left.', `${16.5 * 86_400}`],
+    [
+      { daily_limit: 900, monthly_limit: 1000 },
+      700,
+      301,
+      'Only 300 of 1000 uses of this month are left.',
+      `${16.5 * 86_400}`,
+    ],
+    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 201, 'Only 200 of 900 uses of today are left.', '43200'],
+    [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses of today are left.', null],
+    [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses of this month are left.', null],
+    [{ daily_limit: 0 }, 0, 5, 'This business has used its 0 uses of today.', null],
+  ] as const)('%j after %i: %i → %s', async (limits, used, quantity, message, after) => {
+    const business = await limited(limits);
+    if (used > 0) await setCount(business.id, TODAY, used);
+    await call('GET', business.usage, { as: business.key });
+    const before = await everything();
+    for (const answer of [await record(business, { quantity }), await keyed(business, { quantity }, 'order-1')]) {
+      expect(answerOf(answer)).toEqual({ status: 429, body: { status: false, message } });
+      expect(answer.headers.get('Retry-After')).toBe(after);
+      expect(answer.headers.get('Error-Code')).toBe('limit_reached');
+      expect(answer.cost.rows_written).toBe(0);
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('and one that fits exactly is counted', async () => {
+    const business = await limited({ daily_limit: 1000, monthly_limit: 1200 });
+    await setCount(business.id, TODAY, 700);
+    expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
+      recorded({ date: TODAY, count: 1000, remaining: 0 }),
+    );
+  });
+
+  test('but a list is counted past it', async () => {
+    const business = await limited({ daily_limit: 10 });
+    expect(answerOf(await record(business, { uses: [{ id: 'a', quantity: 350 }] }))).toEqual(
+      recorded({ recorded: 1, duplicates: 0 }),
+    );
+    expect(await stored(business)).toEqual({ [TODAY]: 350 });
+  });
+});
+
+describe('a day counts at most 2^53 − 1 uses', () => {
+  test.each([
+    ['without a limit', {}],
+    ['before a limit of the day', { daily_limit: 10 }],
+    ['before a limit of the month', { monthly_limit: 10 }],
+  ])('%s', async (_, limits) => {
+    const business = await limited(limits);
+    await setCount(business.id, TODAY, MOST - 5);
+    await call('GET', business.usage, { as: business.key });
+    const before = await everything();
+    expect(answerOf(await record(business, { quantity: 6 }))).toEqual(BEYOND);
+    expect(answerOf(await keyed(business, { quantity: 6 }, 'order-1'))).toEqual(BEYOND);
+    const uses = [
+      { id: 'a', at: '2026-03-14T12:00:00Z' },
+      { id: 'b', quantity: 3 },
+      { id: 'c', quantity: 3 },
+    ];
+    const list = await record(business, { uses });
+    expect(answerOf(list)).toEqual(BEYOND);
+    expect(await everything()).toBe(before);
+    expect(answerOf(await record(business, { uses: uses.slice(0, 2) }))).toEqual(
+      recorded({ recorded: 2, duplicates: 0 }),
+    );
+    expect(await stored(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
+  });
+
+  test('also for one use without a quantity', async () => {
+    const business = await newBusiness();
+    await setCount(business.id, TODAY, MOST);
+    for (const as of [business.key, business.token])
+      expect(answerOf(await record(business, undefined, { as }))).toEqual(BEYOND);
+    expect(await stored(business)).toEqual({ [TODAY]: MOST });
+  });
+});
