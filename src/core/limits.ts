@@ -73,3 +73,27 @@ export function thresholdOf(limit: number, used: number): Threshold | null {
   if (limit === 0 || used < Math.ceil((limit * 4) / 5)) return null;
   return used < limit ? 80 : 100;
 }
+
+/** That a threshold of a limit was passed, after how many uses, and the first and the last day of the period. */
+export type Passed = {
+  period: LimitedPeriod;
+  limit: number;
+  threshold: Threshold;
+  used: number;
+  starts_on: string;
+  ends_on: string;
+};
+
+/**
+ * What uses of today pass that bring the standing from `before` to `after`: of each limit the highest threshold that `after` reaches and
+ * `before` does not.
+ */
+export function passedBy(before: Standing, after: Standing, today: string): Passed[] {
+  const earlier = limitsOf(before);
+  return limitsOf(after).flatMap(({ period, limit, used }) => {
+    const threshold = thresholdOf(limit, used);
+    const usedBefore = earlier.find((one) => one.period === period)?.used ?? 0;
+    if (threshold === null || threshold === thresholdOf(limit, usedBefore)) return [];
+    return [{ period, limit, threshold, used, ...periodOf(period, today, after) }];
+  });
+}

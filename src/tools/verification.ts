@@ -1,11 +1,12 @@
 // What npm run verify does with a service: it deletes what an earlier run left, makes every check (checks.ts) in all databases at
 // once, deletes what it has made, and prints a line for each promise.
 import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
+import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { BESIDE, NAME, OF_DATABASE, OF_SERVICE, Place } from './checks.ts';
 import { type Answer, DeployedService, Differs, lineOf, Unseen } from './deployed-service.ts';
 
 /** The users whom the checks make businesses for. Each keeps its database, and they are used again each time. */
-const USERS = Array.from({ length: 10 }, (_, index) => 9_000_000_000 + index);
+const USERS = Array.from({ length: VERIFICATION_USERS }, (_, index) => FIRST_VERIFICATION_USER + index);
 /** The most businesses that a page of the list has. */
 const PER_PAGE = 50;
 

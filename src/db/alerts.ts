@@ -1,0 +1,96 @@
+// Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). A row for each is written behind the response that passed
+// it, or else by a look at what is stored, so that none is lost with a Worker that ends between the two. Nothing here is in a request's
+// own round trip.
+import { and, eq, not, type SQL, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import type { Passed } from '../core/limits.ts';
+import { dayOf, timestampOf } from '../core/time.ts';
+import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
+import { alerts, businesses, type Database, dailyUsage } from './schema.ts';
+
+/** The businesses that have a limit are looked at in so many turns, one each minute. */
+const TURNS = 60;
+/** How many turns are in one look while they are small. Each business is then looked at every 15 minutes, not every hour. */
+const TURNS_AT_ONCE = 4;
+/** A turn with fewer businesses is small. */
+const SMALL_TURN = 100;
+
+const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
+  and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
+
+/** Writes down what uses of a business have passed (`passedBy` in core/limits.ts), unless it is written already. */
+export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
+  const values = ['period', 'starts_on', 'ends_on', 'limit', 'threshold', 'used'].map((name) => sql`value ->> ${name}`);
+  const isOwn = and(eq(businesses.id, business_id), not(isVerification));
+  // The columns of the table, in their order. A business that is gone has no alerts.
+  const rows = sql`select null, ${businesses.id}, ${sql.join(values, sql`, `)}, ${timestampOf(now)}
+    from ${businesses} cross join json_each(${JSON.stringify(passed)}) where ${isOwn}`;
+  const { business_id: business, period, starts_on, limit, threshold } = alerts;
+  await drizzle(d1)
+    .insert(alerts)
+    .select(rows)
+    .onConflictDoNothing({ target: [business, period, starts_on, limit, threshold] });
+}
+
+/** The condition of the index businesses_limited, word for word: SQLite uses a partial index only if it finds its condition. */
+const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
+const turn = sql`${businesses.id} % ${sql.raw(`${TURNS}`)}`;
+
+/** The current day and month, and the one before of each. */
+const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
+  union all select 'month', 0 union all select 'month', 1) as periods`;
+
+/**
+ * Writes what is missing of the businesses that `which` finds: of each limit, for the current period and the one before, the highest
+ * threshold that the uses counted now reach. The period before counts only if the limit was set by its end. A threshold is not
+ * written if the same one or a higher one is.
+ */
+async function look(db: Database, which: SQL, now: Date): Promise<void> {
+  const today = dayOf(now);
+  const { id, daily_limit, monthly_limit, billing_day, limits_at } = businesses;
+  // As `periodOf` in core/limits.ts has it: a month is that of the calendar, some days later.
+  const first = sql`date(${today}, (1 - ${billing_day}) || ' days', 'start of month'`;
+  const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
+  const day = sql`date(${today}, -ago || ' days')`;
+  const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at,
+      ${ofPeriod(sql`${daily_limit}`, sql`${monthly_limit}`)} as "limit",
+      ${ofPeriod(day, sql`${first}, -ago || ' months', (${billing_day} - 1) || ' days')`)} as starts_on,
+      ${ofPeriod(day, sql`${first}, (1 - ago) || ' months', (${billing_day} - 2) || ' days')`)} as ends_on
+    from ${businesses} cross join ${PERIODS}
+    where ${isLimited} and ${which} and not ${isVerification}`;
+  const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
+  const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day'))`;
+  // Materialized, or the uses are summed up again wherever the sum is named.
+  const used = sql`select business_id, period, starts_on, ends_on, "limit",
+      (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${inPeriod}) as used
+    from measured where ${wasMeasured}`;
+  const reached = sql`select *, case when used >= "limit" then 100 else 80 end as threshold
+    from used where used >= (4 * "limit" + 4) / 5`;
+  const isWritten = sql`exists (select 1 from ${alerts} where ${alerts.business_id} = reached.business_id
+    and ${alerts.period} = reached.period and ${alerts.starts_on} = reached.starts_on
+    and ${alerts.limit} = reached."limit" and ${alerts.threshold} >= reached.threshold)`;
+  await db.insert(alerts).select(
+    // The columns of the table, in their order.
+    sql`with measured as (${measured}), used as materialized (${used}), reached as (${reached})
+      select null, business_id, period, starts_on, ends_on, "limit", threshold, used, ${timestampOf(now)}
+      from reached where not ${isWritten}`,
+  );
+}
+
+/** Looks at one business: behind a list of uses, which does not know what it has passed. */
+export const lookAt = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
+  look(drizzle(d1), eq(businesses.id, business_id), now);
+
+/**
+ * Looks at a sixtieth of the businesses that have a limit, by the minute, or at four sixtieths while those are few. It finds what was
+ * passed when the run behind a response did not happen. It costs nothing for businesses without a limit.
+ */
+export function lookAtTurn(db: Database, now: Date): Promise<void> {
+  const minute = now.getUTCMinutes();
+  const step = TURNS / TURNS_AT_ONCE;
+  const turns = Array.from({ length: TURNS_AT_ONCE }, (_, index) => (minute + index * step) % TURNS);
+  const inTurn = sql`select 1 from ${businesses} where ${isLimited} and ${turn} = ${minute} limit ${SMALL_TURN}`;
+  const isSmall = sql`(select count(*) from (${inTurn})) < ${SMALL_TURN}`;
+  const due = sql`select value from json_each(${JSON.stringify(turns)}) where key = 0 or ${isSmall}`;
+  return look(db, sql`${turn} in (${due})`, now);
+}

@@ -1,0 +1,505 @@
+// Alerts: what is written when a business has used 80 % or all of a limit, behind a response or by a look at what is stored.
+import { eq, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { describe, expect, test } from 'vitest';
+import { importHistory, readHistory } from '../src/cli/history.ts';
+import { type Limits, type Passed, passedBy, periodOf, type Standing, thresholdOf } from '../src/core/limits.ts';
+import { addDays } from '../src/core/time.ts';
+import { lookAt, lookAtTurn, writePassed } from '../src/db/alerts.ts';
+import { noCost } from '../src/db/batch.ts';
+import { alerts, businesses, dailyUsage } from '../src/db/schema.ts';
+import { call, counted, homes, inWaves, NOW, newBusiness, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Set = Partial<Limits> & { limits_at?: string | null };
+
+const LONG_AGO = '2020-01-01T00:00:00.000000Z';
+const setLimits = ({ db, id }: Pick<Business, 'db' | 'id'>, limits: Set) =>
+  db.update(businesses).set(limits).where(eq(businesses.id, id));
+
+/** A business with limits that were set long ago, unless told. */
+async function limited(limits: Set, fields: Parameters<typeof newBusiness>[0] = {}) {
+  const business = await newBusiness(fields);
+  await setLimits(business, { limits_at: LONG_AGO, ...limits });
+  return business;
+}
+/** Sets what a business has used on a day. */
+const used = ({ db, id }: Business, day: string, count: number) =>
+  db
+    .insert(dailyUsage)
+    .values({ business_id: id, day, count })
+    .onConflictDoUpdate({ target: [dailyUsage.business_id, dailyUsage.day], set: { count } });
+
+/** The alerts of a business in the order in which they were written, without their ids. */
+async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
+  const rows = await db.select().from(alerts).where(eq(alerts.business_id, id)).orderBy(alerts.id);
+  return rows.map(({ id: _, business_id: __, ...row }) => row);
+}
+/** What they are about. */
+const briefly = async (business: Business) =>
+  (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
+
+/** A look behind a list of uses, and one of the schedule, in an hour such as 2026-03-15T12. */
+const LOOKS = [
+  ['behind a list', ({ home, id }: Business, hour: string) => lookAt(home.d1, id, new Date(`${hour}:00:00Z`))],
+  [
+    'of the schedule',
+    ({ home, id }: Business, hour: string) =>
+      lookAtTurn(home.db, new Date(`${hour}:${String(id % 60).padStart(2, '0')}:00Z`)),
+  ],
+] as const;
+const look = ({ home, id }: Business, at = NOW) => lookAt(home.d1, id, at);
+
+describe('uses pass', () => {
+  const standing = (fields: Partial<Standing>): Standing => ({
+    ...{ daily_limit: null, monthly_limit: null, billing_day: 1, today: null, month: null },
+    ...fields,
+  });
+  const thresholds = (daily_limit: number, before: number, after: number) =>
+    passedBy(standing({ daily_limit, today: before }), standing({ daily_limit, today: after }), TODAY).map(
+      ({ threshold }) => threshold,
+    );
+
+  test.each<[number, number, number, number[]]>([
+    [1000, 0, 799, []],
+    [1000, 799, 800, [80]],
+    [1000, 800, 801, []],
+    [1000, 800, 999, []],
+    [1000, 999, 1000, [100]],
+    [1000, 1000, 1001, []],
+    [1000, 799, 1000, [100]],
+    [1000, 0, 2000, [100]],
+    [6, 3, 4, []],
+    [6, 4, 5, [80]],
+    [5, 3, 4, [80]],
+    [4, 2, 3, []],
+    [4, 3, 4, [100]],
+    [2, 0, 1, []],
+    [1, 0, 1, [100]],
+    [1, 1, 2, []],
+    [0, 0, 1, []],
+    [1e12, 8e11 - 2, 8e11 - 1, []],
+    [1e12, 8e11 - 1, 8e11, [80]],
+    [1e12, 1e12 - 1, 1e12, [100]],
+  ])('of a limit of %i, from %i to %i: %j', (limit, before, after, expected) => {
+    expect(thresholds(limit, before, after)).toEqual(expected);
+  });
+
+  test('each limit on its own, in the period in which they are', () => {
+    const limits = { daily_limit: 10, monthly_limit: 100, billing_day: 20 };
+    const before = standing({ ...limits, today: 7, month: 79 });
+    expect(passedBy(before, standing({ ...limits, today: 10, month: 82 }), TODAY)).toEqual([
+      { period: 'month', limit: 100, threshold: 80, used: 82, starts_on: '2026-02-20', ends_on: '2026-03-19' },
+      { period: 'day', limit: 10, threshold: 100, used: 10, starts_on: TODAY, ends_on: TODAY },
+    ]);
+    expect(passedBy(before, before, TODAY)).toEqual([]);
+    expect(passedBy(standing({}), standing({}), TODAY)).toEqual([]);
+  });
+
+  test.each([
+    [1, '2026-03-15', '2026-03-01', '2026-03-31'],
+    [15, '2026-03-15', '2026-03-15', '2026-04-14'],
+    [16, '2026-03-15', '2026-02-16', '2026-03-15'],
+    [28, '2026-03-27', '2026-02-28', '2026-03-27'],
+    [28, '2028-03-01', '2028-02-28', '2028-03-27'],
+    [2, '2026-01-01', '2025-12-02', '2026-01-01'],
+    [1, '2026-12-31', '2026-12-01', '2026-12-31'],
+  ])('a month that begins on the day %i: on %s it goes from %s to %s', (billing_day, today, starts_on, ends_on) => {
+    const limits = { monthly_limit: 10, billing_day };
+    const [passed] = passedBy(standing({ ...limits, month: 0 }), standing({ ...limits, month: 10 }), today);
+    expect(passed).toMatchObject({ starts_on, ends_on });
+  });
+});
+
+describe('what a response has passed', () => {
+  const passed: Passed = {
+    ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
+    ...{ limit: 100, threshold: 80, used: 81 },
+  };
+  const at = '2026-03-15T12:00:00.000000Z';
+
+  test('is written once, as the response knew it', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    const day: Passed = {
+      ...passed,
+      ...{ period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 50, threshold: 100, used: 50 },
+    };
+    await writePassed(business.home.d1, business.id, [passed, day], NOW);
+    await writePassed(business.home.d1, business.id, [{ ...passed, used: 82 }, day], new Date(NOW.getTime() + 1));
+    expect(await alertsOf(business)).toEqual([
+      { ...passed, at },
+      { ...day, at },
+    ]);
+  });
+
+  test('is another alert for another threshold, value of the limit, or period', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    const others: Partial<Passed>[] = [{}, { threshold: 100 }, { limit: 101 }, { starts_on: '2026-04-01' }];
+    for (let round = 0; round < 2; round++) {
+      for (const other of others) await writePassed(business.home.d1, business.id, [{ ...passed, ...other }], NOW);
+    }
+    expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...passed, ...other, at })));
+  });
+
+  test('is one row, though a look at the same time finds it, too', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    await used(business, TODAY, 81);
+    const { d1 } = business.home;
+    await Promise.all([
+      look(business),
+      writePassed(d1, business.id, [passed], NOW),
+      look(business),
+      writePassed(d1, business.id, [passed], NOW),
+    ]);
+    expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
+  });
+
+  test('is not written for a business that is gone, or one that checks of a deployment have made', async () => {
+    const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
+    const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
+    for (const { home, id } of await Promise.all(checked)) {
+      await writePassed(home.d1, id, [passed], NOW);
+      expect(await alertsOf({ ...home, id })).toEqual([]);
+    }
+    for (const { home, id } of await Promise.all(beside)) {
+      await writePassed(home.d1, id, [passed], NOW);
+      expect(await alertsOf({ ...home, id })).toHaveLength(1);
+    }
+    const [home] = homes;
+    await writePassed(home?.d1 as D1Database, 999_999_999, [passed], NOW);
+    expect(await home?.db.$count(alerts, eq(alerts.business_id, 999_999_999))).toBe(0);
+  });
+});
+
+describe.each(LOOKS)('a look %s', (_, lookIn) => {
+  const HOUR = '2026-03-15T13';
+  const at = expect.stringMatching(/^2026-03-15T13:\d\d:00\.000000Z$/);
+
+  test('writes what is missing of each limit, with all uses of the period', async () => {
+    const business = await limited({ daily_limit: 50, monthly_limit: 100 });
+    await used(business, '2026-02-28', 1000);
+    await used(business, '2026-03-01', 40);
+    await used(business, TODAY, 41);
+    await lookIn(business, HOUR);
+    const expected = [
+      {
+        ...{ period: 'day', starts_on: TODAY, ends_on: TODAY },
+        ...{ limit: 50, threshold: 80, used: 41, at },
+      },
+      {
+        ...{ period: 'month', starts_on: '2026-02-01', ends_on: '2026-02-28' },
+        ...{ limit: 100, threshold: 100, used: 1000, at },
+      },
+      {
+        ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
+        ...{ limit: 100, threshold: 80, used: 81, at },
+      },
+    ];
+    const written = (await alertsOf(business)).sort((a, b) => `${a.starts_on}`.localeCompare(b.starts_on));
+    expect(written).toHaveLength(3);
+    expect(written).toEqual(expect.arrayContaining(expected));
+  });
+
+  test('writes nothing twice, also if two look at once', async () => {
+    const business = await limited({ daily_limit: 10 });
+    await used(business, TODAY, 8);
+    await Promise.all([lookIn(business, HOUR), lookIn(business, HOUR)]);
+    await used(business, TODAY, 9);
+    await lookIn(business, '2026-03-15T14');
+    expect(await alertsOf(business)).toMatchObject([{ threshold: 80, used: 8, at }]);
+  });
+
+  test('writes the higher threshold only, and none behind a higher one', async () => {
+    const business = await limited({ daily_limit: 10 });
+    await used(business, TODAY, 10);
+    await lookIn(business, HOUR);
+    await used(business, TODAY, 8); // an import can lower a count
+    await lookIn(business, HOUR);
+    expect(await briefly(business)).toEqual([['day', TODAY, 10, 100]]);
+    const gradual = await limited({ daily_limit: 10 });
+    for (const count of [7, 8, 9, 10, 11]) {
+      await used(gradual, TODAY, count);
+      await lookIn(gradual, HOUR);
+    }
+    expect(await alertsOf(gradual)).toMatchObject([
+      { threshold: 80, used: 8 },
+      { threshold: 100, used: 10 },
+    ]);
+  });
+
+  test('finds nothing of a limit of 0, or without a limit', async () => {
+    const none = await limited({ daily_limit: 0, monthly_limit: 0 });
+    const unlimited = await limited({});
+    const one = await limited({ daily_limit: 1 });
+    for (const business of [none, unlimited, one]) {
+      await lookIn(business, HOUR);
+      expect(await briefly(business)).toEqual([]);
+      await used(business, TODAY, 1);
+      await lookIn(business, HOUR);
+    }
+    expect(await Promise.all([none, unlimited, one].map(briefly))).toEqual([[], [], [['day', TODAY, 1, 100]]]);
+  });
+
+  test.each([
+    ['a day', { daily_limit: 1 }, '2026-03-15', ['2026-03-16T00', '2026-03-16T23'], '2026-03-17T00'],
+    ['a month', { monthly_limit: 1 }, '2026-03-01', ['2026-04-01T00', '2026-04-30T23'], '2026-05-01T00'],
+    [
+      'a month with a billing day',
+      { monthly_limit: 1, billing_day: 20 },
+      '2026-02-20',
+      ['2026-03-20T00', '2026-04-19T23'],
+      '2026-04-20T00',
+    ],
+  ])(
+    'after %s finds what its last millisecond passed, until the next has ended',
+    async (_, limits, starts_on, found, tooLate) => {
+      const [first] = found;
+      const last = new Date(Date.parse(`${first}:00:00.000Z`) - 1);
+      for (const hour of found) {
+        const business = await limited(limits);
+        const { status } = await call('POST', business.usage, { as: business.key, at: last });
+        expect(status).toBe(200);
+        await lookIn(business, hour);
+        expect(await briefly(business)).toEqual([['daily_limit' in limits ? 'day' : 'month', starts_on, 1, 100]]);
+      }
+      const missed = await limited(limits);
+      await call('POST', missed.usage, { as: missed.key, at: last });
+      await lookIn(missed, tooLate);
+      expect(await briefly(missed)).toEqual([]);
+    },
+  );
+
+  test('finds what a list with days in the past has passed, in the period before and in this one', async () => {
+    const business = await limited({ daily_limit: 3, monthly_limit: 5 });
+    const days = ['2026-03-15', '2026-03-14', '2026-03-13', '2026-03-01', '2026-02-28', '2026-02-09'];
+    const uses = days.flatMap((day) => [1, 2, 3].map((number) => ({ id: `${day}-${number}`, at: `${day}T00:00:00Z` })));
+    const { status } = await call('POST', business.usage, { as: business.key, body: { uses } });
+    expect(status).toBe(200);
+    await lookIn(business, HOUR);
+    expect((await briefly(business)).sort()).toEqual([
+      ['day', '2026-03-14', 3, 100],
+      ['day', '2026-03-15', 3, 100],
+      ['month', '2026-02-01', 5, 100],
+      ['month', '2026-03-01', 5, 100],
+    ]);
+  });
+
+  test('finds what an import has passed', async () => {
+    const business = await limited({ daily_limit: 100, monthly_limit: 200 });
+    const file = 'date,count\n2026-02-27,90\n2026-02-28,85\n2026-03-13,100\n2026-03-14,90\n';
+    await importHistory(business.home.db, business.id, readHistory(file, TODAY), false, NOW);
+    await lookIn(business, HOUR);
+    expect((await briefly(business)).sort()).toEqual([
+      ['day', '2026-03-14', 100, 80],
+      ['month', '2026-02-01', 200, 80],
+      ['month', '2026-03-01', 200, 80],
+    ]);
+  });
+
+  test.each([
+    [null, []],
+    ['2026-03-15T08:00:00.000000Z', []],
+    ['2026-03-15T00:00:00.000000Z', []],
+    ['2026-03-14T23:59:59.999000Z', ['2026-03-14']],
+    ['2026-03-02T00:00:00.000000Z', ['2026-03-14']],
+    ['2026-03-01T00:00:00.000000Z', ['2026-03-14']],
+    ['2026-02-28T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
+    ['2026-01-31T23:59:59.999000Z', ['2026-02-01', '2026-03-14']],
+  ])('with limits that were set at %s finds, of what has ended, %j', async (limits_at, ended) => {
+    const business = await limited({ daily_limit: 1, monthly_limit: 10, limits_at });
+    for (const [day, count] of [['2026-02-28', 10] as const, ['2026-03-14', 5] as const, [TODAY, 5] as const])
+      await used(business, day, count);
+    await lookIn(business, HOUR);
+    const days = (await briefly(business)).map(([, starts_on]) => starts_on);
+    // The current day and month count, whenever the limit was set.
+    expect(days.sort()).toEqual([...ended, TODAY, '2026-03-01'].sort());
+  });
+
+  test('writes one alert for each value of a limit that is raised, lowered and raised again', async () => {
+    const business = await limited({ daily_limit: 10 });
+    await used(business, TODAY, 10);
+    for (const daily_limit of [10, 20, 10, 12, 20, 10, 5, 12]) {
+      await setLimits(business, { daily_limit });
+      await lookIn(business, HOUR);
+    }
+    expect(await briefly(business)).toEqual([
+      ['day', TODAY, 10, 100],
+      ['day', TODAY, 12, 80],
+      ['day', TODAY, 5, 100],
+    ]);
+  });
+
+  test('goes on for a business that is not active, and writes nothing for one that checks of a deployment have made', async () => {
+    const suspended = await limited({ daily_limit: 1 }, { status: 'suspended' });
+    const checked = await limited({ daily_limit: 1 }, { user_id: 9_000_000_003 });
+    for (const business of [suspended, checked]) {
+      await used(business, TODAY, 1);
+      await lookIn(business, HOUR);
+    }
+    expect(await Promise.all([suspended, checked].map(briefly))).toEqual([[['day', TODAY, 1, 100]], []]);
+  });
+});
+
+describe('a look agrees with the rules of a response', () => {
+  test('on the first and the last day of a month', async () => {
+    const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
+    const cases = days.flatMap((today) =>
+      Array.from({ length: 28 }, (_, index) => ({ today, billing_day: index + 1 })),
+    );
+    await inWaves(cases, async ({ today, billing_day }) => {
+      const business = await limited({ monthly_limit: 3, billing_day });
+      const current = periodOf('month', today, { billing_day });
+      const before = periodOf('month', addDays(current.starts_on, -1), { billing_day });
+      // On the day before and the day after both, there are uses that must not count.
+      for (const [day, count] of [
+        [addDays(before.starts_on, -1), 100],
+        [before.starts_on, 1],
+        [before.ends_on, 2],
+        [current.starts_on, 3],
+        [current.ends_on, 1],
+        [addDays(current.ends_on, 1), 100],
+      ] as const)
+        await setCount(business.id, day, count);
+      await look(business, new Date(`${today}T12:00:00Z`));
+      const alert = { period: 'month', limit: 3, threshold: 100, at: `${today}T12:00:00.000000Z` };
+      const written = (await alertsOf(business)).sort((a, b) => a.starts_on.localeCompare(b.starts_on));
+      expect(written).toEqual([
+        { ...alert, ...before, used: 3 },
+        { ...alert, ...current, used: 4 },
+      ]);
+    });
+  });
+
+  test('on the threshold', async () => {
+    const limits = [...Array.from({ length: 12 }, (_, index) => index), 999, 1001, 1e12 - 1, 1e12];
+    const cases = limits.flatMap((limit) => {
+      const first = Math.ceil(limit * 0.8);
+      return [first - 1, first, limit - 1, limit, limit + 1].map((count) => ({ limit, count }));
+    });
+    await inWaves(
+      cases.filter(({ count }) => count > 0),
+      async ({ limit, count }) => {
+        const business = await limited({ daily_limit: limit });
+        await used(business, TODAY, count);
+        await look(business);
+        const threshold = thresholdOf(limit, count);
+        expect(await briefly(business)).toEqual(threshold === null ? [] : [['day', TODAY, limit, threshold]]);
+      },
+    );
+  });
+});
+
+describe('the schedule', () => {
+  /** Makes copies of a business that have these ids. Each has passed its limit. */
+  async function copies({ home, id }: Business, ids: number[]) {
+    const columns =
+      'user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at, daily_limit, limits_at';
+    await home.d1.batch([
+      home.d1
+        .prepare(
+          `insert into businesses (id, token, ${columns}) select value, printf('token-%030d', value), ${columns}
+          from json_each(?) cross join businesses where businesses.id = ?`,
+        )
+        .bind(JSON.stringify(ids), id),
+      home.d1
+        .prepare(`insert into daily_usage select value, '${TODAY}', 1 from json_each(?)`)
+        .bind(JSON.stringify(ids)),
+    ]);
+  }
+  /** What a look in a minute of NOW's hour writes, by the turn of the business. */
+  async function turnsIn({ home }: Business, minute: number) {
+    await home.db.delete(alerts);
+    await lookAtTurn(home.db, new Date(NOW.getTime() + minute * 60_000));
+    const turn = sql<number>`${alerts.business_id} % 60`;
+    const rows = await home.db.select({ turn, count: sql<number>`count(*)` }).from(alerts).groupBy(turn);
+    return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
+  }
+
+  test('looks at each limited business every 15 minutes, and every hour where its turn has a hundred', async () => {
+    for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
+    const business = await limited({ daily_limit: 1 });
+    const base = Math.ceil((business.id + 1000) / 60) * 60;
+    const ofTurn = (turn: number, count: number, start = 0) =>
+      Array.from({ length: count }, (_, index) => base + turn + 60 * (start + index));
+    await copies(business, [...ofTurn(3, 99), ...ofTurn(18, 2), ...ofTurn(33, 1), ...ofTurn(48, 1), ...ofTurn(4, 1)]);
+    await setLimits(business, { daily_limit: null });
+    const all = { 3: 99, 18: 2, 33: 1, 48: 1 };
+    for (const minute of [3, 18, 33, 48]) expect(await turnsIn(business, minute)).toEqual(all);
+    for (const minute of [4, 19, 34, 49]) expect(await turnsIn(business, minute)).toEqual({ 4: 1 });
+    for (const minute of [0, 2, 5, 59]) expect(await turnsIn(business, minute)).toEqual({});
+    await setLimits(business, { daily_limit: 1 });
+    await copies(business, ofTurn(3, 1, 99));
+    await setLimits(business, { daily_limit: null });
+    expect(await turnsIn(business, 3)).toEqual({ 3: 100 });
+    expect(await turnsIn(business, 18)).toEqual({ ...all, 3: 100 });
+    for (const { db } of homes) await db.update(businesses).set({ daily_limit: null });
+  });
+
+  test('costs nothing for businesses without a limit', async () => {
+    const business = await newBusiness();
+    const { db } = business.home;
+    await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
+    await used(business, TODAY, 1000);
+    const cost = noCost();
+    for (let minute = 0; minute < 60; minute++)
+      await lookAtTurn(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
+    // What is read is what the statement has made itself: the periods and the turns.
+    expect(cost).toMatchObject({ round_trips: 60, rows_read: 60 * 15, rows_written: 0 });
+  });
+});
+
+/** What a look asks of a database: its plan, and what it costs. */
+async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>) {
+  const plans: string[][] = [];
+  const cost = noCost();
+  const counting = counted(home.d1, cost);
+  const recording = {
+    prepare: (text: string) => ({
+      bind(...values: unknown[]) {
+        const plan = home.d1.prepare(`explain query plan ${text}`).bind(...values);
+        const bound = counting.prepare(text).bind(...values);
+        return {
+          async run() {
+            plans.push((await plan.all<{ detail: string }>()).results.map(({ detail }) => detail));
+            return bound.run();
+          },
+        };
+      },
+    }),
+  };
+  await look(recording as unknown as D1Database);
+  return { plans, cost };
+}
+
+test('a look is one statement, finds what it reads by index, and reads the days of two months', async () => {
+  for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
+  const [business, other] = [await limited({ daily_limit: 100, monthly_limit: 1000 }), await limited({})];
+  for (const { id, home } of [business, other]) {
+    const days = `insert into daily_usage with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
+      select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
+    await home.d1.prepare(days).bind(id).run();
+  }
+  const last = new Date('2026-03-31T12:00:00Z');
+  const inTurn = new Date(last.getTime() + (business.id % 60) * 60_000);
+  const searches = [
+    'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day>? AND day<?)',
+    'SEARCH alerts USING COVERING INDEX sqlite_autoindex_alerts_1 (business_id=? AND period=? AND starts_on=? AND limit=? AND threshold>?)',
+  ];
+  const one = await asked(business, (d1) => lookAt(d1, business.id, last));
+  const turn = await asked(business, (d1) => lookAtTurn(drizzle(d1) as never, inTurn));
+  const byId = 'SEARCH businesses USING INTEGER PRIMARY KEY (rowid=?)';
+  const byTurn = 'SEARCH businesses USING INDEX businesses_limited (<expr>=?)';
+  for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn] as const]) {
+    expect(plans).toHaveLength(1);
+    const [plan = []] = plans;
+    // What is scanned is what the statement has made itself.
+    const scans = plan.filter(
+      (line) => line.startsWith('SCAN') && !/^SCAN (CONSTANT ROW|periods|used|json_each|\()/.test(line),
+    );
+    expect(scans).toEqual([]);
+    expect(plan.filter((line) => line.startsWith('SEARCH')).sort()).toEqual([...found, ...searches].sort());
+    // 31 days and 28, two single days, and few rows besides.
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(90);
+  }
+});
