@@ -49,8 +49,11 @@ export type Log = Record<'log' | 'error', (line: object) => void>;
 /** For Hono: `c.env` comes from the platform, `c.get` from earlier handlers in the chain. */
 export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; logEntry: LogEntry } };
 
+/** Starts work in the database that the call asked, once the response is on its way. `name` is for the log, if the work fails. */
+type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
+
 /** Behind the guard. `databases` are for the operator only: for other callers, there are none. */
-export type Guarded = Env & { Variables: { call: Call; ask: Ask; databases: BoundDatabases } };
+export type Guarded = Env & { Variables: { call: Call; ask: Ask; later: Later; databases: BoundDatabases } };
 
 /** The context of a handler, to read from. (Hono's own type fits only handlers that set the very same variables.) */
 export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {

@@ -1,5 +1,5 @@
 // The guard stands before every route that needs a credential. It reads the request, finds out who makes it and from where, and
-// provides `ask`, the only way to the database that such a route has.
+// provides `ask`, the only way to the database that such a route has before it responds.
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
@@ -124,6 +124,10 @@ function guardWith(
     }
     c.set('call', call);
     c.set('ask', ask);
+    c.set('later', (name, work) => {
+      const database = c.env[binding];
+      if (isPermitted && database !== undefined) afterResponse(c, name, () => work(database));
+    });
     const numbers = kind === 'operator' ? BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : [])) : [];
     const askIn = (number: number) =>
       asking({ ...call, isOfUser: true }, numbers.includes(number) ? bindingOf(number) : null);

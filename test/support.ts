@@ -171,6 +171,8 @@ export async function call(method: string, path: string, options: CallOptions = 
     text,
     body: response.headers.get('Content-Type') === 'application/json' && text !== '' ? JSON.parse(text) : null,
     cost: costThen,
+    /** Round trips behind the response. */
+    later: { round_trips: cost.round_trips - costThen.round_trips },
     lines,
   };
 }

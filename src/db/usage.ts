@@ -103,6 +103,12 @@ export function standingOf(permission: Permission) {
 /** Reads the verdict and what the limits need. */
 export const usesBefore = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
 
+/** Reads the verdict and the limits alone. */
+export const limitsOnly = statement([], (permission) => {
+  const { daily_limit, monthly_limit } = permission;
+  return withVerdict(permission, { daily_limit, monthly_limit });
+})({});
+
 /** Counts a use of this quantity today, unless a limit refuses it. */
 export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(

@@ -2,16 +2,25 @@
 import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
 import { digestOf } from '../core/credential.ts';
-import { MAX_COUNT, refusingLimit, remainingOf, type Standing, standingAfter, waitOf } from '../core/limits.ts';
+import {
+  MAX_COUNT,
+  passedBy,
+  refusingLimit,
+  remainingOf,
+  type Standing,
+  standingAfter,
+  waitOf,
+} from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
+import { lookAt, writePassed } from '../db/alerts.ts';
 import { parseJson } from '../db/json.ts';
-import { readVerdict } from '../db/permission.ts';
 import {
   countManyOnce,
   countOnce,
   countUse,
   isBeyondCount,
+  limitsOnly,
   totalsAfter,
   usageInRange,
   useBefore,
@@ -52,6 +61,14 @@ async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outc
   const digest = await digestOf(c.get('call').credential.kind, await idInHeader(c, header));
   const { row, counted } = await counting(ask(useBefore({ digest }), countOnce(digest, quantity)));
   return { before: row, counted: counted[0] };
+}
+
+/** Writes down what a use has passed: behind the response, so that it takes no longer. What is lost there, the next look finds. */
+function writeAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
+  if (counted === undefined) return;
+  const { business_id, now } = c.get('call');
+  const passed = passedBy(before, standingAfter(before, quantity), dayOf(now));
+  if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
 }
 
 /** The result of a batch that counts. */
@@ -110,12 +127,17 @@ export const usage = newRoutes()
     const recording = c.get('recording');
     if (recording.operation === 'record_uses') {
       const { uses, listed } = await identifiedUses(c, recording.json);
-      const { remembered } = await counting(c.get('ask')(readVerdict, countManyOnce(uses)));
+      const { row, remembered } = await counting(c.get('ask')(limitsOnly, countManyOnce(uses)));
+      const { business_id, now } = c.get('call');
+      if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
+        c.get('later')('write_alerts', (d1) => lookAt(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
     const { quantity } =
       recording.operation === 'record_use' ? { quantity: 1 } : await checkedJson(c, recording.json, quantityBody);
-    return success<RecordedUse>(c, recordedUse(await countedUse(c, quantity), quantity, c.get('call').now));
+    const outcome = await countedUse(c, quantity);
+    writeAlerts(c, outcome, quantity);
+    return success<RecordedUse>(c, recordedUse(outcome, quantity, c.get('call').now));
   });
 
 export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
