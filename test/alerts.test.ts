@@ -1,4 +1,4 @@
-// Alerts: what is written when a business has used 80 % or all of a limit, behind a response or by a look at what is stored.
+// Alerts: what is written when a business has used 80 % or all of a limit, behind a response or by a look at what is stored, and its list.
 import { eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
@@ -7,8 +7,20 @@ import { type Limits, type Passed, passedBy, periodOf, type Standing, thresholdO
 import { addDays } from '../src/core/time.ts';
 import { lookAt, lookAtTurn, writePassed } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
-import { alerts, businesses, dailyUsage } from '../src/db/schema.ts';
-import { call, counted, homes, inWaves, NOW, newBusiness, setCount, TODAY } from './support.ts';
+import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
+import {
+  call,
+  counted,
+  homes,
+  inWaves,
+  NOW,
+  newBusiness,
+  newKey,
+  newSession,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Set = Partial<Limits> & { limits_at?: string | null };
@@ -506,4 +518,140 @@ test('a look is one statement, finds what it reads by index, and reads the days 
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(90);
   }
+});
+
+test('to store two alerts behind a response costs 12 rows read and 9 written; four by a look, 95 and 17', async () => {
+  const business = await limited({ daily_limit: 1, monthly_limit: 1 });
+  const days = `insert into daily_usage with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
+    select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
+  await business.home.d1.prepare(days).bind(business.id).run();
+  const [written, found] = [noCost(), noCost()];
+  const period = { starts_on: '2025-01-01', ends_on: '2025-01-01', limit: 1, threshold: 100, used: 1 } as const;
+  const two: Passed[] = [
+    { period: 'month', ...period },
+    { period: 'day', ...period },
+  ];
+  await writePassed(counted(business.home.d1, written), business.id, two, NOW);
+  expect(written).toMatchObject({ round_trips: 1, rows_written: 9 });
+  expect(written.rows_read).toBeLessThanOrEqual(12);
+  await lookAt(counted(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
+  expect(await alertsOf(business)).toHaveLength(6);
+  expect(found).toMatchObject({ round_trips: 1, rows_written: 17 });
+  expect(found.rows_read).toBeLessThanOrEqual(95);
+});
+
+describe('the list', () => {
+  const list = async (business: Business, query = '', as = business.key) => {
+    const { status, body, cost } = await call('GET', `/api/v1/business/${business.id}/alerts${query}`, { as });
+    expect({ status, body }).toEqual({ status: 200, body: { status: true, data: expect.any(Object) } });
+    const { alerts, next } = body.data as { alerts: { id: number }[]; next: number | null };
+    return { alerts, next, ids: alerts.map(({ id }) => id), cost };
+  };
+  /** Alerts of days in turn from the first of 2026 on, which are not sent. Returns their ids. */
+  async function made({ db, id }: Business, count: number): Promise<number[]> {
+    const rows = Array.from({ length: count }, (_, index) => {
+      const day = addDays('2026-01-01', index);
+      return {
+        ...{ business_id: id, period: 'day' as const, starts_on: day, ends_on: day, limit: 10, threshold: 80 as const },
+        ...{ used: 8, at: `${day}T12:00:00.000000Z` },
+      };
+    });
+    const ids: number[] = [];
+    for (const row of rows)
+      ids.push(...(await db.insert(alerts).values(row).returning({ id: alerts.id })).map(({ id }) => id));
+    return ids;
+  }
+
+  test('has all of an alert, the newest first, for keys that read, sessions and the operator', async () => {
+    const business = await limited({ daily_limit: 10, monthly_limit: 100, billing_day: 20 });
+    await used(business, TODAY, 8);
+    await look(business);
+    await used(business, TODAY, 80);
+    await look(business, new Date(NOW.getTime() + 60_000));
+    const readers = [
+      business.key,
+      (await newKey(business, { read_only: 1 })).key,
+      (await newSession(business)).key,
+      OPERATOR.full,
+    ];
+    for (const as of readers) {
+      const { body, status } = await call('GET', `/api/v1/business/${business.id}/alerts`, { as });
+      const [{ id: last }, { id: middle }, { id: first }] = body.data.alerts;
+      expect([last > middle, middle > first]).toEqual([true, true]);
+      const later = { at: '2026-03-15T12:01:00.000000Z', used: 80, sent_at: null };
+      const month = { period: 'month', starts_on: '2026-02-20', ends_on: '2026-03-19', limit: 100, threshold: 80 };
+      const day = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10 };
+      expect({ body, status }).toEqual({
+        status: 200,
+        body: {
+          status: true,
+          data: {
+            alerts: expect.arrayContaining([
+              { id: expect.any(Number), ...month, ...later },
+              { id: expect.any(Number), ...day, threshold: 100, ...later },
+              { id: first, ...day, threshold: 80, used: 8, at: '2026-03-15T12:00:00.000000Z', sent_at: null },
+            ]),
+            next: null,
+          },
+        },
+      });
+      expect(body.data.alerts).toHaveLength(3);
+    }
+  });
+
+  test('has nothing of other businesses, and is empty without an alert', async () => {
+    const [business, other] = [await newBusiness(), await newBusiness()];
+    await made(other, 2);
+    expect(await list(business)).toMatchObject({ alerts: [], next: null });
+    expect((await call('GET', `/api/v1/business/${other.id}/alerts`, { as: business.key })).status).toBe(401);
+  });
+
+  test('comes in pages', async () => {
+    const business = await newBusiness();
+    const [a, b, c, d, e] = await made(business, 5);
+    expect(await list(business, '?limit=2')).toMatchObject({ ids: [e, d], next: d });
+    expect(await list(business, `?limit=2&before=${d}`)).toMatchObject({ ids: [c, b], next: b });
+    expect(await list(business, `?limit=2&before=${b}`)).toMatchObject({ ids: [a], next: null });
+    expect(await list(business, '?limit=5')).toMatchObject({ ids: [e, d, c, b, a], next: null });
+    expect(await list(business, `?before=${a}`)).toMatchObject({ ids: [], next: null });
+  });
+
+  test('has 20 in a page, or as many as are asked for, to 100, and reads 3n + 8 rows', async () => {
+    const [business, other] = [await newBusiness(), await newBusiness()];
+    const ids = (await made(business, 150)).reverse();
+    await made(other, 10);
+    await sent(business, ids, '2026-03-15T12:00:00.000000Z');
+    expect(await list(business)).toMatchObject({ ids: ids.slice(0, 20), next: ids[19] });
+    expect(await list(business, '?limit=100')).toMatchObject({ ids: ids.slice(0, 100), next: ids[99] });
+    for (const limit of [1, 20, 100]) {
+      const { cost } = await list(business, `?limit=${limit}`);
+      expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+      expect(cost.rows_read).toBeLessThanOrEqual(3 * limit + 8);
+    }
+  });
+
+  /** Stores a message for each id: with all alerts from the one before to this one. */
+  async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
+    const rows = lastIds.map((last_id) => ({
+      ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },
+      ...{ created_at: '2026-03-15T12:00:00.000000Z', leased_until: '2026-03-15T12:00:00.000000Z' },
+    }));
+    for (let start = 0; start < rows.length; start += 10)
+      await db.insert(messages).values(rows.slice(start, start + 10));
+  }
+
+  test('says when the message with an alert was sent, and null before, and for one that was given up', async () => {
+    for (const { db } of homes) await db.delete(messages);
+    const business = await newBusiness();
+    const [, b = 0, c = 0, d = 0] = await made(business, 5);
+    const times = async () =>
+      (await list(business)).alerts.map((alert) => (alert as unknown as { sent_at: string | null }).sent_at);
+    expect(await times()).toEqual([null, null, null, null, null]);
+    await sent(business, [b], '2026-03-15T12:01:00.000000Z');
+    const first = '2026-03-15T12:01:00.000000Z';
+    expect(await times()).toEqual([null, null, null, first, first]);
+    await sent(business, [c], null);
+    await sent(business, [d], '2026-03-15T12:02:00.000000Z');
+    expect(await times()).toEqual([null, '2026-03-15T12:02:00.000000Z', null, first, first]);
+  });
 });

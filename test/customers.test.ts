@@ -499,7 +499,7 @@ describe('deleting a business', () => {
       for (const as of [key, OPERATOR.full]) {
         expect((await call('GET', usage, { as })).status).toBe(422);
         expect((await call('POST', usage, { as })).status).toBe(422);
-        for (const path of ['', '/access', '/changes', '/access/refused'])
+        for (const path of ['', '/access', '/changes', '/alerts', '/access/refused'])
           expect(answered(await send('GET', `/business/${id}${path}`, { as }))).toEqual(UNKNOWN);
         expect(answered(await call('POST', access, { as, body: { sites: ['https://a.example'] } }))).toEqual(UNKNOWN);
       }

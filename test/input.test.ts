@@ -71,8 +71,12 @@ describe.each(ROUTES)('to $name', (route) => {
   // `user_id` is there for the operator only.
   const known = queryOf(route).flatMap(({ name }) => (name === 'user_id' ? [] : [name]));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
-  const lists = ['list businesses', 'read changes', 'read the changes of a user', 'read the usage of all businesses'];
-  const of = lists.includes(route.name) ? 'this list' : route.name === 'read usage' ? 'this report' : undefined;
+  const lists = ['list businesses', 'read changes', 'read alerts', 'read the changes of a user'];
+  const of = [...lists, 'read the usage of all businesses'].includes(route.name)
+    ? 'this list'
+    : route.name === 'read usage'
+      ? 'this report'
+      : undefined;
   const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
 
   /** What is refused changes nothing. */

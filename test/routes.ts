@@ -292,6 +292,20 @@ export const OF_A_BUSINESS: Route[] = [
     inactiveRefusal: null,
     unknownBusiness: accessUnknown,
   },
+  {
+    name: 'read alerts',
+    method: 'GET',
+    pattern: '/api/v1/business/:business_id/alerts',
+    path: ({ id }) => `/api/v1/business/${id}/alerts`,
+    bad: { query: '?limit=101' },
+    keyRefusal: null,
+    tokenRefusal: 'A business token cannot read alerts. Use an API key.',
+    writes: false,
+    allowsRecordKey: false,
+    action: null,
+    inactiveRefusal: null,
+    unknownBusiness: accessUnknown,
+  },
 ];
 
 const USER = 800_000;

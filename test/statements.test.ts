@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
+import { alertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore } from '../src/db/changes.ts';
@@ -113,6 +114,7 @@ test('of sessions', async () => {
 
 test('of lists', async () => {
   await expectFields(changesBefore({ limit: 1, before: 2 }), { ...REFUSAL, list: true }, {}, {});
+  await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });

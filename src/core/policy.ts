@@ -86,6 +86,7 @@ export const POLICY = {
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },
+  read_alerts: { ...READ, resource: 'access', does: 'read alerts' },
   read_all_usage: {
     ...READ,
     resource: 'businesses',

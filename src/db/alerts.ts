@@ -1,12 +1,15 @@
 // Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). A row for each is written behind the response that passed
 // it, or else by a look at what is stored, so that none is lost with a Worker that ends between the two. Nothing here is in a request's
-// own round trip.
-import { and, eq, not, type SQL, sql } from 'drizzle-orm';
+// own round trip, except the list.
+import { and, desc, eq, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Passed } from '../core/limits.ts';
 import { dayOf, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
-import { alerts, businesses, type Database, dailyUsage } from './schema.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
+import { permittedId, statement, withVerdict } from './permission.ts';
+import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
+import { builder } from './statement.ts';
 
 /** The businesses that have a limit are looked at in so many turns, one each minute. */
 const TURNS = 60;
@@ -94,3 +97,25 @@ export function lookAtTurn(db: Database, now: Date): Promise<void> {
   const due = sql`select value from json_each(${JSON.stringify(turns)}) where key = 0 or ${isSmall}`;
   return look(db, sql`${turn} in (${due})`, now);
 }
+
+/** When the message was sent that has the alert in it. Null before, and if it was given up. */
+const sentAt = (id: SQL) =>
+  sql<string | null>`(select ${messages.sent_at} from ${messages} where ${messages.last_id} >= ${id}
+    order by ${messages.last_id} limit 1)`;
+
+/** Reads the verdict and at most `limit` alerts of the business before the one with the id `before`, newest first. */
+export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
+  const page = builder
+    .select()
+    .from(alerts)
+    .where(and(eq(alerts.business_id, permittedId(permission)), lt(alerts.id, $.before)))
+    .orderBy(desc(alerts.id))
+    .limit($.limit)
+    .as('page');
+  const { id, period, starts_on, ends_on, limit, threshold, used, at } = page;
+  const alert = jsonObject({
+    ...{ id, period, starts_on, ends_on, limit, threshold, used, at },
+    sent_at: sentAt(sql`${id}`),
+  });
+  return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
+});

@@ -3,6 +3,7 @@
 import { getTableColumns, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Threshold } from '../core/limits.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>
@@ -199,8 +200,7 @@ export const alerts = sqliteTable(
     starts_on: text().notNull(),
     ends_on: text().notNull(),
     limit: integer().notNull(),
-    /** 80 or 100, in percent of the limit. */
-    threshold: integer().notNull(),
+    threshold: integer().$type<Threshold>().notNull(),
     /** How many uses were counted when the row was written. */
     used: integer().notNull(),
     at: text().notNull(),

@@ -3,7 +3,7 @@ import { nextDatabase } from '../core/database.ts';
 import { idOf } from '../core/request.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import type { Changes } from '../wire/responses.ts';
+import type { Alerts, Changes } from '../wire/responses.ts';
 
 /** The first id that a page can have, whatever was sent as `after`: the guard needs it before the query is read. */
 export const firstAfter = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
@@ -24,18 +24,29 @@ export function nextAfter(
 /** How many entries a page has, unless the caller says. */
 export const PER_PAGE = 20;
 
-/** What to read for a page of changes: one more than it shows, to know whether there are more. */
-export const pageOfChanges = (query: { limit?: string | undefined; before?: string | undefined }) => ({
+/** What to read for a page of a list with the newest first: one more than it shows, to know whether there are more. */
+export const pageBefore = (query: { limit?: string | undefined; before?: string | undefined }) => ({
   limit: Number(query.limit ?? PER_PAGE) + 1,
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
 });
 
-/** The page, and where the next one begins. */
+/** The page of what was read, of which there are `found`, and where the next one begins. */
+function shown<Entry extends { id: number }>(entries: Entry[], found: number, { limit }: { limit: number }) {
+  const page = entries.slice(0, limit - 1);
+  return { page, next: found > page.length ? (page.at(-1)?.id ?? null) : null };
+}
+
 export function shownChanges(
   row: { list: Json<{ found: number; changes: Changes['changes'] }> },
-  { limit }: { limit: number },
+  read: { limit: number },
 ): Changes {
   const { found, changes } = parseJson(row.list);
-  const page = changes.slice(0, limit - 1);
-  return { changes: page, next: found > page.length ? (page.at(-1)?.id ?? null) : null };
+  const { page, next } = shown(changes, found, read);
+  return { changes: page, next };
+}
+
+export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { limit: number }): Alerts {
+  const alerts = parseJson(row.alerts);
+  const { page, next } = shown(alerts, alerts.length, read);
+  return { alerts: page, next };
 }

@@ -63,6 +63,9 @@ header \`Link\` has the URL of the next one.`;
 const REFUSED = `Origins that were refused in the last 90 days although the credential was valid, and that would be refused now: at most 50,
 last seen first. A hint that a domain is missing. Counts are lower bounds, and whoever has the token can make an origin appear.`;
 
+const ALERTS = `When the business had used 80 % or all of a limit, newest first. There is one alert for each limit and its value, period and
+threshold; of both thresholds at once, only the higher. Alerts are kept for 90 days.`;
+
 const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
 one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
 
@@ -420,6 +423,34 @@ const paths: ZodOpenApiPathsObject = {
             {
               ...{ id: 1, at: times.created_at, actor: 'key 12 (…abcd)', action: 'add_sites' },
               ...{ before: null, after: { sites: [SHOP] } },
+            },
+          ],
+          next: null,
+        },
+      }),
+      refusals: service.INVALID_PAGE,
+    }),
+  },
+  '/api/v1/business/{business_id}/alerts': {
+    parameters: [businessId, origin],
+    get: guarded(['read_alerts'], {
+      operationId: 'readAlerts',
+      summary: 'List alerts',
+      description: ALERTS,
+      parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest alert.', 17)],
+      success: ok('One page of alerts.', schemas.alerts, {
+        alerts: {
+          alerts: [
+            {
+              ...{
+                id: 1,
+                period: 'month',
+                starts_on: '2026-03-01',
+                ends_on: '2026-03-31',
+                limit: 10_000,
+                threshold: 80,
+              },
+              ...{ used: 8000, at: '2026-03-15T12:00:00.000000Z', sent_at: '2026-03-15T12:01:00.000000Z' },
             },
           ],
           next: null,

@@ -1,10 +1,11 @@
-// /api/v1/business: the businesses of a key or of everybody, one of them, its token, and who changed what.
+// /api/v1/business: the businesses of a key or of everybody, one of them, its token, who changed what, and its alerts.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { endOf, type LimitedPeriod, periodOf, remainingOf, type Standing } from '../core/limits.ts';
 import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
+import { alertsBefore } from '../db/alerts.ts';
 import {
   businessesAfter,
   businessesOfUserAfter,
@@ -24,10 +25,11 @@ import { requireHome, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { idInHeader } from '../http/input.ts';
-import { nextAfter, PER_PAGE, pageOfChanges, shownChanges } from '../http/pages.ts';
+import { nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import {
+  alertsQuery,
   businessesQuery,
   businessUpdateBody,
   changesQuery,
@@ -36,6 +38,7 @@ import {
   rotationBody,
 } from '../wire/requests.ts';
 import type {
+  Alerts,
   Business,
   BusinessDetails,
   Businesses,
@@ -187,9 +190,14 @@ export const business = newRoutes()
     return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
   .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
-    const page = pageOfChanges(c.req.valid('query'));
+    const page = pageBefore(c.req.valid('query'));
     const { row } = await c.get('ask')(changesBefore(page));
     return success<Changes>(c, shownChanges(row, page));
+  })
+  .get('/:business_id/alerts', guard('read_alerts', { query: alertsQuery }), async (c) => {
+    const page = pageBefore(c.req.valid('query'));
+    const { row } = await c.get('ask')(alertsBefore(page));
+    return success<Alerts>(c, shownAlerts(row, page));
   });
 
 refuseOtherMethods(business);

@@ -11,7 +11,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { unknownEntry } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
-import { pageOfChanges, shownChanges } from '../http/pages.ts';
+import { pageBefore, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
 import { changesQuery, consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody } from '../wire/requests.ts';
@@ -65,7 +65,7 @@ export const user = newRoutes()
   })
   .get('/:user_id/changes', guard('read_user_changes', { query: changesQuery }), async (c) => {
     const { user_id, ask } = await askForUser(c);
-    const page = pageOfChanges(c.req.valid('query'));
+    const page = pageBefore(c.req.valid('query'));
     const { row } = await ask(changesOfUserBefore({ ...page, user_id }));
     return success<Changes>(c, shownChanges(row, page));
   });

@@ -84,6 +84,7 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   return { name: 'this list', schema } satisfies Query;
 }
 export const changesQuery = pageQuery('before', 100);
+export const alertsQuery = pageQuery('before', 100);
 const userRule = 'must be the id of a user, such as 7, and given once';
 const user = z.optional(z.string(userRule).check(z.refine((text) => idOf(text) !== null, userRule)));
 export const businessesQuery = {

@@ -136,6 +136,25 @@ export const changes = object('Changes', 'Who changed what.', {
 });
 export type Changes = z.infer<typeof changes>;
 
+const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
+  id: id('the alert'),
+  period: z.enum(['day', 'month']).check(z.describe('Which limit: that of a day or that of a month.')),
+  starts_on: day('First day of the day or month that the uses are of, UTC.'),
+  ends_on: day('Last day of it.'),
+  limit: z.int().check(z.minimum(1), z.describe('The limit as it was.')),
+  threshold: z.literal([80, 100]).check(z.describe('In percent of the limit. 80 % is rounded up to whole uses.')),
+  used: count('How many uses were counted when the alert was stored. It can be more than the threshold.'),
+  at: time('it was stored'),
+  sent_at: z
+    .nullable(time('it was sent'))
+    .check(z.describe('When it was sent, in UTC. Null: it is not sent yet, or was given up.')),
+});
+export const alerts = object('Alerts', 'Which limits a business has come near or used up.', {
+  alerts: list('Newest first.', alert),
+  next,
+});
+export type Alerts = z.infer<typeof alerts>;
+
 const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),

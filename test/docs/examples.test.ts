@@ -120,6 +120,7 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'businesses in a page of their usage': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
+  'alerts in a page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
   'characters of a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
   'characters of the URL of a business': (n) =>
     call('PATCH', `/business/${$.SHOP}`, operator, { site: 'https://shop.example/'.padEnd(n, 'x') }),
@@ -179,6 +180,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', rotation, shopToken),
     call('DELETE', `${rotation}/former`, shopToken),
     call('GET', `/business/${$.SHOP}/changes`, shopToken),
+    call('GET', `/business/${$.SHOP}/alerts`, shopToken),
     call('POST', '/session', token),
     call('POST', '/session', as(session.body.data.session_key)),
     call('POST', '/session', operator),

@@ -50,7 +50,7 @@ function requests({ businesses, rotating, secrets }: World) {
     {
       weight: 4,
       arbitrary: fc
-        .tuple(id, fc.constantFrom('changes', 'access/refused'))
+        .tuple(id, fc.constantFrom('changes', 'alerts', 'access/refused'))
         .map(([id, list]) => `/api/v1/business/${id}/${list}`),
     },
     // Of one business only: the tokens of the others work to the end.

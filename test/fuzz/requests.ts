@@ -57,6 +57,8 @@ const ROUTES: Record<string, Wrap> = {
   'DELETE …/token/former': (text) => `/api/v1/business/${text}/token/former`,
   'GET …/changes': (text) => `/api/v1/business/${text}/changes`,
   'GET changes?before=…': (text) => `/api/v1/business/1/changes?limit=${text}&before=${text}`,
+  'GET …/alerts': (text) => `/api/v1/business/${text}/alerts`,
+  'GET alerts?before=…': (text) => `/api/v1/business/1/alerts?limit=${text}&before=${text}`,
   'GET business/…': (text) => `/api/v1/business/${text}`,
   'GET business?…': (text) => `/api/v1/business?${text}`,
   'GET business?after=…': (text) => `/api/v1/business?limit=${text}&after=${text}`,
