@@ -530,6 +530,7 @@ describe('with owners in a database that is not bound', () => {
       ['business list', { user_id }],
       ['key list', { user_id }],
       ['changes list', { user_id }],
+      ['alerts list', {}],
       ['usage totals', {}],
       ['database list', {}],
     ] as const) {

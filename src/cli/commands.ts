@@ -103,6 +103,11 @@ export const COMMANDS = {
     isOptional: true,
     optional: { user_id },
   },
+  'alerts list': {
+    does: 'lists when a business used 80 % or all of a limit, newest first; without ID, of all businesses',
+    arguments: { ID },
+    isOptional: true,
+  },
   'usage import': {
     does: 'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
     arguments: { ID, FILE: text('history.csv') },

@@ -13,6 +13,7 @@ import { forgetDeleted, isDeleting } from '../db/purge.ts';
 import type { Statement } from '../db/statement.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import { checkOrigin } from './access.ts';
+import { listAlerts } from './alerts.ts';
 import { findBusiness, listBusinesses, listEntries, rotateToken, stopFormerTokens } from './businesses.ts';
 import { listChanges } from './changes.ts';
 import type { CommandName, GivenTo } from './commands.ts';
@@ -41,10 +42,15 @@ const withLimits = ({ business, daily_limit, monthly_limit, billing_day }: RowOf
 type RowOf<S> = S extends Statement<infer Row> ? Row : never;
 
 const homeOfBusiness = (databases: Databases, id: number): BoundDatabase => found(databases.holding(id), 'business');
-/** What is read from each database, under this name, in one list. */
-async function listed<T>(databases: Databases, name: string, read: (database: BoundDatabase) => Promise<T[]>) {
+/** What is read from each database, under this name, in one list: database by database, or in `order`. */
+async function listed<T>(
+  databases: Databases,
+  name: string,
+  read: (database: BoundDatabase) => Promise<T[]>,
+  order: (a: T, b: T) => number = () => 0,
+) {
   const { values, failures } = await eachOfOwners(databases, read);
-  return { [name]: values.flat(), ...(failures.length > 0 ? { failures } : {}) };
+  return { [name]: values.flat().sort(order), ...(failures.length > 0 ? { failures } : {}) };
 }
 
 export const RUNS: Record<CommandName, Runner> = {
@@ -113,6 +119,18 @@ export const RUNS: Record<CommandName, Runner> = {
     }
     const subject = { subject: 'user', subject_id: user_id ?? 0 } as const;
     return listed(databases, 'changes', ({ db }) => listChanges(db, subject));
+  },
+  async 'alerts list'(databases, { ID }) {
+    if (ID === undefined)
+      return listed(
+        databases,
+        'alerts',
+        ({ db }) => listAlerts(db),
+        (a, b) => b.at.localeCompare(a.at),
+      );
+    const { db } = homeOfBusiness(databases, ID);
+    found(await findBusiness(db, ID), 'business');
+    return { alerts: await listAlerts(db, ID) };
   },
   async 'usage import'(databases, { ID, FILE, replace = false }, now) {
     const { db } = homeOfBusiness(databases, ID);

@@ -99,7 +99,7 @@ export function lookAtTurn(db: Database, now: Date): Promise<void> {
 }
 
 /** When the message was sent that has the alert in it. Null before, and if it was given up. */
-const sentAt = (id: SQL) =>
+export const sentAt = (id: SQL) =>
   sql<string | null>`(select ${messages.sent_at} from ${messages} where ${messages.last_id} >= ${id}
     order by ${messages.last_id} limit 1)`;
 

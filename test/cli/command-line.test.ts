@@ -45,6 +45,10 @@ const HELP_OF: Record<string, [usage: string, does: string]> = {
     'changes list [ID] [--user 7]',
     'lists who changed what of a business, newest first, or of the keys that a user has for all businesses',
   ],
+  'alerts list': [
+    'alerts list [ID]',
+    'lists when a business used 80 % or all of a limit, newest first; without ID, of all businesses',
+  ],
   'usage import': [
     'usage import ID FILE [--replace]',
     'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
