@@ -542,6 +542,19 @@ test('to store two alerts behind a response costs 12 rows read and 9 written; fo
   expect(found.rows_read).toBeLessThanOrEqual(95);
 });
 
+test('the alerts of a business are deleted with it, and those of others stay', async () => {
+  const [business, other] = [await limited({ daily_limit: 1 }), await limited({ daily_limit: 1 })];
+  for (const each of [business, other]) {
+    await used(each, TODAY, 1);
+    await look(each);
+  }
+  const path = `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`;
+  expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
+  expect(await Promise.all([business, other].map(briefly))).toEqual([[], [['day', TODAY, 1, 100]]]);
+  await look(business); // it knows nothing of the business any more
+  expect(await briefly(business)).toEqual([]);
+});
+
 describe('the list', () => {
   const list = async (business: Business, query = '', as = business.key) => {
     const { status, body, cost } = await call('GET', `/api/v1/business/${business.id}/alerts${query}`, { as });

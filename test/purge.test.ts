@@ -6,7 +6,7 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purgeAll } from '../src/db/purge.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
-import { apiKeys, changes, codes, formerTokens, ledger, refusedOrigins } from '../src/db/schema.ts';
+import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
 import { call, counted, env, homes, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
@@ -16,6 +16,7 @@ const DAY_MS = 86_400_000;
 beforeEach(async () => {
   for (const { db } of homes) {
     await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
+    await db.batch([db.delete(alerts), db.delete(messages)]);
   }
 });
 
@@ -72,7 +73,7 @@ test('a former token is forgotten once it has expired', async () => {
   const business = await newBusiness();
   await rotateToken(business.home, business.id, NOW, DAY_MS);
   const former = () => business.db.$count(formerTokens);
-  await run(1, 12 * 60 - 2);
+  await run(1, 12 * 60 - 9);
   expect(await former()).toBe(1);
   await run(1, 12 * 60);
   expect(await former()).toBe(0);
@@ -89,24 +90,24 @@ test('a session is forgotten 7 days after its end, and no API key is', async () 
   };
   const [key, ...sessions] = await stored();
   expect(sessions).toEqual([session.id, running.id]);
-  // In each sixth minute: 12:03 is one of them.
-  await run(7, 12 * 60 - 3);
+  // In each ninth minute: 12:03 is one of them.
+  await run(7, 12 * 60 - 6);
   await run(7, 12 * 60 + 2);
   expect(await stored()).toEqual([key, ...sessions]);
   await run(7, 12 * 60 + 3);
   expect(await stored()).toEqual([key, running.id]);
-  await run(7, 12 * 60 + 9);
+  await run(7, 12 * 60 + 12);
   expect(await stored()).toEqual([key]);
 });
 
-test('of 9,000 sessions, 4,000 are forgotten in six minutes', async () => {
+test('of 9,000 sessions, 4,000 are forgotten in nine minutes', async () => {
   const business = await newBusiness();
   const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
     select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;
   await business.home.d1.prepare(many).bind(business.user_id, '2026-03-01T00:00:00.000000Z').run();
   const left: number[] = [];
-  for (const minute of [3, 9, 15]) {
+  for (const minute of [3, 12, 21]) {
     await run(0, minute);
     left.push((await business.db.$count(apiKeys, eq(apiKeys.user_id, business.user_id))) - 1);
   }
@@ -125,7 +126,7 @@ test('the code of a console link is forgotten once it has expired', async () => 
   expect(await stored()).toEqual(['a', 'b']);
   await run(0, 5);
   expect(await stored()).toEqual(['b']);
-  await run(0, 11);
+  await run(0, 14);
   expect(await stored()).toEqual([]);
 });
 
@@ -240,12 +241,79 @@ test('changes are forgotten after 400 days, at most 4,000 in three minutes', asy
   expect(left).toEqual([9010, 9010, 5010, 5010, 5010, 1010, 1010, 1010, 10]);
 });
 
+/** An alert of a day in March, at an instant. */
+const alertAt = (business_id: number, at: string, number: number) => ({
+  ...{ business_id, period: 'day' as const, starts_on: `2026-03-${number}`, ends_on: `2026-03-${number}` },
+  ...{ limit: 10, threshold: 80 as const, used: 8, at },
+});
+
+test('an alert is forgotten on the day after the 90th, and its message with it, but not the newest message', async () => {
+  const { id, db } = await newBusiness();
+  const times = ['2026-03-14T12:00:00.000000Z', '2026-03-15T23:59:59.999000Z', '2026-03-16T00:00:00.000000Z'];
+  const made = await db
+    .insert(alerts)
+    .values(times.map((at, index) => alertAt(id, at, 14 + index)))
+    .returning({ id: alerts.id });
+  const [first = 0, second = 0, third = 0] = made.map((alert) => alert.id);
+  const message = { id: 'msg', body: null, leased_until: TODAY, sent_at: null };
+  await db.insert(messages).values([
+    { ...message, last_id: first, created_at: '2026-03-15T23:59:59.999000Z' },
+    { ...message, last_id: second, created_at: '2026-03-16T00:00:00.000000Z' },
+  ]);
+  const left = async () => ({
+    alerts: (await db.select({ id: alerts.id }).from(alerts)).map(({ id }) => id),
+    messages: (await db.select({ id: messages.last_id }).from(messages)).map(({ id }) => id),
+  });
+  // 90 days after March 15 is June 13.
+  await run(90, 6);
+  await run(90, 8);
+  expect(await left()).toEqual({ alerts: [second, third], messages: [first, second] });
+  await run(91, 8); // an alert of the next message is there, but none of the first
+  expect(await left()).toEqual({ alerts: [second, third], messages: [second] });
+  await run(91, 6);
+  await run(91, 8);
+  expect(await left()).toEqual({ alerts: [third], messages: [second] });
+  await run(200, 6);
+  await run(200, 8);
+  expect(await left()).toEqual({ alerts: [], messages: [second] });
+});
+
+test('a message stays until its alerts are forgotten, and for 90 days if its business is deleted', async () => {
+  const { id, db } = await newBusiness();
+  const message = { id: 'msg', body: '{}', leased_until: TODAY, sent_at: null };
+  await db.insert(messages).values([
+    { ...message, last_id: 1001, created_at: '2026-03-01T00:00:00.000000Z' },
+    { ...message, last_id: 1002, created_at: '2026-03-15T00:00:00.000000Z' },
+    { ...message, last_id: 1003, created_at: '2026-03-15T00:00:00.000000Z' },
+  ]);
+  const left = async () => (await db.select({ id: messages.last_id }).from(messages)).map(({ id }) => id);
+  await run(89, 8);
+  expect(await left()).toEqual([1002, 1003]);
+  await db.insert(alerts).values({ id: 1002, ...alertAt(id, '2026-03-15T00:00:00.000000Z', 15) });
+  await run(91, 8);
+  expect(await left()).toEqual([1002, 1003]);
+});
+
+test('alerts are forgotten at most 4,000 in nine minutes', async () => {
+  const { id, home, db } = await newBusiness();
+  const rows = `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
+    select ?, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z' from n`;
+  await home.d1.prepare(rows).bind(id).run();
+  const left: number[] = [];
+  for (const minute of [6, 15, 24]) {
+    await run(100, minute);
+    left.push(await db.$count(alerts));
+  }
+  expect(left).toEqual([5000, 1000, 0]);
+});
+
 /** Everything that a run asks of a database, in each minute of its turns, while there is more to forget than it can take. */
 async function asked() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 70000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+    where i < 90000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {
@@ -257,7 +325,7 @@ async function asked() {
     }),
   };
   const counts: number[] = [];
-  for (const minute of [0, 1, 2, 3, 5]) {
+  for (const minute of [0, 1, 2, 3, 5, 6, 8]) {
     const before = statements.length;
     await run(400, minute, { [binding]: recording as unknown as D1Database });
     counts.push(statements.length - before);
@@ -267,7 +335,7 @@ async function asked() {
 
 test('a run takes at most five statements for a database, and finds what is due by index', async () => {
   const { d1, statements, counts } = await asked();
-  expect(counts).toEqual([5, 5, 5, 5, 5]);
+  expect(counts).toEqual([5, 5, 5, 5, 5, 5, 5]);
   const plans = statements.map(async ({ sql, values }) => {
     const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
@@ -281,6 +349,8 @@ test('a run takes at most five statements for a database, and finds what is due 
     'SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)',
     'SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)',
     'SEARCH codes USING INDEX codes_expires_at (expires_at<?)',
+    'SEARCH alerts USING COVERING INDEX alerts_at (at<?)',
+    'SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)',
     'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
   ])
     expect(details).toContain(index);

@@ -4,19 +4,23 @@
 import { and, desc, eq, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Passed } from '../core/limits.ts';
-import { dayOf, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { builder } from './statement.ts';
 
+const KEEP_ALERTS_DAYS = 90;
 /** The businesses that have a limit are looked at in so many turns, one each minute. */
 const TURNS = 60;
 /** How many turns are in one look while they are small. Each business is then looked at every 15 minutes, not every hour. */
 const TURNS_AT_ONCE = 4;
 /** A turn with fewer businesses is small. */
 const SMALL_TURN = 100;
+
+/** The first day whose alerts and messages are kept. */
+export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
 
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;

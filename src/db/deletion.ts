@@ -11,6 +11,7 @@ import { jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import {
   access,
+  alerts,
   apiKeys,
   businesses,
   codes,
@@ -65,6 +66,7 @@ const OWN_ROWS = {
   counts: dailyUsage,
   former: formerTokens,
   refused: refusedOrigins,
+  alerts,
 };
 const deleteFrom = (table: (typeof OWN_ROWS)[keyof typeof OWN_ROWS]) =>
   statement(['decision'], (_, $) => builder.delete(table).where(eq(table.business_id, decidedId($))));

@@ -1,15 +1,27 @@
-// Deletes what is no longer needed: ids in the ledger, former tokens, sessions, codes, refused origins, changes, and what is left of
-// deleted businesses. It runs on a schedule, never during a request.
+// Deletes what is no longer needed: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, and what is
+// left of deleted businesses. It runs on a schedule, never during a request.
 import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
+import { alertsKeptFrom } from './alerts.ts';
 import { changesKeptFrom } from './changes.ts';
 import { inTime } from './in-time.ts';
 import { stackOf } from './outage.ts';
 import { originsKeptFrom } from './refused-origins.ts';
-import { apiKeys, changes, codes, type Database, deletions, formerTokens, ledger, refusedOrigins } from './schema.ts';
+import {
+  alerts,
+  apiKeys,
+  changes,
+  codes,
+  type Database,
+  deletions,
+  formerTokens,
+  ledger,
+  messages,
+  refusedOrigins,
+} from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 export const IDS_PER_STATEMENT = 4000;
@@ -17,6 +29,7 @@ export const IDS_PER_STATEMENT = 4000;
 export const ID_STATEMENTS = 3;
 const CHANGES_PER_STATEMENT = 4000;
 const SESSIONS_PER_STATEMENT = 4000;
+const ALERTS_PER_STATEMENT = 4000;
 const KEEP_SESSIONS_DAYS = 7;
 /** How many days after its last day a change is still looked for by each run. */
 const CHANGES_OVERDUE_DAYS = 30;
@@ -49,12 +62,16 @@ export async function purgeAll(
 
 /**
  * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
- * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, or codes. At most five statements, so ten
+ * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, codes, alerts, or messages. At most five statements, so ten
  * databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-  const turns = [purgeFormerTokens, purgeChanges, endDeletions, purgeSessions, purgeChanges, purgeCodes];
+  const turns = [
+    ...[purgeFormerTokens, purgeChanges, endDeletions],
+    ...[purgeSessions, purgeChanges, purgeCodes],
+    ...[purgeAlerts, purgeChanges, purgeMessages],
+  ];
   await turns[minute % turns.length]?.(db, now, minute);
   await purgeRefusedOrigins(db, now, minute);
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
@@ -131,6 +148,28 @@ async function endDeletions(db: Database): Promise<void> {
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
   const change = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
   await db.delete(deletions).where(sql`not exists (${id}) and not exists (${change})`);
+}
+
+async function purgeAlerts(db: Database, now: Date): Promise<void> {
+  const old = db
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(lt(alerts.at, alertsKeptFrom(now)));
+  await db.delete(alerts).where(inArray(alerts.id, old.limit(ALERTS_PER_STATEMENT)));
+}
+
+/**
+ * A message stays as long as an alert that is in it. The last one always stays: alerts behind it are those that no message has. There is
+ * no index of `created_at`: few messages have no alerts left and are not old.
+ */
+async function purgeMessages(db: Database, now: Date): Promise<void> {
+  const last = sql`(select max(${messages.last_id}) from ${messages})`;
+  const firstKept = sql`min(${last}, coalesce((select min(${alerts.id}) from ${alerts}), ${last}))`;
+  const old = db
+    .select({ last_id: messages.last_id })
+    .from(messages)
+    .where(and(lt(messages.last_id, firstKept), lt(messages.created_at, alertsKeptFrom(now))));
+  await db.delete(messages).where(inArray(messages.last_id, old.limit(ALERTS_PER_STATEMENT)));
 }
 
 /** Looks at one slice of the businesses in each minute of the day, so each is visited once a day. `last_seen` has no index. */
