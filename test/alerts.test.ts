@@ -458,6 +458,7 @@ describe('the schedule', () => {
     const { db } = business.home;
     await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     await used(business, TODAY, 1000);
+    await lookAtTurn(db, NOW); // the first insert into a table makes SQLite's own row of its last id
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
       await lookAtTurn(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
@@ -497,6 +498,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
       select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
     await home.d1.prepare(days).bind(id).run();
   }
+  await look(business, new Date('2026-01-01T12:00:00Z')); // the first insert into a table makes SQLite's own row of its last id
   const last = new Date('2026-03-31T12:00:00Z');
   const inTurn = new Date(last.getTime() + (business.id % 60) * 60_000);
   const searches = [
