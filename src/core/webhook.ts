@@ -1,0 +1,54 @@
+// How alerts are sent: to which addresses, and how they are signed, which is as Standard Webhooks has it, so that receivers verify them with
+// its libraries (docs/alerts.md, https://www.standardwebhooks.com).
+
+/** What ALERT_URL must be, as an error goes on. */
+export const ADDRESS_RULE =
+  'must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters';
+/** What ALERT_SECRET must be, as an error goes on. */
+export const SECRET_RULE = 'must be whsec_ and the base64 of 24 to 64 random bytes';
+
+const MAX_ADDRESS_LENGTH = 2048;
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
+const SECRET_PREFIX = 'whsec_';
+/** Who may be sent to without encryption: nobody else can read that. */
+const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether alerts may be sent to this address. */
+export function isAddress(text: string): boolean {
+  if (text.length > MAX_ADDRESS_LENGTH || /[\s\p{C}]/u.test(text)) return false;
+  // The parser forgives missing slashes, and drops an @ without a name before it.
+  const [, authority] = /^https?:\/\/([^/?#\\]+)/i.exec(text) ?? [];
+  const url = URL.parse(text);
+  if (authority === undefined || authority.includes('@') || url === null) return false;
+  return url.protocol === 'https:' || THIS_MACHINE.includes(url.hostname);
+}
+
+/** The bytes of a secret, or null if the text is not one. */
+export function secretOf(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!text.startsWith(SECRET_PREFIX)) return null;
+  const base64 = text.slice(SECRET_PREFIX.length);
+  const bytes = bytesOf(base64);
+  if (bytes === null || bytes.length < MIN_SECRET_BYTES || bytes.length > MAX_SECRET_BYTES) return null;
+  return bytes;
+}
+
+/** Null for what is not base64 to the letter. `atob` alone also takes spaces, and leaves out padding. */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    const binary = atob(base64);
+    return btoa(binary) === base64 ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The headers that identify and sign a message which is sent now. A receiver refuses one whose time is not about its own. */
+export async function webhookHeaders(secret: Uint8Array<ArrayBuffer>, id: string, body: string, now: Date) {
+  const timestamp = `${Math.floor(now.getTime() / 1000)}`;
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['sign']);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);
+  const signature = String.fromCharCode(...new Uint8Array(await crypto.subtle.sign(algorithm, key, signed)));
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${btoa(signature)}` };
+}
