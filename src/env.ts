@@ -19,6 +19,12 @@ export type Bindings = {
   REFUSED_ORIGIN_LIMIT?: RateLimit;
   /** Limits how many refused origins of a business are remembered. Absent: no limit. */
   REFUSED_BUSINESS_LIMIT?: RateLimit;
+  /** The Worker that receives alerts. Absent: whoever is at ALERT_URL. */
+  ALERTS?: Fetcher;
+  /** The address that receives alerts (core/webhook.ts). Absent, and ALERTS, too: nothing is sent. */
+  ALERT_URL?: string;
+  /** Signs what is sent (core/webhook.ts). */
+  ALERT_SECRET?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
 } & { [binding in Binding]?: D1Database } & {

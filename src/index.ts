@@ -1,4 +1,5 @@
 // The Worker's entry.
+import { ALERTS_CRON, runAlerts } from './alerts.ts';
 import { createApp } from './app.ts';
 import { purgeAll } from './db/purge.ts';
 import type { Bindings, Log } from './env.ts';
@@ -16,9 +17,13 @@ const log: Log = {
   },
 };
 
-const app = createApp(() => new Date(), log);
+const clock = () => new Date();
+const app = createApp(clock, log);
 
 export default {
   fetch: app.fetch,
-  scheduled: ({ scheduledTime }, bindings) => purgeAll(bindings, new Date(scheduledTime), log),
+  scheduled({ cron, scheduledTime }, bindings) {
+    const scheduled = new Date(scheduledTime);
+    return cron === ALERTS_CRON ? runAlerts(bindings, clock, log, scheduled) : purgeAll(bindings, scheduled, log);
+  },
 } satisfies ExportedHandler<Bindings>;

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
+import { ALERTS_CRON } from '../../src/alerts.ts';
 
 const config = unstable_readConfig({ config: resolve(import.meta.dirname, '../../wrangler.toml') });
 
@@ -15,4 +16,8 @@ test('every request is logged, and one in a hundred is traced', () => {
     logs: { enabled: true },
     traces: { enabled: true, head_sampling_rate: 0.01 },
   });
+});
+
+test('each minute there are two runs, and the second is the one of the alerts', () => {
+  expect(config.triggers).toEqual({ crons: ['* * * * *', ALERTS_CRON] });
 });

@@ -35,6 +35,10 @@ const LAYERS: Record<string, { refused: string[]; allowed: string[] }> = {
     refused: ['../db/batch.ts', 'drizzle-orm/d1', '../app.ts', '../openapi/document.ts', '../cli/keys.ts', 'node:fs'],
     allowed: ['../guard.ts', '../db/usage.ts', '../http/errors.ts', '../wire/requests.ts', './business.ts'],
   },
+  'src/alerts.ts': {
+    refused: ['./http/log.ts', './guard.ts', './wire/requests.ts', './routes/usage.ts', './app.ts', 'hono', 'node:fs'],
+    allowed: ['./core/webhook.ts', './db/messages.ts', './env.ts', 'drizzle-orm/d1'],
+  },
   'src/app.ts': {
     refused: ['./cli/keys.ts', './tools/port.ts', './openapi/document.ts', './page/report.ts', 'node:fs', 'wrangler'],
     allowed: ['./routes/usage.ts', './http/log.ts'],

@@ -1,0 +1,159 @@
+// The second run of each minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver,
+// signed. A message is sent until the receiver has it, so a receiver can get it again, under the same id.
+import { drizzle } from 'drizzle-orm/d1';
+import { BINDINGS, type Binding } from './core/database.ts';
+import { DAY_MS, timestampOf } from './core/time.ts';
+import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
+import { lookAtTurn } from './db/alerts.ts';
+import { inTime } from './db/in-time.ts';
+import {
+  END_STATEMENTS,
+  type EndedMessage,
+  endMessage,
+  type Message,
+  TAKE_STATEMENTS,
+  takeMessage,
+} from './db/messages.ts';
+import { stackOf } from './db/outage.ts';
+import type { Database } from './db/schema.ts';
+import type { Bindings, Clock } from './env.ts';
+
+/** As wrangler.toml has it. */
+export const ALERTS_CRON = '*/1 * * * *';
+
+/** The address that a service binding is asked for: it leads nowhere else. */
+const BINDING_ADDRESS = 'https://alerts/';
+const MINUTE_MS = 60_000;
+const RUN_MS = 20_000;
+const MESSAGE_MS = 10_000;
+const DATABASE_MS = 5_000;
+/** For how long, at least, an alert is sent again while the receiver is down. */
+const GIVE_UP_DAYS = 3;
+/** On the free plan, an invocation has 50 statements. */
+const MIN_STATEMENTS = 50;
+const LOOK_STATEMENTS = 1;
+/** From the eleventh database on, what each needs and some more. */
+const STATEMENTS_PER_DATABASE = 5;
+
+type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };
+type ErrorLog = { error: (line: object) => void };
+type BoundDatabase = { binding: Binding; db: Database };
+/** `end`: when its time is over. `statements`: how many it has left. */
+type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number };
+
+/**
+ * Looks at all databases, and then sends what is new in each, oldest first, as long as the time and the statements of an invocation last.
+ * The first failure of the receiver ends the run, and the next one tries again. A database that fails does not stop the others. Each
+ * failure is a line in the log. `scheduled` is when the run was to begin: no minute is left out, however late a run is.
+ */
+export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog, scheduled = clock()): Promise<void> {
+  const end = clock().getTime() + RUN_MS;
+  const bound = BINDINGS.flatMap((binding) => {
+    const d1 = bindings[binding];
+    return d1 === undefined ? [] : [{ binding, db: drizzle(d1) }];
+  });
+  const failed = await lookAtAll(bound, scheduled, log);
+  const receiver = receiverOf(bindings, log);
+  if (receiver === null) return;
+  // Where there is too much for one run, it is not always the same database that waits. One that is down keeps no other waiting.
+  const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
+  const inTurn = [...bound.slice(first), ...bound.slice(0, first)];
+  const databases = [
+    ...inTurn.filter(({ binding }) => !failed.has(binding)),
+    ...inTurn.filter(({ binding }) => failed.has(binding)),
+  ];
+  const statements = Math.max(MIN_STATEMENTS, STATEMENTS_PER_DATABASE * bound.length) - bound.length * LOOK_STATEMENTS;
+  const run = { receiver, clock, log, end, statements };
+  for (const [index, database] of databases.entries()) {
+    const others = databases.length - index - 1;
+    try {
+      if (!(await sendFrom(database, run, others * (TAKE_STATEMENTS + END_STATEMENTS)))) return;
+    } catch (error) {
+      log.error({ operation: 'send_alerts', database: database.binding, error: stackOf(error) });
+    }
+  }
+}
+
+/** Writes down the alerts that are missing, in all databases at once. Returns those that failed. */
+async function lookAtAll(databases: BoundDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
+  const failed = new Set<Binding>();
+  const looks = databases.map(async ({ binding, db }) => {
+    try {
+      await inTime(lookAtTurn(db, now), DATABASE_MS);
+    } catch (error) {
+      failed.add(binding);
+      log.error({ operation: 'look_for_alerts', database: binding, error: stackOf(error) });
+    }
+  });
+  await Promise.all(looks);
+  return failed;
+}
+
+/** The receiver, or null if there is none or its settings are wrong. That is a line in the log, without the value. */
+function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: ErrorLog): Receiver | null {
+  if (ALERTS === undefined && ALERT_URL === undefined) return null;
+  const secret = secretOf(ALERT_SECRET);
+  const isAddressed = ALERTS !== undefined || isAddress(ALERT_URL ?? '');
+  if (secret === null || !isAddressed) {
+    const error = isAddressed ? `ALERT_SECRET ${SECRET_RULE}` : `ALERT_URL ${ADDRESS_RULE}`;
+    log.error({ operation: 'send_alerts', error });
+    return null;
+  }
+  const post = (init: RequestInit) =>
+    ALERTS === undefined ? fetch(ALERT_URL ?? '', init) : ALERTS.fetch(BINDING_ADDRESS, init);
+  return { post, secret };
+}
+
+/** Sends what is new in one database, and leaves `reserved` statements to the others. Returns whether the run goes on. */
+async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: number): Promise<boolean> {
+  const { receiver, clock, log, end } = run;
+  let ended: EndedMessage | null = null;
+  while (true) {
+    const ending = ended === null ? 0 : END_STATEMENTS;
+    // Each message has all the time that it may take, so that a slow receiver does not look like one that is down.
+    const isInTime = clock().getTime() + MESSAGE_MS <= end;
+    if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
+    run.statements -= ending + TAKE_STATEMENTS;
+    const message: Message | null = await inTime(takeMessage(db, clock(), ended), DATABASE_MS);
+    if (message === null) return true;
+    const line = { operation: 'send_alerts', database: binding, message_id: message.id };
+    const now = clock();
+    if (message.newest < timestampOf(new Date(now.getTime() - GIVE_UP_DAYS * DAY_MS))) {
+      log.error({ ...line, error: `given up: its last alert is older than ${GIVE_UP_DAYS} days` });
+      ended = { message, sentAt: null };
+      continue;
+    }
+    const failure = await failureOf(receiver, message, now, Math.min(MESSAGE_MS, end - now.getTime()));
+    if (failure !== null) {
+      log.error({ ...line, ...failure });
+      return false;
+    }
+    ended = { message, sentAt: clock() };
+  }
+  if (ended !== null) {
+    run.statements -= END_STATEMENTS;
+    await inTime(endMessage(db, ended).run(), DATABASE_MS);
+  }
+  return true;
+}
+
+/** Sends a message. Null if the receiver has it: any status from 200 to 299 says so. Otherwise why not, for the log. */
+async function failureOf({ post, secret }: Receiver, { id, body }: Message, now: Date, ms: number) {
+  const stop = new AbortController();
+  try {
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'business-usage-access',
+      ...(await webhookHeaders(secret, id, body, now)),
+    };
+    // Whoever answers with another address has not taken the message, and nobody has checked that address.
+    const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
+    const { ok, status, body: answer } = await inTime(post(request), ms);
+    answer?.cancel().catch(() => {}); // whatever it is, it changes nothing
+    return ok ? null : { status };
+  } catch (error) {
+    stop.abort();
+    // An error can quote the address, which may have a secret of the receiver in it.
+    return { error: `${error}`.replace(/https?:\S*/gi, 'the receiver') };
+  }
+}

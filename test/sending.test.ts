@@ -1,0 +1,679 @@
+// Alerts are sent to the receiver, signed, oldest first, and none is lost (docs/alerts.md). The clock is an argument. A receiver is a
+// handler that the test gives.
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runAlerts } from '../src/alerts.ts';
+import { BINDINGS } from '../src/core/database.ts';
+import { timestampOf } from '../src/core/time.ts';
+import { noCost } from '../src/db/batch.ts';
+import { endMessage, type Message, takeMessage } from '../src/db/messages.ts';
+import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/schema.ts';
+import type { Bindings } from '../src/env.ts';
+import worker from '../src/index.ts';
+import { counted, databases, env, homes, NOW, newBusiness, TODAY } from './support.ts';
+
+const SECRET = `whsec_${btoa('s'.repeat(32))}`;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const nowPlus = (ms: number) => new Date(NOW.getTime() + ms);
+const [home] = homes as [(typeof homes)[number]];
+type Home = typeof home;
+
+// A run sends what is new of every business: nothing of another test may be among it.
+beforeEach(async () => {
+  for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts), db.delete(dailyUsage)]);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const businesses = new Map<Home, Awaited<ReturnType<typeof newBusiness>>>();
+/** A business in this database. */
+async function businessIn(home: Home) {
+  for (let found = businesses.get(home); ; found = businesses.get(home)) {
+    if (found !== undefined) return found;
+    const made = await newBusiness();
+    if (made.home === home) businesses.set(home, made);
+  }
+}
+
+let limit = 0;
+/** Stores alerts of one business, each of another limit. Returns them as a message has them. */
+async function newAlerts(count: number, at = NOW, home_ = home) {
+  const { id: business_id, user_id } = await businessIn(home_);
+  const first = limit + 1;
+  limit += count;
+  const rows = `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
+    with recursive n(i) as (select cast(?1 as integer) union all select i + 1 from n where i < cast(?2 as integer))
+    select cast(?3 as integer), 'month', '2026-03-01', '2026-03-31', i, 80, i * 4 / 5, ?4 from n returning id, "limit", used, at`;
+  type Row = { id: number; limit: number; used: number; at: string };
+  const made = home_.d1.prepare(rows).bind(first, limit, business_id, timestampOf(at));
+  const { results } = await made.all<Row>();
+  const period = { period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' };
+  return results.map(({ id, limit, used, at }) => ({
+    id,
+    business_id,
+    user_id,
+    ...period,
+    limit,
+    threshold: 80,
+    used,
+    at,
+  }));
+}
+type Alert = Awaited<ReturnType<typeof newAlerts>>[number];
+
+type Sent = { id: string; headers: Record<string, string>; text: string; ids: number[] };
+type Answer = (request: Request, sent: Sent) => Response | Promise<Response>;
+const answers =
+  (status: number, headers: Record<string, string> = {}): Answer =>
+  () =>
+    new Response(null, { status, headers });
+
+/** A receiver, and all that it has got. It verifies each message as it arrives. */
+function newReceiver(answer: Answer = answers(204)) {
+  const sent: Sent[] = [];
+  const receiver = {
+    answer,
+    sent,
+    async fetch(address: string, init: RequestInit) {
+      const request = new Request(address, init);
+      const text = await request.text();
+      const headers = Object.fromEntries(request.headers);
+      const body = new Webhook(SECRET).verify(text, headers) as { data: { alerts: Alert[] } };
+      const got = { id: headers['webhook-id'] ?? '', headers, text, ids: body.data.alerts.map(({ id }) => id) };
+      sent.push(got);
+      return receiver.answer(request, got);
+    },
+  };
+  return receiver;
+}
+type Receiver = ReturnType<typeof newReceiver>;
+
+/** A run that begins at this time, and the lines that it logs. */
+async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
+  vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library compares the time of a message with it
+  const lines: object[] = [];
+  const to = receiver === null ? {} : { ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
+  await runAlerts({ ...to, ...bindings } as Bindings, clock, { error: (line) => lines.push(line) });
+  return lines;
+}
+const stored = (home_ = home) => home_.db.select().from(messages).orderBy(messages.last_id);
+const idsOf = (list: Alert[]) => list.map(({ id }) => id);
+const isMessageId = expect.stringMatching(/^msg_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+
+describe('a message', () => {
+  test('has the alerts that are new, and is signed as Standard Webhooks has it', async () => {
+    const made = await newAlerts(2);
+    const receiver = newReceiver();
+    expect(await run(receiver)).toEqual([]);
+    const [message] = receiver.sent;
+    expect(receiver.sent).toEqual([
+      {
+        id: isMessageId,
+        ids: idsOf(made),
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'business-usage-access',
+          'webhook-id': isMessageId,
+          'webhook-timestamp': '1773576000',
+          'webhook-signature': expect.stringMatching(/^v1,[\w+/]{43}=$/),
+        },
+        text: JSON.stringify({
+          type: 'limits.reached',
+          timestamp: '2026-03-15T12:00:00.000000Z',
+          data: { alerts: made },
+        }),
+      },
+    ]);
+    expect(await stored()).toEqual([
+      {
+        last_id: made[1]?.id,
+        id: message?.id,
+        body: null,
+        created_at: '2026-03-15T12:00:00.000000Z',
+        leased_until: '2026-03-15T12:00:30.000000Z',
+        sent_at: '2026-03-15T12:00:00.000000Z',
+      },
+    ]);
+    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    expect(receiver.sent).toHaveLength(1);
+  });
+
+  test('is a POST to the binding, which is asked before an address', async () => {
+    await newAlerts(1);
+    const requests: string[] = [];
+    const receiver = newReceiver(({ method, url }) => {
+      requests.push(`${method} ${url}`);
+      return new Response();
+    });
+    expect(await run(receiver, NOW, { ...databases(), ALERT_URL: 'not an address' })).toEqual([]);
+    expect(requests).toEqual(['POST https://alerts/']);
+  });
+
+  test('has at most 100 alerts, and the next has those behind them', async () => {
+    const made = await newAlerts(250);
+    const receiver = newReceiver();
+    expect(await run(receiver)).toEqual([]);
+    const ids = idsOf(made);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([ids.slice(0, 100), ids.slice(100, 200), ids.slice(200)]);
+    expect(new Set(receiver.sent.map(({ id }) => id)).size).toBe(3);
+    expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(
+      Array(3).fill(['2026-03-15T12:00:00.000000Z', null]),
+    );
+  });
+
+  test('has all digits of a limit', async () => {
+    limit = Number.MAX_SAFE_INTEGER - 1;
+    await newAlerts(1);
+    limit = 0;
+    const receiver = newReceiver();
+    await run(receiver);
+    expect(receiver.sent[0]?.text).toContain('"limit":9007199254740991,"threshold":80,');
+  });
+
+  test('is sent of each database', async () => {
+    const made = [];
+    for (const home of homes) made.push(await newAlerts(1, NOW, home));
+    const receiver = newReceiver();
+    await run(receiver);
+    expect(receiver.sent.flatMap(({ ids }) => ids).sort()).toEqual(made.flatMap(idsOf).sort());
+  });
+});
+
+describe('without a receiver', () => {
+  test.each([{}, { ALERT_SECRET: SECRET }, { ALERT_SECRET: 'k3y' }])(
+    '%o: nothing is sent, logged or made a message',
+    async (settings) => {
+      await newAlerts(1);
+      expect(await run(null, NOW, { ...databases(), ...settings })).toEqual([]);
+      expect(await stored()).toEqual([]);
+    },
+  );
+
+  const ADDRESS_LINE = {
+    operation: 'send_alerts',
+    error:
+      'ALERT_URL must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters',
+  };
+  const SECRET_LINE = {
+    operation: 'send_alerts',
+    error: 'ALERT_SECRET must be whsec_ and the base64 of 24 to 64 random bytes',
+  };
+  const ALERTS = newReceiver() as unknown as Fetcher;
+  test.each([
+    ['an address that is empty', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['an address that is not encrypted', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['an address and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, SECRET_LINE],
+    ['an address and a wrong secret', { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' }, SECRET_LINE],
+    ['a binding and no secret', { ALERTS }, SECRET_LINE],
+    ['a binding and a wrong secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
+    ['nothing right', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
+  ])('that is usable, but %s, nothing is sent and one line says what would be right', async (_, settings, line) => {
+    await newAlerts(1);
+    const lines = await run(null, NOW, { ...databases(), ...settings });
+    expect(lines).toEqual([line]);
+    expect(JSON.stringify(lines)).not.toContain('k3y');
+    expect(await stored()).toEqual([]);
+  });
+});
+
+/** A response whose body goes on until it is cancelled. */
+function endless(status: number, cancelled: () => void) {
+  const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1024)), cancel: cancelled });
+  return new Response(body, { status });
+}
+
+describe('the receiver', () => {
+  test.each([200, 201, 202, 204, 299])('has a message when it answers %i', async (status) => {
+    await newAlerts(1);
+    expect(await run(newReceiver(answers(status)))).toEqual([]);
+    expect(await stored()).toMatchObject([{ body: null, sent_at: '2026-03-15T12:00:00.000000Z' }]);
+  });
+
+  test.each([200, 500])('is not read: an endless body with status %i is cancelled', async (status) => {
+    await newAlerts(1);
+    let cancelled = false;
+    const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
+    expect(await run(receiver)).toEqual(
+      status === 200 ? [] : [{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, status }],
+    );
+    expect(cancelled).toBe(true);
+  });
+
+  const elsewhere = { location: 'https://elsewhere.example/' };
+  test.each([
+    [300, {}],
+    [301, elsewhere],
+    [302, elsewhere],
+    [304, {}],
+    [307, elsewhere],
+    [308, elsewhere],
+    [400, {}],
+    [401, {}],
+    [404, {}],
+    [410, {}],
+    [429, { 'retry-after': '1' }],
+    [500, {}],
+    [503, {}],
+  ])('does not have it when it answers %i: the next run sends the same again', async (status, headers) => {
+    const made = await newAlerts(101);
+    const receiver = newReceiver(answers(status, headers as Record<string, string>));
+    const failed = [{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, status }];
+    expect(await run(receiver)).toEqual(failed);
+    expect(receiver.sent).toHaveLength(1);
+    expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
+    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual(failed);
+    receiver.answer = answers(200);
+    expect(await run(receiver, nowPlus(2 * MINUTE_MS))).toEqual([]);
+    const [first, second, third, last] = receiver.sent;
+    expect(receiver.sent).toHaveLength(4);
+    expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
+    expect(third?.headers['webhook-timestamp']).toBe('1773576120');
+    expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
+    expect(last?.id).not.toBe(first?.id);
+  });
+
+  test('is asked again in the next minute when it throws, and the line has nothing of its address', async () => {
+    await newAlerts(1);
+    const receiver = newReceiver(() => {
+      throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
+    });
+    const lines = await run(receiver);
+    const error = 'TypeError: Fetch API cannot load: the receiver (reset)';
+    expect(lines).toEqual([{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, error }]);
+    receiver.answer = answers(200);
+    await run(receiver, nowPlus(MINUTE_MS));
+    expect(receiver.sent).toHaveLength(2);
+    expect(receiver.sent[1]?.text).toBe(receiver.sent[0]?.text);
+  });
+
+  test('has ten seconds', async () => {
+    await newAlerts(101);
+    const asked = Promise.withResolvers<void>();
+    let signal: AbortSignal | null = null;
+    const receiver = newReceiver((request) => {
+      signal = request.signal;
+      asked.resolve();
+      return new Promise(() => {});
+    });
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
+    const lines: object[] = [];
+    const bindings = { ...databases(), ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
+    const log = { error: (line: object) => lines.push(line) };
+    let isOver = false;
+    const ran = runAlerts(bindings, () => new Date(), log).then(() => (isOver = true));
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await ran;
+    const error = 'Error: no response within 10000 ms';
+    expect(lines).toEqual([{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, error }]);
+    expect(signal).toMatchObject({ aborted: true });
+    expect(receiver.sent).toHaveLength(1);
+  });
+});
+
+describe('a run', () => {
+  test('takes no other message when less than ten of its twenty seconds are left', async () => {
+    const made = await newAlerts(500);
+    let ms = 0;
+    const receiver = newReceiver(() => {
+      ms += 5_001;
+      return new Response();
+    });
+    expect(await run(receiver, NOW, databases(), () => nowPlus(ms))).toEqual([]);
+    expect(receiver.sent.map(({ ids }) => ids.length)).toEqual([100, 100]);
+    expect(await stored()).toMatchObject([
+      { body: null, sent_at: '2026-03-15T12:00:05.001000Z' },
+      { body: null, sent_at: '2026-03-15T12:00:10.002000Z' },
+    ]);
+    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
+  });
+
+  test('sends nothing that another run is sending', async () => {
+    const made = await newAlerts(150);
+    const sending = Promise.withResolvers<Response>();
+    const asked = Promise.withResolvers<void>();
+    const receiver = newReceiver(() => {
+      asked.resolve();
+      return sending.promise;
+    });
+    const first = run(receiver);
+    await asked.promise;
+    expect(await run(receiver, nowPlus(29_999))).toEqual([]);
+    expect(receiver.sent).toHaveLength(1);
+    sending.resolve(new Response());
+    expect(await first).toEqual([]);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made).slice(0, 100), idsOf(made).slice(100)]);
+  });
+
+  test('at the same time as others sends each alert once', async () => {
+    const made = await newAlerts(450);
+    const receiver = newReceiver();
+    const lines = await Promise.all([run(receiver), run(receiver), run(receiver)]);
+    expect(lines).toEqual([[], [], []]);
+    expect(receiver.sent.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual(idsOf(made));
+  });
+
+  test('that is killed before it sends leaves the message to one that begins 30 seconds later', async () => {
+    await newAlerts(1);
+    const taken = await takeMessage(home.db, NOW, null);
+    await newAlerts(1, nowPlus(1));
+    const receiver = newReceiver();
+    expect(await run(receiver, nowPlus(29_999))).toEqual([]);
+    expect(receiver.sent).toEqual([]);
+    expect(await run(receiver, nowPlus(30_000))).toEqual([]);
+    expect(receiver.sent.map(({ id, text }) => ({ id, text }))).toEqual([
+      { id: taken?.id, text: taken?.body },
+      { id: isMessageId, text: expect.any(String) },
+    ]);
+  });
+
+  test('that is killed after it has sent has the message sent again, under the same id', async () => {
+    const made = await newAlerts(1);
+    const receiver = newReceiver();
+    let batches = 0;
+    const killed = (d1: D1Database) =>
+      ({
+        prepare: (sql: string) => d1.prepare(sql),
+        batch: (statements: D1PreparedStatement[]) =>
+          batches++ === 0 ? d1.batch(statements) : Promise.reject(new Error('Network connection lost.')),
+      }) as unknown as D1Database;
+    expect(await run(receiver, NOW, { DB: killed(home.d1) })).toEqual([
+      { operation: 'send_alerts', database: 'DB', error: expect.stringMatching(/^Error: Network connection lost\.\n/) },
+    ]);
+    const later = await newAlerts(1, nowPlus(1));
+    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    const [first, again, next] = receiver.sent;
+    expect([again?.id, again?.text]).toEqual([first?.id, first?.text]);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made), idsOf(made), idsOf(later)]);
+    expect(next?.id).not.toBe(first?.id);
+  });
+
+  test('does not send what is new while an older message is open', async () => {
+    const made = await newAlerts(1);
+    const receiver = newReceiver(answers(500));
+    await run(receiver);
+    const later = await newAlerts(1, nowPlus(1));
+    await run(receiver, nowPlus(MINUTE_MS));
+    receiver.answer = answers(200);
+    await run(receiver, nowPlus(2 * MINUTE_MS));
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([...Array(3).fill(idsOf(made)), idsOf(later)]);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('D1_ERROR: no such table: messages')), /no such table: messages/],
+    ['is not reached', () => Promise.reject(new Error('Network connection lost.')), /Network connection lost/],
+  ])('sends of the other databases when one %s', async (_, batch, error) => {
+    const made = await newAlerts(1);
+    const broken = { prepare: (sql: string) => home.d1.prepare(sql), batch } as unknown as D1Database;
+    for (const minute of [0, 1, 2]) {
+      const receiver = newReceiver();
+      const bindings = { DB: broken, DB_7: home.d1, DB_61: broken };
+      const lines = await run(receiver, nowPlus(minute * MINUTE_MS), bindings);
+      expect(lines).toHaveLength(2);
+      for (const database of ['DB', 'DB_61'])
+        expect(lines).toContainEqual({ operation: 'send_alerts', database, error: expect.stringMatching(error) });
+      if (minute === 0) expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made)]);
+    }
+  });
+
+  test('reads at most 310 rows for a message of 100 alerts, and writes four, whatever waits behind it', async () => {
+    await newAlerts(1000);
+    const cost = noCost();
+    const d1 = counted(home.d1, cost);
+    const message = await takeMessage(drizzle(d1), NOW, null);
+    await endMessage(drizzle(d1), { message: message as Message, sentAt: NOW }).run();
+    expect(cost).toMatchObject({ round_trips: 2, rows_written: 4 });
+    expect(cost.rows_read).toBeLessThanOrEqual(310);
+  });
+
+  test('begins with another database each minute, and its first failure ends it', async () => {
+    const asked: string[] = [];
+    const noted = (database: string) =>
+      ({
+        prepare: (sql: string) => home.d1.prepare(sql),
+        batch(statements: D1PreparedStatement[]) {
+          asked.push(database);
+          return home.d1.batch(statements);
+        },
+      }) as unknown as D1Database;
+    const bindings = { DB: noted('DB'), DB_1: noted('DB_1'), DB_2: noted('DB_2') };
+    const at = [0, 1, 2, 3].map((minute) => nowPlus(minute * MINUTE_MS));
+    for (const time of at) await run(newReceiver(), time, bindings);
+    expect(asked).toEqual([
+      ...['DB', 'DB_1', 'DB_2', 'DB_1', 'DB_2', 'DB', 'DB_2', 'DB', 'DB_1', 'DB', 'DB_1', 'DB_2'],
+    ]);
+    asked.length = 0;
+    await newAlerts(1);
+    for (const time of at.slice(0, 2)) await run(newReceiver(answers(500)), time, bindings);
+    expect(asked).toEqual(['DB', 'DB_1']);
+  });
+
+  test('reads a few rows where nothing is new, however many messages there were', async () => {
+    await newAlerts(300);
+    await run(newReceiver());
+    const cost = noCost();
+    await run(newReceiver(), nowPlus(MINUTE_MS), { DB: counted(home.d1, cost) });
+    expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
+    // 15 of them are those of the look.
+    expect(cost.rows_read).toBeLessThanOrEqual(22);
+  });
+});
+
+describe('a look', () => {
+  /** A business whose limit of the day was reached, which nobody has noticed. */
+  async function unnoticed(home_: Home) {
+    let business = await newBusiness();
+    while (business.home !== home_) business = await newBusiness();
+    const { id, db } = business;
+    const limits_at = timestampOf(NOW);
+    await db.batch([
+      db.update(rows).set({ daily_limit: 10, limits_at }).where(eq(rows.id, id)),
+      db.insert(dailyUsage).values({ business_id: id, day: TODAY, count: 8 }),
+    ]);
+    return id;
+  }
+  const HOUR = Array.from({ length: 60 }, (_, minute) => minute);
+
+  test('begins each run, in all databases, so that what it finds is sent at once', async () => {
+    const ids = await Promise.all(homes.map(unnoticed));
+    const receiver = newReceiver();
+    for (const minute of HOUR) expect(await run(receiver, nowPlus(minute * MINUTE_MS))).toEqual([]);
+    const sent = receiver.sent.flatMap(({ text }) => JSON.parse(text).data.alerts as Alert[]);
+    expect(sent.map(({ business_id, limit, used }) => ({ business_id, limit, used }))).toEqual(
+      expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
+    );
+    expect(sent).toHaveLength(ids.length);
+    // In the run that found it.
+    expect(receiver.sent.map(({ text }) => JSON.parse(text).timestamp)).toEqual(sent.map(({ at }) => at));
+  });
+
+  test('is of the minute for which the run was scheduled, however late it is', async () => {
+    const id = await unnoticed(home);
+    const scheduled = nowPlus((id % 60) * MINUTE_MS);
+    const late = new Date(scheduled.getTime() + 90_000);
+    const log = { error() {} };
+    await runAlerts({ DB: home.d1 } as Bindings, () => late, log, scheduled);
+    expect(await home.db.$count(alerts)).toBe(1);
+  });
+
+  test('goes on without a receiver', async () => {
+    await unnoticed(home);
+    for (const minute of HOUR) await run(null, nowPlus(minute * MINUTE_MS));
+    expect(await home.db.$count(alerts)).toBe(1);
+    expect(await stored()).toEqual([]);
+  });
+
+  test('that fails is a line in the log: the others look, and all send', async () => {
+    await unnoticed(home);
+    const [made] = await newAlerts(1);
+    const failing = {
+      prepare: (sql: string) => ({
+        bind(...values: unknown[]) {
+          const bound = home.d1.prepare(sql).bind(...values);
+          return sql.startsWith('insert into "alerts"')
+            ? { run: () => Promise.reject(new Error('D1_ERROR: broken')) }
+            : bound;
+        },
+      }),
+      batch: (statements: D1PreparedStatement[]) => home.d1.batch(statements),
+    };
+    const receiver = newReceiver();
+    const line = {
+      operation: 'look_for_alerts',
+      database: 'DB',
+      error: expect.stringMatching(/^Error: D1_ERROR: broken\n/),
+    };
+    expect(await run(receiver, NOW, { DB: failing })).toEqual([line]);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([[made?.id]]);
+    for (const minute of HOUR)
+      expect(await run(receiver, nowPlus(minute * MINUTE_MS), { DB: failing, DB_1: home.d1 })).toEqual([line]);
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toHaveLength(2);
+  });
+
+  test('that hangs is given up after five seconds, and the others are sent from first', async () => {
+    const made = await newAlerts(1);
+    const asked = Promise.withResolvers<void>();
+    const never = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const hanging = { prepare: () => ({ bind: () => ({ run: never }) }), batch: never };
+    const receiver = newReceiver();
+    const lines: object[] = [];
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
+    // In this minute, DB would be the first.
+    const bindings = { DB: hanging, DB_1: home.d1, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
+    const ran = runAlerts(bindings, () => new Date(), { error: (line) => lines.push(line) });
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(receiver.sent).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await vi.waitUntil(() => receiver.sent.length > 0);
+    expect(receiver.sent).toMatchObject([{ ids: idsOf(made), headers: { 'webhook-timestamp': '1773576005' } }]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await ran;
+    const error = expect.stringMatching(/^Error: no response within 5000 ms\n/);
+    expect(lines).toEqual([
+      { operation: 'look_for_alerts', database: 'DB', error },
+      { operation: 'send_alerts', database: 'DB', error },
+    ]);
+  });
+});
+
+describe('while the receiver is down', () => {
+  test('for a day, nothing is lost: all is sent when it is up again, oldest first, and what was tried before under its id', async () => {
+    const receiver = newReceiver(answers(503));
+    const made: Alert[] = [];
+    let lines = 0;
+    // Not each minute: a day of runs would take seconds.
+    for (let ms = 0; ms < DAY_MS; ms += 10 * MINUTE_MS) {
+      made.push(...(await newAlerts(ms === 0 ? 1 : 2, nowPlus(ms))));
+      lines += (await run(receiver, nowPlus(ms))).length;
+    }
+    expect(lines).toBe(144);
+    expect(new Set(receiver.sent.map(({ id, text }) => `${id} ${text}`)).size).toBe(1);
+    receiver.answer = answers(200);
+    const [tried] = receiver.sent.splice(0);
+    expect(await run(receiver, nowPlus(DAY_MS))).toEqual([]);
+    expect(receiver.sent[0]?.id).toBe(tried?.id);
+    expect(receiver.sent.map(({ ids }) => ids.length)).toEqual([1, 100, 100, 86]);
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
+  });
+
+  test('each alert is tried for three days, and then given up with a line in the log', async () => {
+    const [old] = await newAlerts(1);
+    const receiver = newReceiver(answers(503));
+    await run(receiver);
+    const [, newer] = [await newAlerts(1, nowPlus(HOUR_MS)), await newAlerts(1, nowPlus(2 * DAY_MS))];
+    receiver.sent.length = 0;
+    expect(await run(receiver, nowPlus(3 * DAY_MS))).toMatchObject([{ status: 503 }]);
+    const [last] = receiver.sent.splice(0);
+    expect(last?.ids).toEqual([old?.id]);
+    const error = 'given up: its last alert is older than 3 days';
+    const givenUp = { operation: 'send_alerts', database: 'DB', message_id: last?.id, error };
+    expect(await run(receiver, nowPlus(3 * DAY_MS + MINUTE_MS))).toEqual([
+      givenUp,
+      expect.objectContaining({ status: 503 }),
+    ]);
+    // The alert of two days ago is not given up because an older one is in the same message.
+    expect(receiver.sent[0]?.ids).toHaveLength(2);
+    expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
+    receiver.answer = answers(200);
+    expect(await run(receiver, nowPlus(5 * DAY_MS))).toEqual([]);
+    expect((await stored()).map(({ id, body, sent_at }) => ({ id, body, sent_at }))).toEqual([
+      { id: last?.id, body: null, sent_at: null },
+      { id: receiver.sent[0]?.id, body: null, sent_at: '2026-03-20T12:00:00.000000Z' },
+    ]);
+  });
+
+  test('for weeks, a run gives up what is too old, and sends the rest', async () => {
+    await newAlerts(250);
+    const made = await newAlerts(60, nowPlus(9 * DAY_MS));
+    const receiver = newReceiver();
+    const lines = await run(receiver, nowPlus(10 * DAY_MS));
+    expect(lines).toHaveLength(2);
+    expect(receiver.sent.flatMap(({ ids }) => ids).slice(-60)).toEqual(idsOf(made));
+    expect((await stored()).map(({ sent_at }) => sent_at === null)).toEqual([true, true, false, false]);
+  });
+});
+
+describe('an invocation', () => {
+  /** The database under many names, each as if it were another, and how many statements it gets. */
+  function under(count: number, cost: { statements: number }) {
+    type Bound = { bound: D1PreparedStatement };
+    const asked = <R>(count: number, results: R) => {
+      cost.statements += count;
+      return results;
+    };
+    const bind = (bound: D1PreparedStatement) => ({ bound, run: () => asked(1, bound.run()) });
+    const noted = {
+      prepare: (sql: string) => ({ bind: (...values: unknown[]) => bind(home.d1.prepare(sql).bind(...values)) }),
+      batch: (all: Bound[]) => asked(all.length, home.d1.batch(all.map(({ bound }) => bound))),
+    };
+    return Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, noted]));
+  }
+
+  test.each([
+    [1, 50, 16],
+    [3, 50, 15],
+    [10, 50, 13],
+    [11, 55, 14],
+    [62, 310, 82],
+  ])('with %i databases has at most %i statements, and sends %i messages', async (count, most, expected) => {
+    const made = await newAlerts(12_000);
+    const cost = { statements: 0 };
+    const receiver = newReceiver();
+    expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
+    expect(cost.statements).toBeLessThanOrEqual(most);
+    expect(cost.statements).toBeGreaterThan(most - 3);
+    expect(receiver.sent).toHaveLength(expected);
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
+    // Whatever was sent is closed.
+    expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
+  });
+
+  test('of the second schedule sends, and of the first does not', async () => {
+    await newAlerts(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+    const receiver = newReceiver();
+    const bindings = { ...env, ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
+    for (const [cron, messages] of [
+      ['* * * * *', 0],
+      ['*/1 * * * *', 1],
+    ] as const) {
+      const context = createExecutionContext();
+      await worker.scheduled(createScheduledController({ scheduledTime: NOW.getTime(), cron }), bindings);
+      await waitOnExecutionContext(context);
+      expect(receiver.sent).toHaveLength(messages);
+    }
+  });
+});
