@@ -9,6 +9,7 @@ import { isLoggedOut, LOGIN } from '../cli/login.ts';
 import { boundIn } from '../cli/open.ts';
 import { numberOf } from '../core/database.ts';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
+import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { deployOptions } from './deploy-options.ts';
 import { placesIn } from './places.ts';
 import { type Found, type Identity, markOf, problemWith } from './recognition.ts';
@@ -154,6 +155,7 @@ function planOf(root: string, args: string[]) {
   const { bound, worker } = boundIn(config);
   if (!worker.name) throw new Error(`${config} gives the Worker no name.`);
   requireComplete(bound, resolve(root, 'migrations'));
+  requireReceiver(config);
   const known = config === own ? bound : [...bound, ...boundIn(own).bound];
   const setting = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).config?.databases;
   const places = placesIn(
@@ -184,6 +186,19 @@ function requireComplete(bound: ReturnType<typeof boundIn>['bound'], folder: str
     if (migrations !== folder)
       throw new Error(`The migrations_dir of ${binding} is ${migrations}. It must be ${folder}.`);
   }
+}
+
+/** What is wrong with the receiver of alerts would else be seen in the log only. */
+function requireReceiver(file: string): void {
+  type Settings = { vars: Record<string, unknown>; services?: { binding: string }[] | undefined };
+  const { vars, services }: Settings = unstable_readConfig({ config: file });
+  const { ALERT_URL, ALERT_SECRET } = vars;
+  if (ALERT_SECRET !== undefined)
+    throw new Error('Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET');
+  if (ALERT_URL === undefined) return;
+  if (services?.some(({ binding }) => binding === 'ALERTS'))
+    throw new Error('Remove ALERT_URL or the service ALERTS: alerts have one receiver.');
+  if (typeof ALERT_URL !== 'string' || !isAddress(ALERT_URL)) throw new Error(`ALERT_URL ${ADDRESS_RULE}.`);
 }
 
 /** Without these limits the deployment goes on, but whoever sends refused origins makes the service write. */

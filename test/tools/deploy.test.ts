@@ -495,6 +495,38 @@ describe('npm run deploy changes nothing where', () => {
   });
 });
 
+describe('npm run deploy changes nothing where alerts could not be sent:', () => {
+  const BOUND = '[[services]]\nbinding = "ALERTS"\nservice = "product"\n';
+  const RULE =
+    'must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters';
+  test.each([
+    ['the address is not encrypted', '[vars]\nALERT_URL = "http://product.example/"\n', `ALERT_URL ${RULE}.`],
+    ['the address is empty', '[vars]\nALERT_URL = ""\n', `ALERT_URL ${RULE}.`],
+    ['the address is no text', '[vars]\nALERT_URL = 1\n', `ALERT_URL ${RULE}.`],
+    [
+      'there are two receivers',
+      `[vars]\nALERT_URL = "https://product.example/"\n${BOUND}`,
+      'Remove ALERT_URL or the service ALERTS: alerts have one receiver.',
+    ],
+    [
+      'the secret is in the file',
+      '[vars]\nALERT_SECRET = "whsec_1"\n',
+      'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET',
+    ],
+  ])('%s', (_, lines, stderr) => {
+    const ended = deployed(ONE).deploy(ONE + lines);
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: `${stderr}\n`, steps: [] });
+  });
+
+  test.each([
+    ['an address', '[vars]\nALERT_URL = "https://product.example/hooks?key=1"\nOTHER = 1\n'],
+    ['a service', BOUND],
+    ['neither', '[[services]]\nbinding = "OTHER"\nservice = "product"\n'],
+  ])('%s is right', (_, lines) => {
+    expect(deployed(ONE).deploy(ONE + lines)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
 describe('npm run deploy goes on where', () => {
   /** What docs/operating.md says to run on a database, with these texts in place of its own. */
   function documented(start: string, ...texts: [string, string][]): string {
