@@ -147,12 +147,12 @@ describe('a message', () => {
   test('is a POST to the binding, which is asked before an address', async () => {
     await newAlerts(1);
     const requests: string[] = [];
-    const receiver = newReceiver(({ method, url }) => {
-      requests.push(`${method} ${url}`);
+    const receiver = newReceiver(({ method, url, redirect }) => {
+      requests.push(`${method} ${url}, redirect: ${redirect}`);
       return new Response();
     });
     expect(await run(receiver, NOW, { ...databases(), ALERT_URL: 'not an address' })).toEqual([]);
-    expect(requests).toEqual(['POST https://alerts/']);
+    expect(requests).toEqual(['POST https://alerts/, redirect: manual']);
   });
 
   test('has at most 100 alerts, and the next has those behind them', async () => {
@@ -320,6 +320,31 @@ describe('the receiver', () => {
 });
 
 describe('a run', () => {
+  test('of which less than ten seconds are left when it has a message gives the receiver what is left', async () => {
+    await newAlerts(1);
+    let ms = 0;
+    const slow = {
+      prepare: (sql: string) => home.d1.prepare(sql),
+      async batch(statements: D1PreparedStatement[]) {
+        ms += 12_000;
+        return home.d1.batch(statements);
+      },
+    };
+    const asked = Promise.withResolvers<void>();
+    const receiver = newReceiver(() => {
+      asked.resolve();
+      return new Promise(() => {});
+    });
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
+    const lines: object[] = [];
+    const bindings = { DB: slow, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
+    const ran = runAlerts(bindings, () => nowPlus(ms), { error: (line) => lines.push(line) });
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(8_000);
+    await ran;
+    expect(lines).toMatchObject([{ error: 'Error: no response within 8000 ms' }]);
+  });
+
   test('takes no other message when less than ten of its twenty seconds are left', async () => {
     const made = await newAlerts(500);
     let ms = 0;
@@ -628,18 +653,21 @@ describe('while the receiver is down', () => {
 
 describe('an invocation', () => {
   /** The database under many names, each as if it were another, and how many statements it gets. */
-  function under(count: number, cost: { statements: number }) {
+  function under(count: number, cost: { statements: number; asked: Set<string> }) {
     type Bound = { bound: D1PreparedStatement };
     const asked = <R>(count: number, results: R) => {
       cost.statements += count;
       return results;
     };
     const bind = (bound: D1PreparedStatement) => ({ bound, run: () => asked(1, bound.run()) });
-    const noted = {
+    const noted = (binding: string) => ({
       prepare: (sql: string) => ({ bind: (...values: unknown[]) => bind(home.d1.prepare(sql).bind(...values)) }),
-      batch: (all: Bound[]) => asked(all.length, home.d1.batch(all.map(({ bound }) => bound))),
-    };
-    return Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, noted]));
+      batch(all: Bound[]) {
+        cost.asked.add(binding);
+        return asked(all.length, home.d1.batch(all.map(({ bound }) => bound)));
+      },
+    });
+    return Object.fromEntries(BINDINGS.slice(0, count).map((binding) => [binding, noted(binding)]));
   }
 
   test.each([
@@ -648,18 +676,22 @@ describe('an invocation', () => {
     [10, 50, 13],
     [11, 55, 14],
     [62, 310, 82],
-  ])('with %i databases has at most %i statements, and sends %i messages', async (count, most, expected) => {
-    const made = await newAlerts(12_000);
-    const cost = { statements: 0 };
-    const receiver = newReceiver();
-    expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
-    expect(cost.statements).toBeLessThanOrEqual(most);
-    expect(cost.statements).toBeGreaterThan(most - 3);
-    expect(receiver.sent).toHaveLength(expected);
-    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
-    // Whatever was sent is closed.
-    expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
-  });
+  ])(
+    'with %i databases has at most %i statements, leaves none out, and sends %i messages',
+    async (count, most, expected) => {
+      const made = await newAlerts(12_000);
+      const cost = { statements: 0, asked: new Set<string>() };
+      const receiver = newReceiver();
+      expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
+      expect(cost.statements).toBeLessThanOrEqual(most);
+      expect(cost.statements).toBeGreaterThan(most - 3);
+      expect(receiver.sent).toHaveLength(expected);
+      expect(cost.asked.size).toBe(count);
+      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
+      // Whatever was sent is closed.
+      expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
+    },
+  );
 
   test('of the second schedule sends, and of the first does not', async () => {
     await newAlerts(1);
