@@ -6,7 +6,7 @@ import { asJson, jsonObject } from './json.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
 
 /** A message has at most this many alerts. */
-export const ALERTS_PER_MESSAGE = 100;
+const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute until the next one. */
 const LEASE_MS = 30_000;
 /** What takeMessage and endMessage ask of a database. */
