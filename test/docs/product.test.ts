@@ -152,7 +152,13 @@ test('the program in docs/product.md does each of its steps', async () => {
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
   expect(await ok(8, 'POST', '/signup', { name: 'Bolt', domain: 'bolt.example' })).toEqual({ business: 2 });
-  const limits = { daily: null, monthly: 1000, remaining: 1000 };
+  const ofMonth = {
+    monthly: 1000,
+    billing_day: 1,
+    month: 0,
+    month_ends: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000000Z$/),
+  };
+  const limits = { daily: null, today: null, day_ends: null, ...ofMonth, remaining: 1000 };
   const settings = { ...OWN, access_list: [entry(1, ACME)], limits, former_tokens: [] };
   expect(await ok(7, 'GET', '/settings')).toEqual(settings);
   expect((await dataOf('/business')).businesses.map(({ id, user_id }: typeof OWN) => [id, user_id])).toEqual([
