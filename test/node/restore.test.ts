@@ -97,6 +97,8 @@ const use = ({ id, key }: Owner, name?: string) =>
 const limitsOf = async ({ id }: Owner) => (await run('business', 'show', id)).limits;
 const actionsOf = async ({ id }: Owner) =>
   (await run('changes', 'list', id)).changes.map(({ action }: { action: string }) => action);
+const alertsOf = async ({ id }: Owner) =>
+  (await run('alerts', 'list', id)).alerts.map(({ threshold }: { threshold: number }) => threshold);
 async function refusedOf({ id, key }: Owner): Promise<string[]> {
   const { data } = await send(key, 'GET', `/${id}/access/refused`);
   return (data as { refused: { origin: string }[] }).refused.map(({ origin }) => origin);
@@ -225,9 +227,9 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
   'a limit was set, lowered or lifted': play({
     before: ({ id }) => run('business', 'update', id, '--monthly-limit', 5),
     since: ({ id }) => run('business', 'update', id, '--daily-limit', 1000, '--monthly-limit', 'none'),
-    restored: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: null, monthly: 5 }),
+    restored: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: null, monthly: 5, billing_day: 1 }),
     repeat: ({ id }) => run('business', 'update', id, '--daily-limit', 1000, '--monthly-limit', 'none'),
-    right: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: 1000, monthly: null }),
+    right: async (owner) => expect(await limitsOf(owner)).toEqual({ daily: 1000, monthly: null, billing_day: 1 }),
   }),
   'a business was deleted': play({
     before: async (owner) => {
@@ -303,6 +305,21 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     },
     repeat: nothing,
     right: async (owner) => expect(await actionsOf(owner)).toEqual(['create_business']),
+  }),
+  'alerts were made or sent': play({
+    before: ({ id }) => run('business', 'update', id, '--daily-limit', 2),
+    since: async (owner) => {
+      await use(owner);
+      await use(owner);
+      return alertsOf(owner);
+    },
+    restored: async (owner, saved) => expect([saved, await alertsOf(owner)]).toEqual([[100], []]),
+    repeat: nothing,
+    right: async (owner) => {
+      await use(owner);
+      await use(owner);
+      expect(await alertsOf(owner)).toEqual([100]);
+    },
   }),
   'pages were refused': play({
     before: async (owner) => {
