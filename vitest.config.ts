@@ -78,7 +78,19 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
-      { test: { ...nodeOptions, ...group(3), name: 'load', include: ['test/load/*.test.ts'] } },
+      {
+        test: {
+          ...nodeOptions,
+          ...group(3),
+          name: 'load',
+          include: ['test/load/*.test.ts'],
+          exclude: ['test/load/quotas.test.ts'],
+        },
+      },
+      {
+        plugins: [workerWith(['DB', 'DB_1', 'DB_2', 'ONE'])],
+        test: { ...workerOptions, ...group(3), name: 'quotas', include: ['test/load/quotas.test.ts'] },
+      },
       { test: { ...group(4), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },
     ],
   },

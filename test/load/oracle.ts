@@ -1,0 +1,210 @@
+// What one business has used, what its limits allow, and which alerts it has (docs/api.md, "Limits" and "Alerts"), worked out in another
+// way than the service does: one count for each day, and each month walked day by day. It shares no code with src.
+
+const DAY = 86_400_000;
+export const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const stampAt = (time: number): string => new Date(time).toISOString().replace('Z', '000Z');
+const stepped = (day: string, step: 1 | -1): string => dayAt(Date.parse(day) + step * DAY);
+
+type Period = 'day' | 'month';
+export type Alert = {
+  period: Period;
+  starts_on: string;
+  ends_on: string;
+  limit: number;
+  threshold: number;
+  used: number;
+  at: string;
+};
+export type Settings = { daily_limit: number | null; monthly_limit: number | null; billing_day: number };
+export type Answer = { status: number; body: object; retry_after: string | null };
+export type Listed = { id: string; day: string; quantity: number };
+/** What happens to the write behind a response. */
+export type Write = 'arrives' | 'is lost';
+
+/** In percent of a limit: 0 if no threshold is reached. */
+function levelOf(limit: number, used: number): number {
+  if (limit === 0 || used * 10 < limit * 8) return 0;
+  return used < limit ? 80 : 100;
+}
+
+const months = new Map<string, string[]>();
+/** The days of the month in which a day is, from one billing day to the day before the next. */
+function monthOf(day: string, billing_day: number): string[] {
+  const name = `${day} ${billing_day}`;
+  const known = months.get(name);
+  if (known !== undefined) return known;
+  let first = day;
+  while (Number(first.slice(8)) !== billing_day) first = stepped(first, -1);
+  const days = [first];
+  for (let next = stepped(first, 1); Number(next.slice(8)) !== billing_day; next = stepped(next, 1)) days.push(next);
+  months.set(name, days);
+  return days;
+}
+
+export class Oracle {
+  readonly counts = new Map<string, number>();
+  readonly alerts: Alert[] = [];
+  settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1 };
+  private readonly dayOfId = new Map<string, string>();
+  private readonly written = new Map<string, number[]>();
+  private changedOn: string;
+
+  constructor(now: number) {
+    this.changedOn = dayAt(now);
+  }
+
+  private sum(days: string[]): number {
+    let sum = 0;
+    for (const day of days) sum += this.counts.get(day) ?? 0;
+    return sum;
+  }
+
+  /** The limits that are set, the month's first: the longer one answers. */
+  private limitsOn(day: string) {
+    const { daily_limit, monthly_limit, billing_day } = this.settings;
+    const all: { period: Period; limit: number | null; days: string[] }[] = [
+      { period: 'month', limit: monthly_limit, days: monthOf(day, billing_day) },
+      { period: 'day', limit: daily_limit, days: [day] },
+    ];
+    return all.flatMap(({ period, limit, days }) =>
+      limit === null ? [] : [{ period, limit, days, used: this.sum(days) }],
+    );
+  }
+
+  /** How many uses each limit still allows, and how many it takes to reach 80 % of it: where it is worth to look. */
+  edges(now: number): number[] {
+    return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [limit - used, Math.ceil(limit * 0.8) - used]);
+  }
+
+  private remaining(now: number): number | null {
+    let least: number | null = null;
+    for (const { limit, used } of this.limitsOn(dayAt(now))) {
+      const left = used > limit ? 0 : limit - used;
+      if (least === null || left < least) least = left;
+    }
+    return least;
+  }
+
+  /** `limits` of one business. */
+  standing(now: number): object | null {
+    const { daily_limit, monthly_limit, billing_day } = this.settings;
+    const remaining = this.remaining(now);
+    if (remaining === null) return null;
+    const today = dayAt(now);
+    const month = monthOf(today, billing_day);
+    const after = (day: string) => `${stepped(day, 1)}T00:00:00.000000Z`;
+    return {
+      daily: daily_limit,
+      monthly: monthly_limit,
+      billing_day,
+      today: daily_limit === null ? null : this.sum([today]),
+      month: monthly_limit === null ? null : this.sum(month),
+      remaining,
+      day_ends: daily_limit === null ? null : after(today),
+      month_ends: monthly_limit === null ? null : after(month.at(-1) as string),
+    };
+  }
+
+  /** A single use, with an id or without. It never goes past a limit. */
+  use(quantity: number, id: string | undefined, now: number, write: Write): Answer {
+    const today = dayAt(now);
+    const known = id === undefined ? undefined : this.dayOfId.get(id);
+    if (known !== undefined) return this.recorded(known, now);
+    const before = this.limitsOn(today);
+    for (const { period, limit, days, used } of before) {
+      if (used + quantity <= limit) continue;
+      const name = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
+      const left = limit - used;
+      const message =
+        left <= 0
+          ? `This business has used its ${name}.`
+          : `Only ${left} of ${name} ${left === 1 ? 'is' : 'are'} left.`;
+      const canFit = before.every((other) => quantity <= other.limit);
+      const end = Date.parse(days.at(-1) as string) + DAY;
+      const retry_after = canFit ? `${Math.ceil((end - now) / 1000)}` : null;
+      return { status: 429, body: { status: false, message }, retry_after };
+    }
+    this.counts.set(today, (this.counts.get(today) ?? 0) + quantity);
+    if (id !== undefined) this.dayOfId.set(id, today);
+    for (const { period, limit, days, used } of before) {
+      const threshold = levelOf(limit, used + quantity);
+      const isPassed = threshold > levelOf(limit, used);
+      if (isPassed && write === 'arrives') this.alert({ period, days, limit, threshold, used: used + quantity }, now);
+    }
+    return this.recorded(today, now);
+  }
+
+  private recorded(date: string, now: number): Answer {
+    const remaining = this.remaining(now);
+    const use = { date, count: this.counts.get(date) ?? 0 };
+    const data = remaining === null ? use : { ...use, remaining };
+    return { status: 200, body: { status: true, data }, retry_after: null };
+  }
+
+  /** A list: each use of it counts, past a limit too. */
+  list(uses: Listed[], now: number, write: Write): Answer {
+    let recorded = 0;
+    for (const { id, day, quantity } of uses) {
+      if (this.dayOfId.has(id)) continue;
+      this.dayOfId.set(id, day);
+      this.counts.set(day, (this.counts.get(day) ?? 0) + quantity);
+      recorded += 1;
+    }
+    if (recorded > 0 && write === 'arrives') this.look(now);
+    const data = { recorded, duplicates: uses.length - recorded };
+    return { status: 200, body: { status: true, data }, retry_after: null };
+  }
+
+  /** Counts of earlier days. False if one has a count and is not to be replaced: then nothing changes. */
+  import(days: { day: string; count: number }[], replace: boolean): boolean {
+    if (!replace && days.some(({ day }) => this.counts.has(day))) return false;
+    for (const { day, count } of days) {
+      if (count > 0) this.counts.set(day, count);
+      else this.counts.delete(day);
+    }
+    return true;
+  }
+
+  change(fields: Partial<Settings>, now: number): void {
+    const changed = { ...this.settings, ...fields };
+    if (JSON.stringify(changed) === JSON.stringify(this.settings)) return;
+    this.settings = changed;
+    this.changedOn = dayAt(now);
+  }
+
+  /** Finds what this day and month have reached, and those before, if the limits are as they were when those ended. */
+  look(now: number): void {
+    const today = dayAt(now);
+    for (const current of this.limitsOn(today)) {
+      const dayBefore = stepped(current.days[0] as string, -1);
+      const earlier = this.limitsOn(dayBefore).filter(({ period }) => period === current.period);
+      for (const { period, limit, days, used } of [current, ...earlier]) {
+        if (days !== current.days && this.changedOn > (days.at(-1) as string)) continue;
+        const threshold = levelOf(limit, used);
+        if (threshold === 0) continue;
+        const known = this.written.get(`${period} ${days[0]} ${limit}`) ?? [];
+        if (!known.some((one) => one >= threshold)) this.alert({ period, days, limit, threshold, used }, now);
+      }
+    }
+  }
+
+  /** One for each limit, its value, period and threshold. */
+  private alert(
+    {
+      period,
+      days,
+      limit,
+      threshold,
+      used,
+    }: Pick<Alert, 'period' | 'limit' | 'threshold' | 'used'> & { days: string[] },
+    now: number,
+  ): void {
+    const name = `${period} ${days[0]} ${limit}`;
+    const known = this.written.get(name) ?? [];
+    if (known.includes(threshold)) return;
+    this.written.set(name, [...known, threshold]);
+    const [starts_on, ends_on] = [days[0] as string, days.at(-1) as string];
+    this.alerts.push({ period, starts_on, ends_on, limit, threshold, used, at: stampAt(now) });
+  }
+}
