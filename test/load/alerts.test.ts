@@ -1,0 +1,302 @@
+// Alerts, while the service is killed and the receiver fails: each arrives, in one message, and requests do not wait for any of it.
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, expect, test, vi } from 'vitest';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import { withDatabases as withOpen } from '../../src/cli/open.ts';
+import { createOperatorKey } from '../../src/cli/operator-keys.ts';
+import { threeDatabases } from '../cli/support.ts';
+import { freePort, type Service, startService, withDatabases } from '../node/server.ts';
+
+const BUSINESSES = 1000;
+const SENDERS = 20;
+const LIMIT = 10;
+const MEASURED_USES = 40;
+const MAX_RATIO = 2;
+const RUN_MS = 20_000;
+/** Every business is looked at in so many minutes. */
+const MINUTES = 15;
+const LOST_ON_PURPOSE = 5;
+
+/** What the receiver does: it can also be down. `slow` and `silent` hold the response back, `silent` for good. */
+type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 410;
+/** Behind which step the service is killed: in the middle of the uses, behind all of them before a run, or while a message is sent. */
+type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
+const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
+  { receiver: 'down', killedAt: 'response' },
+  { receiver: 500, killedAt: 'connection' },
+  { receiver: 301, killedAt: 'request' },
+  { receiver: 410, killedAt: 'answer' },
+  { receiver: 'slow', killedAt: 'response' },
+  { receiver: 'silent', killedAt: 'row' },
+];
+
+const ALERT_SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
+const webhook = new Webhook(ALERT_SECRET);
+type Alert = { id: number; business_id: number; at: string } & Record<string, unknown>;
+type Received = { id: string; body: string; alerts: Alert[]; taken: boolean };
+
+let behaviour: Behaviour = 'takes';
+const received: Received[] = [];
+const wrong: string[] = [];
+const held: ServerResponse[] = [];
+const inProgress = new Set<string>();
+let reached = (_point: Point): void => {};
+
+const listener: RequestListener = async (request, response) => {
+  let body = '';
+  try {
+    for await (const part of request) body += part;
+  } catch {
+    return; // the service was killed while it sent
+  }
+  const id = `${request.headers['webhook-id']}`;
+  try {
+    webhook.verify(body, request.headers as Record<string, string>);
+  } catch (error) {
+    wrong.push(`${id}: ${error}`);
+  }
+  if (request.method !== 'POST' || request.url !== '/hooks') wrong.push(`${request.method} ${request.url}`);
+  if (inProgress.has(id)) wrong.push(`${id} is sent twice at the same time`);
+  inProgress.add(id);
+  response.on('close', () => inProgress.delete(id));
+  response.setHeader('Connection', 'close'); // so that each message is a connection, behind which the service can be killed
+  const status = typeof behaviour === 'number' ? behaviour : 204;
+  received.push({ id, body, alerts: JSON.parse(body).data.alerts, taken: status === 204 && behaviour !== 'silent' });
+  reached('request');
+  if (behaviour === 'slow' || behaviour === 'silent') return held.push(response);
+  response.on('finish', () => reached('answer'));
+  response.writeHead(status, status === 301 ? { Location: '/elsewhere' } : {}).end();
+};
+const receiver = createServer(listener).on('connection', () => reached('connection'));
+const receiverPort = await freePort();
+
+async function setBehaviour(to: Behaviour): Promise<void> {
+  const wasDown = !receiver.listening;
+  behaviour = to;
+  if (to === 'down') {
+    receiver.close();
+    receiver.closeAllConnections();
+  } else if (wasDown) {
+    receiver.listen(receiverPort, '127.0.0.1');
+    await once(receiver, 'listening');
+  }
+}
+
+let service: Service | undefined;
+afterAll(async () => {
+  receiver.close();
+  receiver.closeAllConnections();
+  await service?.stop('SIGKILL'); // a run that is not over would be waited for
+});
+
+const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
+const secrets = { OPERATOR_KEY_1: secret, ALERT_SECRET, ALERT_URL: `http://127.0.0.1:${receiverPort}/hooks` };
+
+/** Records a use, under a key, so that it can be repeated. Null if the service was killed before it responded. */
+async function record(id: number, quantity: number, key: string): Promise<number | null> {
+  const sent = fetch(`${service?.url}/api/v1/business/usage/${id}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${operator_key}`,
+      'Idempotency-Key': key,
+      'CF-Connecting-IP': `192.0.2.${id % 250}`, // else one address sends them all, and is limited
+    },
+    body: JSON.stringify({ quantity }),
+  });
+  return sent.then(
+    ({ status }) => status,
+    () => null,
+  );
+}
+
+/** How long a use takes, in the middle, when one is sent after the other. */
+async function medianOfUses(id: number, name: string): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < MEASURED_USES; index++) {
+    const start = performance.now();
+    expect(await record(id, 1, `${name}-${index}`)).toBe(200);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[MEASURED_USES / 2] as number;
+}
+
+// Runs are a minute apart in the time that they are scheduled for.
+let minute = Math.floor(Date.now() / 60_000);
+const runTimes: number[] = [];
+/** Two runs of the next minute that overlap. One that is killed has no answer. */
+async function overlappingRuns(): Promise<void> {
+  minute += 1;
+  const schedule = new URLSearchParams({ cron: '*/1 * * * *', time: `${minute * 60_000}` });
+  const run = async () => {
+    const start = performance.now();
+    const answer = await fetch(`${service?.url}/cdn-cgi/handler/scheduled?${schedule}`).catch(() => null);
+    if (answer === null) return;
+    expect([answer.status, await answer.text().catch(() => 'ok')]).toEqual([200, 'ok']);
+    runTimes.push(performance.now() - start);
+  };
+  await Promise.all([run(), run()]);
+}
+
+/** The rows that a statement gives in all databases. Only while no service runs: D1 locks them. */
+function rowsIn(state: string, statement: string): Record<string, unknown>[] {
+  const files = globSync(join(state, 'v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'));
+  return files.flatMap((file) => {
+    using database = new DatabaseSync(file);
+    return database.prepare(statement).all();
+  });
+}
+/** Copies of the business ?1 for each ?2nd user up to ?3. */
+const COPIED =
+  'name, main_domain, site, country_id, business_size, status, created_at, updated_at, monthly_limit, billing_day, limits_at';
+const COPIES = `insert into businesses (id, user_id, token, ${COPIED})
+  with recursive n(i) as (select 1 union all select i + 1 from n where i < ?3)
+  select id + i, user_id + i * ?2, printf('token-%030d', id + i), ${COPIED} from businesses, n where id = ?1 and user_id + i * ?2 <= ?3
+  returning id, user_id`;
+const WITHOUT_ROW = `select business_id as id from daily_usage join businesses on businesses.id = business_id
+  where monthly_limit is not null and business_id not in (select business_id from alerts)`;
+const UNCLAIMED = 'id > (select coalesce(max(last_id), 0) from messages)';
+
+test('1,000 limits are passed while the service is killed and the receiver fails: each alert arrives, in one message', async () => {
+  const { config, 'persist-to': state } = await threeDatabases();
+  const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
+  const [passing, unlimited] = await withOpen({ config, 'persist-to': state }, async ({ all }) => {
+    const create = (home: (typeof all)[number], user_id: number, monthly_limit: number | null) =>
+      createBusiness(home, { ...fields, monthly_limit, user_id, name: 'Acme' }, new Date());
+    const made = all.map(async (home, number) => {
+      const { id } = await create(home, 1 + number, LIMIT);
+      const copied = await home.db.$client.prepare(COPIES).bind(id, all.length, BUSINESSES).all();
+      return [{ id, user_id: 1 + number }, ...(copied.results as { id: number; user_id: number }[])];
+    });
+    return [(await Promise.all(made)).flat(), await create(all[0] as (typeof all)[number], BUSINESSES + 1, null)];
+  });
+  passing.sort((a, b) => a.user_id - b.user_id); // so that each share is on all databases
+  const events = passing.map(({ id, user_id }, index) => {
+    const used = index % 2 === 0 ? 8 : LIMIT;
+    return { business_id: id, user_id, period: 'month', limit: LIMIT, threshold: used * 10, used };
+  });
+
+  const start = async () => {
+    service = await startService(state, { config: withDatabases(3), secrets });
+  };
+  let killed: Promise<void> | undefined;
+  const kill = () => {
+    killed ??= service?.stop('SIGKILL');
+  };
+  const waiting = [...events];
+  let unanswered = 0;
+  /** Records the uses of so many businesses, and repeats what got no response in the next life of the service. */
+  async function pass(count: number, onResponse: (responses: number) => void = () => {}): Promise<void> {
+    let responses = 0;
+    const due = waiting.splice(0, count);
+    const send = async () => {
+      for (let event = due.shift(); event !== undefined; event = due.shift()) {
+        const status = killed === undefined ? await record(event.business_id, event.used, 'passing') : null;
+        if (status === 200) onResponse(++responses);
+        else {
+          expect([null, 500, 503]).toContain(status);
+          waiting.push(event);
+          unanswered += 1;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: SENDERS }, send));
+  }
+
+  const lost = new Set<number>();
+  const share = Math.floor(BUSINESSES / (2 * LIVES.length + 1));
+  const compared: string[] = [];
+  for (const { receiver: fault, killedAt } of LIVES) {
+    await start();
+    killed = undefined;
+    await setBehaviour(fault);
+    await pass(share);
+    const before = received.length;
+    const isHolding = fault === 'slow' || fault === 'silent';
+    const alone = isHolding ? await medianOfUses(unlimited.id, `${fault}-alone`) : 0;
+    const runs = overlappingRuns();
+    if (isHolding) {
+      await vi.waitUntil(() => held.length > 0, { timeout: RUN_MS });
+      const ended = runTimes.length;
+      const beside = await medianOfUses(unlimited.id, `${fault}-beside`);
+      expect([runTimes.length, held.every(({ destroyed }) => !destroyed)]).toEqual([ended, true]);
+      compared.push(`${fault}: ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside a run`);
+      expect(beside / alone).toBeLessThan(MAX_RATIO);
+      if (fault === 'slow') {
+        await setBehaviour('takes');
+        for (const response of held) response.writeHead(204).end();
+      }
+    }
+    await runs;
+    held.length = 0;
+    // Each of the runs tried another database: the first one had the lease of the message in the first database.
+    if (fault !== 'down') expect(received.length).toBeGreaterThanOrEqual(before + 2);
+    await setBehaviour('takes');
+    reached = (point) => point === killedAt && kill();
+    const passed = pass(share, (responses) => responses === Math.floor(share / 2) && reached('response'));
+    if (killedAt === 'row') {
+      await passed;
+      kill();
+    } else await Promise.all([passed, overlappingRuns()]);
+    expect(killed, `the service gets to the ${killedAt}`).toBeDefined();
+    await killed;
+    await vi.waitUntil(() => inProgress.size === 0, { timeout: RUN_MS });
+    reached = () => {};
+
+    const unwritten = rowsIn(state, WITHOUT_ROW);
+    for (const { id } of unwritten) lost.add(id as number);
+    const unclaimed = rowsIn(state, `select id from alerts where ${UNCLAIMED}`);
+    const open = rowsIn(state, 'select id from messages where body is not null');
+    console.log(
+      `killed at the ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts in no message, ${open.length} messages not ended`,
+    );
+    // A minute lies between two runs, and no lease lasts so long. The time of leases is the real one, so they end here.
+    rowsIn(state, 'update messages set leased_until = created_at where body is not null');
+  }
+
+  // How many alerts a kill loses is chance. These are lost in any case, before they are in a message.
+  const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
+  const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
+  expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);
+  const lostByKills = lost.size;
+  for (const { id } of deleted) lost.add(id as number);
+
+  await start();
+  killed = undefined;
+  while (waiting.length > 0) await pass(waiting.length);
+  const arrived = () =>
+    new Set(received.flatMap(({ taken, alerts }) => (taken ? alerts : [])).map((alert) => alert.business_id));
+  let runsBehind = 0;
+  while (arrived().size < BUSINESSES && runsBehind < MINUTES) {
+    await overlappingRuns();
+    runsBehind += 1;
+  }
+  const sentBefore = received.length;
+  await overlappingRuns();
+  expect(received).toHaveLength(sentBefore);
+  await service?.stop('SIGKILL');
+
+  const byId = Map.groupBy(received, ({ id }) => id);
+  for (const copies of byId.values()) expect(new Set(copies.map(({ body }) => body)).size).toBe(1);
+  const taken = [...byId.values()].filter((copies) => copies.some((message) => message.taken));
+  expect(taken).toHaveLength(byId.size);
+  const alerts = taken.flatMap(([first]) => first?.alerts ?? []);
+  const byBusiness = (a: { business_id: number }, b: { business_id: number }) => a.business_id - b.business_id;
+  const eventsSent = alerts.map(({ id, at, starts_on, ends_on, ...event }) => event as (typeof events)[number]);
+  expect(eventsSent.sort(byBusiness)).toEqual(events.sort(byBusiness));
+  expect(wrong).toEqual([]);
+  expect(rowsIn(state, 'select id from messages where body is not null or sent_at is null')).toEqual([]);
+  for (const ms of runTimes) expect(ms).toBeLessThan(RUN_MS);
+
+  // What the look writes has the whole minute for which the run was scheduled.
+  const found = alerts.filter(({ at }) => at.endsWith(':00.000000Z')).map(({ business_id }) => business_id);
+  expect(found).toEqual(expect.arrayContaining([...lost]));
+  console.log(`the look found ${found.length}: ${lostByKills} were lost by kills, ${deleted.length} on purpose
+${unanswered} uses without a response were repeated; ${byId.size} messages, sent ${received.length} times
+the last alert arrived ${runsBehind} minutes behind the last kill; the longest run took ${Math.round(Math.max(...runTimes))} ms
+${compared.join('; ')}`);
+}, 300_000);
