@@ -8,10 +8,11 @@ UPDATE businesses SET limits_at = strftime('%Y-%m-%dT%H:%M:%f000Z', 'now') WHERE
 -- The businesses that have a limit, in sixty turns: the scheduled look takes one of them each minute.
 CREATE INDEX businesses_limited ON businesses (id % 60) WHERE daily_limit IS NOT NULL OR monthly_limit IS NOT NULL;
 
--- A business has used 80 % or all of a limit: one row for each limit and its value, period and threshold.
+-- A business has used 80 % or all of a limit: one row for each limit and its value, period and threshold. It goes with its business by
+-- itself: a version that does not know this table could delete no business that has alerts.
 CREATE TABLE alerts (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
-  business_id INTEGER NOT NULL REFERENCES businesses (id),
+  business_id INTEGER NOT NULL REFERENCES businesses (id) ON DELETE CASCADE,
   period      TEXT    NOT NULL CHECK (period IN ('day', 'month')),
   starts_on   TEXT    NOT NULL CHECK (starts_on LIKE '____-__-__'),
   ends_on     TEXT    NOT NULL CHECK (ends_on LIKE '____-__-__'),

@@ -50,11 +50,16 @@ describe.each(tables.map((table) => [getTableConfig(table).name, getTableConfig(
     });
 
     test('has the same foreign keys', async () => {
-      const keys = await all(`select "from", "table", "to" from pragma_foreign_key_list('${name}')`);
+      const keys = await all(
+        `select "from", "table", "to", lower(on_delete) as on_delete from pragma_foreign_key_list('${name}')`,
+      );
       expect(keys).toEqual(
         config.foreignKeys.map((key) => {
           const { columns, foreignTable, foreignColumns } = key.reference();
-          return { from: columns[0]?.name, table: getTableConfig(foreignTable).name, to: foreignColumns[0]?.name };
+          return {
+            ...{ from: columns[0]?.name, table: getTableConfig(foreignTable).name, to: foreignColumns[0]?.name },
+            on_delete: key.onDelete ?? 'no action',
+          };
         }),
       );
     });

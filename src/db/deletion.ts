@@ -11,7 +11,6 @@ import { jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import {
   access,
-  alerts,
   apiKeys,
   businesses,
   codes,
@@ -59,6 +58,7 @@ const retireTokens = statement(['retired', 'decision'], (_, $) =>
     .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
     .onConflictDoNothing(),
 );
+/** What a business has, but for its alerts: they go with its row. */
 const OWN_ROWS = {
   keys: apiKeys,
   codes,
@@ -66,7 +66,6 @@ const OWN_ROWS = {
   counts: dailyUsage,
   former: formerTokens,
   refused: refusedOrigins,
-  alerts,
 };
 const deleteFrom = (table: (typeof OWN_ROWS)[keyof typeof OWN_ROWS]) =>
   statement(['decision'], (_, $) => builder.delete(table).where(eq(table.business_id, decidedId($))));

@@ -195,7 +195,9 @@ export const alerts = sqliteTable(
   'alerts',
   {
     id: id(),
-    business_id: businessId(),
+    business_id: integer()
+      .notNull()
+      .references(() => businesses.id, { onDelete: 'cascade' }),
     period: text({ enum: ['day', 'month'] }).notNull(),
     starts_on: text().notNull(),
     ends_on: text().notNull(),

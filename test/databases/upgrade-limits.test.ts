@@ -1,0 +1,152 @@
+// A deployment with limits, from before quantities, billing days and alerts, in the middle of a month: its numbers go on, and the version
+// that still runs works on the new tables, or again after a rollback.
+import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
+import { drizzle } from 'drizzle-orm/d1';
+import { beforeAll, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { digestOf, hashOf } from '../../src/core/credential.ts';
+import { lookAt, lookAtTurn } from '../../src/db/alerts.ts';
+import type { Bindings } from '../../src/env.ts';
+import { BASE, env, NOW, TODAY } from '../support.ts';
+
+const STAMP = '2026-03-01T08:00:00.000000Z';
+const KEY = `bua_sk_0${'K'.repeat(32)}4`;
+const TOMORROW = new Date('2026-03-16T12:00:00Z');
+const NEXT_MONTH = new Date('2026-04-01T00:00:00Z');
+const D1 = env.ONE;
+/** The businesses: with both limits, with one of the month that is used up, and with none. */
+const [BOTH, USED_UP, UNLIMITED] = [41, 42, 43];
+
+const run = (sql: string, ...values: (string | number)[]) => D1.prepare(sql).bind(...values);
+const alerts = async (business_id: number) =>
+  (
+    await run(
+      'select period, starts_on, "limit", threshold, used from alerts where business_id = ? order by period',
+      business_id,
+    ).all()
+  ).results;
+
+beforeAll(async () => {
+  const first = env.MIGRATIONS.findIndex(({ name }) => name === '0014_quotas.sql');
+  await applyD1Migrations(D1, env.MIGRATIONS.slice(0, first));
+  const columns = `id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, daily_limit,
+    monthly_limit`;
+  const business = `insert into businesses (${columns})
+    values (?, 7, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', ?, 'active', '${STAMP}', '${STAMP}', nullif(?, ''), nullif(?, ''))`;
+  const day = 'insert into daily_usage values (?, ?, ?)';
+  await D1.batch([
+    run(business, BOTH, `bua_pk_0${'A'.repeat(33)}`, 10, 100),
+    run(business, USED_UP, `bua_pk_0${'B'.repeat(33)}`, '', 60),
+    run(business, UNLIMITED, `bua_pk_0${'C'.repeat(33)}`, '', ''),
+    run(
+      `insert into api_keys (id, user_id, name, hash, last_four, created_at) values (17, 7, 'server', ?, ?, '${STAMP}')`,
+      await hashOf(KEY),
+      KEY.slice(-4),
+    ),
+    ...[BOTH, USED_UP, UNLIMITED].flatMap((id) => [
+      run(day, id, '2026-02-28', 1000),
+      run(day, id, '2026-03-01', 53),
+      run(day, id, TODAY, 7),
+    ]),
+    run(`insert into ledger values (?, unhex(?), ?, ?, 40)`, BOTH, await digestOf('key', 'order-1'), TODAY, TODAY),
+  ]);
+  await applyD1Migrations(D1, env.MIGRATIONS);
+});
+
+async function send(
+  method: string,
+  path: string,
+  { at = NOW, body, id }: { at?: Date; body?: object; id?: string } = {},
+) {
+  const app = createApp(() => at, { log: () => {}, error: console.error });
+  const headers = { Authorization: `Bearer ${KEY}`, ...(id === undefined ? {} : { 'Idempotency-Key': id }) };
+  const request = new Request(`${BASE}/api/v1/business/${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const response = await app.fetch(request, { DB: D1 } as unknown as Bindings, createExecutionContext());
+  return { status: response.status, body: await response.json<{ data: never }>() };
+}
+const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
+
+test('the limits and what is used of them are the same, and the month begins on the 1st', async () => {
+  const { businesses } = (await send('GET', '')).body.data as { businesses: { id: number; limits: object | null }[] };
+  const month_ends = '2026-04-01T00:00:00.000000Z';
+  expect(businesses.map(({ id, limits }) => [id, limits])).toEqual([
+    [
+      BOTH,
+      {
+        ...{ daily: 10, monthly: 100, billing_day: 1, today: 7, month: 60, remaining: 3 },
+        ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends },
+      },
+    ],
+    [
+      USED_UP,
+      {
+        ...{ daily: null, monthly: 60, billing_day: 1, today: null, month: 60, remaining: 0 },
+        ...{ day_ends: null, month_ends },
+      },
+    ],
+    [UNLIMITED, null],
+  ]);
+});
+
+test('a look writes what the current day and month have passed, and nothing of those that have ended', async () => {
+  for (const id of [BOTH, USED_UP, UNLIMITED]) await lookAt(D1, id, NOW);
+  for (let minute = 0; minute < 60; minute++) await lookAtTurn(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
+  expect(await alerts(BOTH)).toEqual([]);
+  expect(await alerts(USED_UP)).toEqual([
+    { period: 'month', starts_on: '2026-03-01', limit: 60, threshold: 100, used: 60 },
+  ]);
+  expect(await alerts(UNLIMITED)).toEqual([]);
+});
+
+test('uses go on counting towards the limits', async () => {
+  expect(await send('POST', `usage/${BOTH}`, { id: 'order-1' })).toEqual(
+    recorded({ date: TODAY, count: 7, remaining: 3 }),
+  );
+  expect(await send('POST', `usage/${BOTH}`, { id: 'order-2' })).toEqual(
+    recorded({ date: TODAY, count: 8, remaining: 2 }),
+  );
+  expect(await send('POST', `usage/${BOTH}`, { body: { quantity: 3 } })).toEqual({
+    status: 429,
+    body: { status: false, message: 'Only 2 of 10 uses of today are left.' },
+  });
+  expect(await send('POST', `usage/${USED_UP}`, { at: TOMORROW })).toEqual({
+    status: 429,
+    body: { status: false, message: 'This business has used its 60 uses of this month.' },
+  });
+  expect(await send('POST', `usage/${USED_UP}`, { at: NEXT_MONTH })).toEqual(
+    recorded({ date: '2026-04-01', count: 1, remaining: 59 }),
+  );
+  expect(await send('POST', `usage/${UNLIMITED}`)).toEqual(recorded({ date: TODAY, count: 8 }));
+});
+
+test('what the version before writes fits the tables: its businesses begin on the 1st, and its limits are looked at', async () => {
+  await D1.batch([
+    run(
+      `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+        values (7, 'New', 'new.example', 'https://new.example', 1, 'small', ?, 'active', '${STAMP}', '${STAMP}')`,
+      `bua_pk_0${'D'.repeat(33)}`,
+    ),
+    run('update businesses set daily_limit = 5 where id = last_insert_rowid()'),
+  ]);
+  const made = await D1.prepare('select id, billing_day, limits_at from businesses order by id desc').first<{
+    id: number;
+  }>();
+  expect(made).toEqual({ id: expect.any(Number), billing_day: 1, limits_at: null });
+  const id = made?.id ?? 0;
+  await run('insert into daily_usage values (?, ?, 5)', id, TODAY).run();
+  await lookAt(D1, id, NOW);
+  expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
+});
+
+test('the version before deletes a business that has alerts, and they go with it', async () => {
+  expect(await alerts(USED_UP)).not.toEqual([]);
+  const deletions = ['ledger', 'daily_usage', 'access', 'former_tokens', 'refused_origins', 'api_keys'].map((table) =>
+    run(`delete from ${table} where business_id = ?`, USED_UP),
+  );
+  await D1.batch([...deletions, run('delete from businesses where id = ?', USED_UP)]);
+  expect(await alerts(USED_UP)).toEqual([]);
+});
