@@ -14,6 +14,7 @@ import {
   call,
   counted,
   homes,
+  homeWith,
   inWaves,
   NOW,
   newBusiness,
@@ -355,6 +356,37 @@ describe.each(LOOKS)('a look %s', (_, lookIn) => {
       await lookIn(business, HOUR);
     }
     expect(await Promise.all([suspended, checked].map(briefly))).toEqual([[['day', TODAY, 1, 100]], []]);
+  });
+});
+
+describe('a month that ended before a change of the business', () => {
+  const LIMITS = { monthly_limit: 10, billing_day: 1 };
+  const FOUND = [['month', '2026-02-01', 10, 100]];
+  let user_id = 995_000;
+
+  test.each<[string, object, unknown[]]>([
+    ['its name', { name: 'Other' }, FOUND],
+    ['its limits to what they are', LIMITS, FOUND],
+    ['the limit of the month', { monthly_limit: 9 }, []],
+    ['the limit of the day', { daily_limit: 5 }, []],
+    ['the billing day', { billing_day: 2 }, []],
+  ])('of %s', async (_, change, found) => {
+    const fields = {
+      name: 'A',
+      main_domain: 'a.example',
+      site: 'https://a.example',
+      country_id: 1,
+      business_size: 's',
+    };
+    const body = { user_id: user_id++, ...fields, ...LIMITS };
+    const at = new Date('2026-01-31T12:00:00Z');
+    const { id } = (await call('POST', '/api/v1/business', { as: OPERATOR.full, body, at })).body.data;
+    const { db, d1 } = homeWith(id);
+    await setCount(id, '2026-02-28', 10);
+    expect((await call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: change })).status).toBe(200);
+    await lookAt(d1, id, NOW);
+    const rows = await alertsOf({ db, id });
+    expect(rows.map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold])).toEqual(found);
   });
 });
 

@@ -96,6 +96,8 @@ describe('a list', () => {
     const other = await limited({ monthly_limit: 100 });
     expect((await record(other, uses(3))).later.round_trips).toBe(1);
     expect((await record(other, uses(3))).later.round_trips).toBe(0);
+    const daily = await limited({ daily_limit: 100 });
+    expect((await record(daily, uses(3))).later.round_trips).toBe(1);
   });
 });
 

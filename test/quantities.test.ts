@@ -135,6 +135,7 @@ describe('a limit refuses a quantity whole', () => {
       `${16.5 * 86_400}`,
     ],
     [{ daily_limit: 900, monthly_limit: 1000 }, 700, 201, 'Only 200 of 900 uses of today are left.', '43200'],
+    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 300, 'Only 200 of 900 uses of today are left.', '43200'],
     [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses of today are left.', null],
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses of this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has used its 0 uses of today.', null],

@@ -422,6 +422,15 @@ describe('a run', () => {
     expect(next?.id).not.toBe(first?.id);
   });
 
+  test('that is slower than another changes nothing of a message that the other has ended', async () => {
+    await newAlerts(1);
+    const message = (await takeMessage(home.db, NOW, null)) as Message;
+    await endMessage(home.db, { message, sentAt: NOW }).run();
+    await endMessage(home.db, { message, sentAt: nowPlus(MINUTE_MS) }).run();
+    await endMessage(home.db, { message, sentAt: null }).run();
+    expect(await stored()).toMatchObject([{ body: null, sent_at: timestampOf(NOW) }]);
+  });
+
   test('does not send what is new while an older message is open', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver(answers(500));
