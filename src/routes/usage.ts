@@ -85,7 +85,7 @@ function recordedUse({ before, counted }: Outcome, quantity: number, now: Date):
   const use = counted ?? known;
   if (use === undefined) {
     // With a limit of the month alone, the month is looked at, whose days are all less.
-    if (Math.max(before.today ?? 0, before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
+    if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity);
     throw refusing === null
       ? new Error('a permitted use was not counted')
