@@ -119,13 +119,15 @@ class Lane {
         text.startsWith('insert into "alerts"')
           ? {
               bind: (...values: unknown[]) => ({
-                run: () =>
-                  this.over(this.writeFault, () =>
+                run: () => {
+                  if (this.writeFault !== 'none') this.tally.broken_writes += 1;
+                  return this.over(this.writeFault, () =>
                     d1
                       .prepare(text)
                       .bind(...values)
                       .run(),
-                  ),
+                  );
+                },
               }),
             }
           : d1.prepare(text),
