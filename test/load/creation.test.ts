@@ -8,6 +8,8 @@ import { type Service, startService, withDatabases } from '../node/server.ts';
 const USERS = 20;
 const KEYS_PER_USER = 5;
 const REQUESTS = 200;
+/** A back end waits no longer. What is sent while wrangler starts can be lost on the way, and fetch alone waits for minutes. */
+const TIMEOUT_MS = 15_000;
 const FIELDS = {
   ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
   ...{ country_id: 1, business_size: 'small' },
@@ -36,6 +38,7 @@ test('200 creations at once for 20 users, killed twice with SIGKILL and repeated
         method: 'POST',
         headers: { ...headers, 'Idempotency-Key': key },
         body: JSON.stringify({ user_id, ...FIELDS }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const answer = await sent.catch(() => null);
       const body = (await answer?.json().catch(() => null)) as { data: { id: number; token: string } } | null;

@@ -15,9 +15,12 @@ const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HID
 const BUILT = 'wrangler.dev-built.toml';
 
 export function writeBuilt(): void {
-  const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)*/m, '');
-  const file = join(ROOT, BUILT);
-  // A server that uses this file restarts when it changes.
+  write(BUILT, readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)*/m, ''));
+}
+
+/** Writes a configuration, unless it is there: a server that uses it restarts when it is written, also one of another test. */
+function write(name: string, text: string): void {
+  const file = join(ROOT, name);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
 }
 
@@ -38,7 +41,7 @@ export function withDatabases(count: number): string {
     (binding) => `\n[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
   );
   const file = `wrangler.dev-built-${count}.toml`;
-  writeFileSync(join(ROOT, file), readFileSync(join(ROOT, BUILT), 'utf8') + blocks.join(''));
+  write(file, readFileSync(join(ROOT, BUILT), 'utf8') + blocks.join(''));
   return file;
 }
 
