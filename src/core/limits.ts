@@ -84,16 +84,11 @@ export type Passed = {
   ends_on: string;
 };
 
-/**
- * What uses of today pass that bring the standing from `before` to `after`: of each limit the highest threshold that `after` reaches and
- * `before` does not.
- */
-export function passedBy(before: Standing, after: Standing, today: string): Passed[] {
-  const earlier = limitsOf(before);
-  return limitsOf(after).flatMap(({ period, limit, used }) => {
+/** What `quantity` more uses of today pass: of each limit the highest threshold that is reached then, and was not before. */
+export const passedBy = (before: Standing, quantity: number, today: string): Passed[] =>
+  limitsOf(before).flatMap(({ period, limit, used: usedBefore }) => {
+    const used = usedBefore + quantity;
     const threshold = thresholdOf(limit, used);
-    const usedBefore = earlier.find((one) => one.period === period)?.used ?? 0;
     if (threshold === null || threshold === thresholdOf(limit, usedBefore)) return [];
-    return [{ period, limit, threshold, used, ...periodOf(period, today, after) }];
+    return [{ period, limit, threshold, used, ...periodOf(period, today, before) }];
   });
-}

@@ -10,6 +10,7 @@ import { jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { builder } from './statement.ts';
+import { monthOfLimit } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
 /** The businesses that have a limit are looked at in so many turns, one each minute. */
@@ -55,14 +56,13 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
 async function look(db: Database, which: SQL, now: Date): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, limits_at } = businesses;
-  // As `periodOf` in core/limits.ts has it: a month is that of the calendar, some days later.
-  const first = sql`date(${today}, (1 - ${billing_day}) || ' days', 'start of month'`;
+  const month = monthOfLimit(today, billing_day, sql.raw('ago'));
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
   const day = sql`date(${today}, -ago || ' days')`;
   const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at,
       ${ofPeriod(sql`${daily_limit}`, sql`${monthly_limit}`)} as "limit",
-      ${ofPeriod(day, sql`${first}, -ago || ' months', (${billing_day} - 1) || ' days')`)} as starts_on,
-      ${ofPeriod(day, sql`${first}, (1 - ago) || ' months', (${billing_day} - 2) || ' days')`)} as ends_on
+      ${ofPeriod(day, month.starts_on)} as starts_on,
+      ${ofPeriod(day, month.ends_on)} as ends_on
     from ${businesses} cross join ${PERIODS}
     where ${isLimited} and ${which} and not ${isVerification}`;
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;

@@ -62,8 +62,8 @@ export async function purgeAll(
 
 /**
  * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
- * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, codes, alerts, or messages. At most five statements, so ten
- * databases stay within the free plan's 50.
+ * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, codes, alerts, or messages. At
+ * most five statements, so ten databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();

@@ -61,21 +61,24 @@ export const isBeyondCount = (error: unknown): boolean =>
 const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
 
+/**
+ * The first and the last day of the month of a limit in which `today` is, or of one that was `ago` months before: as periodOf in
+ * core/limits.ts has it, a month of the calendar, some days later.
+ */
+export function monthOfLimit(today: string | SQLWrapper, billing_day: SQLWrapper, ago = sql.raw('0')) {
+  const first = sql`${today}, (1 - ${billing_day}) || ' days', 'start of month'`;
+  return {
+    starts_on: sql`date(${first}, -${ago} || ' months', (${billing_day} - 1) || ' days')`,
+    ends_on: sql`date(${first}, (1 - ${ago}) || ' months', (${billing_day} - 2) || ' days')`,
+  };
+}
+
 /** The uses of today, and of this month, as far as a limit needs them: without one, null, and nothing is read. */
 function usesOfLimits(permission: Permission) {
   const { daily_limit, monthly_limit, billing_day } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
-  // As in periodOf of core/limits.ts.
-  const shift = sql`(${billing_day} - 1) || ' days'`;
-  const first = sql`${$call.today}, '-' || ${shift}, 'start of month'`;
-  const ofMonth = and(
-    eq(dailyUsage.business_id, permittedId(permission)),
-    between(
-      dailyUsage.day,
-      sql`date(${first}, '+' || ${shift})`,
-      sql`date(${first}, '+1 month', '+' || ${shift}, '-1 day')`,
-    ),
-  );
+  const { starts_on, ends_on } = monthOfLimit($call.today, billing_day);
+  const ofMonth = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, starts_on, ends_on));
   return {
     today: sql<number | null>`case when ${daily_limit} is not null
       then coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${ofToday}), 0) end`,

@@ -37,8 +37,8 @@ stored. Days are UTC.`;
 
 const RECORDING = `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With
 \`quantity\` (API key only), the use counts that many times, or is refused whole by a limit. With \`uses\` (API key only), counts each
-use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the
-same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
+use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an
+\`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
 
 const CREATION = `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
 same business again, for as long as the business exists; another one of the same user with that key is refused (422).`;

@@ -67,7 +67,7 @@ async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outc
 function writeAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
-  const passed = passedBy(before, standingAfter(before, quantity), dayOf(now));
+  const passed = passedBy(before, quantity, dayOf(now));
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
 }
 

@@ -113,16 +113,16 @@ select
           end
           and daily_usage.day between date(
             :today,
-            '-' || (permission.billing_day - 1) || ' days',
+            (1 - permission.billing_day) || ' days',
             'start of month',
-            '+' || (permission.billing_day - 1) || ' days'
+            -0 || ' months',
+            (permission.billing_day - 1) || ' days'
           ) and date(
             :today,
-            '-' || (permission.billing_day - 1) || ' days',
+            (1 - permission.billing_day) || ' days',
             'start of month',
-            '+1 month',
-            '+' || (permission.billing_day - 1) || ' days',
-            '-1 day'
+            (1 - 0) || ' months',
+            (permission.billing_day - 2) || ' days'
           )
         )
     )
@@ -205,16 +205,16 @@ where
               end
               and daily_usage.day between date(
                 :today,
-                '-' || (permission.billing_day - 1) || ' days',
+                (1 - permission.billing_day) || ' days',
                 'start of month',
-                '+' || (permission.billing_day - 1) || ' days'
+                -0 || ' months',
+                (permission.billing_day - 1) || ' days'
               ) and date(
                 :today,
-                '-' || (permission.billing_day - 1) || ' days',
+                (1 - permission.billing_day) || ' days',
                 'start of month',
-                '+1 month',
-                '+' || (permission.billing_day - 1) || ' days',
-                '-1 day'
+                (1 - 0) || ' months',
+                (permission.billing_day - 2) || ' days'
               )
             )
         )
