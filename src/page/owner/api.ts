@@ -2,12 +2,22 @@
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
 import type { Range } from '../../core/time.ts';
-import type { Business, Businesses, Changes, ErrorBody, ListedBusiness, Session } from '../../wire/responses.ts';
+import type {
+  Business,
+  BusinessDetails,
+  Businesses,
+  Changes,
+  ErrorBody,
+  ListedBusiness,
+  RefusedOrigins,
+  Session,
+} from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
 import type { UsageChart } from '../usage-chart.ts';
 import type { KeptSession } from './kept.ts';
 
-export type { Business, Businesses, ListedBusiness };
+export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };
+export type RefusedOrigin = RefusedOrigins['refused'][number];
 export type Change = Changes['changes'][number];
 
 const PER_PAGE = 20;
@@ -100,7 +110,8 @@ export function connect(key: string, onEnd: () => void) {
     manyBusinesses: (after: number) => page(after, PER_SEARCH),
     /** The business as listed: only the list has its limits. */
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
-    business: (id: number) => dataOf(access.$get({ param: param(id) })),
+    /** The business with its domains, its limits and its former tokens. */
+    business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     csv: async (id: number, range: Range) => (await successOf(report(id, range, 'text/csv'))).blob(),
     addSite: (id: number, site: string) => dataOf(access.$post({ param: param(id), json: { sites: [site] } })),
     removeSite: (id: number, access_id: number) =>

@@ -3,16 +3,16 @@ import { sum } from '../scale.ts';
 import type { ListedBusiness } from './api.ts';
 import { Status } from './parts.tsx';
 import { businessHref } from './route.ts';
-import type { Visited } from './session.ts';
+import type { Memory } from './session.ts';
 import { Sparkline } from './sparkline.tsx';
 import { compact, plural } from './words.ts';
 
-type Props = { businesses: ListedBusiness[]; empty: string; busy: boolean; visited: Visited };
+type Props = { businesses: ListedBusiness[]; empty: string; busy: boolean; memory: Memory };
 
-export function BusinessList({ businesses, empty, busy, visited }: Props) {
+export function BusinessList({ businesses, empty, busy, memory }: Props) {
   function leave(business: ListedBusiness): void {
-    visited.tops.set(location.hash, scrollY);
-    visited.opened = business;
+    memory.tops.set(location.hash, scrollY);
+    memory.opened = business;
   }
   if (businesses.length === 0) return <p class="card empty">{empty}</p>;
   return (

@@ -3,7 +3,7 @@ import { useRef, useState } from 'hono/jsx/dom';
 import { type Api, Failure, type ListedBusiness } from './api.ts';
 import { BusinessList } from './business-list.tsx';
 import { FailureNotice } from './parts.tsx';
-import type { Visited } from './session.ts';
+import type { Memory } from './session.ts';
 import { failureWords, number, plural } from './words.ts';
 
 const MOST_SHOWN = 50;
@@ -36,9 +36,9 @@ export function useSearch(api: Api): Search {
   return { ...state, start };
 }
 
-type Props = { wanted: string; search: Search; visited: Visited };
+type Props = { wanted: string; search: Search; memory: Memory };
 
-export function SearchResults({ wanted, search: { businesses, busy, failure, start }, visited }: Props) {
+export function SearchResults({ wanted, search: { businesses, busy, failure, start }, memory }: Props) {
   const lowerCase = wanted.toLowerCase();
   const found = businesses.filter(
     ({ id, name, main_domain }) =>
@@ -59,7 +59,7 @@ export function SearchResults({ wanted, search: { businesses, busy, failure, sta
           businesses={found.slice(0, MOST_SHOWN)}
           empty={`No business matches “${wanted}”.`}
           busy={busy}
-          visited={visited}
+          memory={memory}
         />
       )}
     </>

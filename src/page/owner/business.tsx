@@ -1,49 +1,90 @@
-// One business: its usage, domains, token, limits and changes.
-import { useState } from 'hono/jsx/dom';
-import type { Business, ListedBusiness } from './api.ts';
+// One business: its name, what needs attention, and its views.
+import type { Child } from 'hono/jsx';
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import type { Business, RefusedOrigin } from './api.ts';
 import { Changes } from './changes.tsx';
 import { Domains } from './domains.tsx';
-import { Limits } from './limits.tsx';
-import { FailureNotice, Loading, Status, Title } from './parts.tsx';
+import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
-import { businessesHref } from './route.ts';
-import type { Session } from './session.ts';
+import { Refresh, useRefresh } from './refresh.tsx';
+import { BUSINESSES, businessHref, ROOMS, type Room } from './route.ts';
+import { type Memory, type RoomProps, type Session, shownRefused } from './session.ts';
+import { standingOf } from './standing.ts';
 import { Token } from './token.tsx';
 import { Usage } from './usage.tsx';
+import { plural } from './words.ts';
 
 const LOADING_ROWS = 4;
+const NAMES: Record<Room, string> = { usage: 'Usage', domains: 'Domains', token: 'Token', changes: 'Changes' };
 
-/** `opened` is the business that was opened last, as it was listed. */
-type Props = { session: Session; id: number; opened: ListedBusiness | null };
+type Props = { session: Session; id: number; room: Room; query: URLSearchParams; memory: Memory };
 
-export function BusinessView({ session, id, opened }: Props) {
+export function BusinessView({ session, id, room, query, memory }: Props) {
   const { api, kept } = session;
-  const [revision, setRevision] = useState(0);
-  const { data, failure, reload, setData } = useQuery(() => api.business(id), [id]);
-  const seen = data ?? (opened?.id === id ? opened : null);
-  const countRevision = () => setRevision((count) => count + 1);
-  const editor = {
+  const { revision, refresh } = useRefresh();
+  const details = useQuery(() => api.business(id), [id, revision]);
+  const refused = useQuery(() => api.refused(id), [id, revision]);
+  const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
+  const { data, failure } = details;
+  const listed = memory.opened?.id === id ? memory.opened : null;
+  const seen = data ?? listed;
+  const name = seen?.name ?? `Business ${id}`;
+  const place = useRef<HTMLDivElement>(null);
+  const shownRoom = useRef(room);
+
+  // The title has the focus first. Then each view that takes the place of another gives it to its own title.
+  useEffect(() => {
+    if (shownRoom.current === room) return;
+    shownRoom.current = room;
+    place.current?.querySelector('h2')?.focus();
+  }, [room]);
+
+  function onChanged(business: Business): void {
+    if (data !== null) details.setData({ ...data, ...business });
+    refused.reload(); // a domain that was added or removed decides what is refused
+  }
+  const frame = {
     api,
     readOnly: kept.readOnly,
-    onChanged: (business: Business) => {
-      setData(business);
-      countRevision();
-    },
-    reload: () => {
-      reload();
-      countRevision();
+    query,
+    revision,
+    refused,
+    dismissed,
+    setDismissed: (origins: ReadonlySet<string>) => {
+      memory.dismissed.set(id, origins);
+      setDismissed(origins);
     },
   };
-  const unknown = failure?.status === 401;
+  const rooms: Record<Room, () => Child> = {
+    usage: () => <Usage {...frame} id={id} name={name} listed={listed} limits={seen?.limits ?? null} />,
+    domains: () => editing((props) => <Domains {...props} />),
+    token: () => editing((props) => <Token {...props} />),
+    changes: () => <Changes {...frame} id={id} />,
+  };
+  /** A view that needs the business. */
+  function editing(view: (props: RoomProps) => Child): Child {
+    if (data !== null) return view({ ...frame, business: data, onChanged, reload: details.reload });
+    return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is told above
+  }
 
+  if (failure?.status === 401) {
+    return (
+      <>
+        <Back />
+        <Title name={`Business ${id}`}>Business {`${id}`}</Title>
+        <p class="card empty">There is no business {`${id}`} that you can see here.</p>
+      </>
+    );
+  }
   return (
     <>
-      <p class="back">
-        <a href={businessesHref(0)}>← Businesses</a>
-      </p>
-      <div class="heading named-title">
-        <Title name={seen?.name ?? `Business ${id}`}>{seen?.name ?? `Business ${id}`}</Title>
-        {seen && <Status status={seen.status} />}
+      <div class="trail">
+        <Back />
+        <Refresh readAt={details.readAt} isBusy={details.busy || refused.busy} refresh={refresh} />
+      </div>
+      <div class="heading business-name">
+        <Title name={`${name}`}>{name}</Title>
+        {seen && <Marks id={id} status={seen.status} limits={seen.limits} refused={shownRefused(frame)} />}
       </div>
       {seen && (
         <p class="sub">
@@ -51,24 +92,44 @@ export function BusinessView({ session, id, opened }: Props) {
         </p>
       )}
       {seen && seen.status !== 'active' && (
-        <p class="notice">This business is {seen.status}: its token is refused everywhere, and no use is recorded.</p>
+        <Notice kind="warning">
+          This business is {seen.status}: its token is refused everywhere, and no use is recorded.
+        </Notice>
       )}
-      {unknown ? (
-        <p class="card empty">There is no business {`${id}`} that you can see here.</p>
-      ) : data === null ? (
-        failure === null ? (
-          <Loading rows={LOADING_ROWS} />
-        ) : (
-          <FailureNotice failure={failure} reload={reload} />
-        )
-      ) : (
-        <>
-          <Usage key="usage" api={api} business={data} />
-          <Limits key="limits" api={api} id={id} />
-          <Domains key="domains" {...editor} business={data} />
-          <Token key="token" {...editor} business={data} />
-          <Changes key="changes" api={api} id={id} revision={revision} />
-        </>
+      <nav class="rooms" aria-label="Views of this business">
+        {ROOMS.map((one) => (
+          <a key={one} href={businessHref(id, one)} aria-current={one === room ? 'page' : undefined}>
+            {NAMES[one]}
+          </a>
+        ))}
+      </nav>
+      {failure && <FailureNotice failure={failure} reload={details.reload} />}
+      <div key={room} ref={place} class="room">
+        {rooms[room]()}
+      </div>
+    </>
+  );
+}
+
+const Back = () => (
+  <p class="back">
+    <a href={BUSINESSES}>← Businesses</a>
+  </p>
+);
+
+type MarksProps = { id: number; status: string; limits: Parameters<typeof standingOf>[0]; refused: RefusedOrigin[] };
+
+/** What needs attention. */
+function Marks({ id, status, limits, refused }: MarksProps) {
+  const standing = standingOf(limits);
+  return (
+    <>
+      <Status status={status} />
+      {standing && <Mark level={standing.level}>{standing.words}</Mark>}
+      {refused.length > 0 && (
+        <a class="mark" href={businessHref(id, 'domains')}>
+          {plural(refused.length, 'refused origin')}
+        </a>
       )}
     </>
   );

@@ -1,19 +1,22 @@
 // The businesses of a session: a list in pages as the service has them, or what a search finds.
 import { useEffect, useLayoutEffect } from 'hono/jsx/dom';
+import { idOf } from '../../core/request.ts';
 import type { Businesses } from './api.ts';
 import { BusinessList } from './business-list.tsx';
 import { SearchResults, useSearch } from './business-search.tsx';
 import { FailureNotice, Loading, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
-import { businessesHref, businessHref, replaceAddress, searchFor } from './route.ts';
-import type { Session, Visited } from './session.ts';
+import { BUSINESSES, businessHref, replaceAddress, setQuery } from './route.ts';
+import type { Memory, Session } from './session.ts';
 
 const LOADING_ROWS = 6;
 
-type Props = { session: Session; after: number; search: string; visited: Visited };
+type Props = { session: Session; query: URLSearchParams; memory: Memory };
 
-export function BusinessesView({ session, after, search: text, visited }: Props) {
+export function BusinessesView({ session, query, memory }: Props) {
   const { api } = session;
+  const after = idOf(query.get('after') ?? '') ?? 0;
+  const text = query.get('q') ?? '';
   const { data, failure, busy, reload } = useQuery(() => api.businesses(after), [after]);
   const search = useSearch(api);
   const wanted = text.trim();
@@ -23,16 +26,16 @@ export function BusinessesView({ session, after, search: text, visited }: Props)
   useLayoutEffect(() => {
     const [only, second] = data?.businesses ?? [];
     if (location.hash !== '' || only === undefined || second !== undefined || data?.next !== null) return;
-    visited.opened = only;
+    memory.opened = only;
     replaceAddress(businessHref(only.id));
   }, [data]);
   useEffect(() => {
     if (wanted !== '') search.start();
   }, [wanted]);
   useEffect(() => {
-    const top = visited.tops.get(location.hash);
+    const top = memory.tops.get(location.hash);
     if (!isShown || top === undefined) return;
-    visited.tops.delete(location.hash);
+    memory.tops.delete(location.hash);
     scrollTo(0, top);
   }, [isShown]);
 
@@ -47,16 +50,16 @@ export function BusinessesView({ session, after, search: text, visited }: Props)
           placeholder="Search by name, domain or id"
           autocomplete="off"
           value={text}
-          onInput={(event: Event) => searchFor((event.target as HTMLInputElement).value, after)}
+          onInput={(event: Event) => setQuery({ q: (event.target as HTMLInputElement).value || null }, 'replace')}
         />
       </div>
       {wanted !== '' ? (
-        <SearchResults wanted={wanted} search={search} visited={visited} />
+        <SearchResults wanted={wanted} search={search} memory={memory} />
       ) : data !== null ? (
         <>
-          <BusinessList businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} visited={visited} />
+          <BusinessList businesses={data.businesses} empty={emptyWords(after, data)} busy={busy} memory={memory} />
           {failure && <FailureNotice failure={failure} reload={reload} />}
-          <Pages after={after} next={data.next} earlier={visited.earlier} />
+          <Pages after={after} next={data.next} />
         </>
       ) : failure !== null ? (
         <FailureNotice failure={failure} reload={reload} />
@@ -74,17 +77,17 @@ function emptyWords(after: number, { next }: Businesses): string {
     : 'No more.';
 }
 
-function Pages({ after, next, earlier }: Pick<Props, 'after'> & Pick<Visited, 'earlier'> & { next: number | null }) {
+function Pages({ after, next }: { after: number; next: number | null }) {
   if (after === 0 && next === null) return null;
   return (
     <nav class="pages" aria-label="Pages">
       {after > 0 && (
-        <a class="button" rel="prev" href={businessesHref(earlier.get(after) ?? 0)}>
+        <a class="button" rel="prev" href={BUSINESSES}>
           ← Previous
         </a>
       )}
       {next !== null && (
-        <a class="button next" rel="next" href={businessesHref(next)} onClick={() => earlier.set(next, after)}>
+        <a class="button next" rel="next" href={`${BUSINESSES}?after=${next}`}>
           Next →
         </a>
       )}

@@ -1,8 +1,9 @@
 // Who changed what, newest first.
 import { useState } from 'hono/jsx/dom';
-import type { Api, Change } from './api.ts';
+import type { Change } from './api.ts';
 import { Button, FailureNotice, Loading, Section } from './parts.tsx';
 import { useMutation, useQuery } from './query.ts';
+import type { RoomProps } from './session.ts';
 import { failureWords, instantWords } from './words.ts';
 
 const LOADING_ROWS = 3;
@@ -39,7 +40,9 @@ function lines(before: Values, after: Values): { name: string; before: string | 
     .filter((line) => line.before !== null || line.after !== null);
 }
 
-export function Changes({ api, id, revision }: { api: Api; id: number; revision: number }) {
+type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number };
+
+export function Changes({ api, id, revision }: Props) {
   const newest = useQuery(() => api.changes(id, null), [id, revision]);
   const [older, setOlder] = useState<{ changes: Change[]; next: number | null } | null>(null);
   const { busy, failure, run } = useMutation();

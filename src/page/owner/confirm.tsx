@@ -2,7 +2,7 @@
 // for the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
 import { useEffect, useRef } from 'hono/jsx/dom';
-import { useArmed } from './parts.tsx';
+import { Notice, useArmed } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
 
@@ -60,9 +60,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
     >
       <h2 id="confirm-title">{title}</h2>
       {children}
-      <p class="problem" role="alert">
-        {failure && changeFailureWords(failure)}
-      </p>
+      <Notice kind="problem">{failure && changeFailureWords(failure)}</Notice>
       <div class="choices">
         <button type="button" class="quiet" disabled={busy !== null} onClick={() => dialog.current?.close()}>
           Cancel

@@ -9,10 +9,10 @@ import { forgetSession, isRunning, type KeptSession, keepSession, keptSession, n
 import { takeCode } from './link.ts';
 import { LinkQuestion } from './link-question.tsx';
 import { LinkView } from './link-view.tsx';
-import { Button, Loading } from './parts.tsx';
+import { Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
 import { replaceAddress, useRoute } from './route.ts';
-import { nothingVisited, type Session } from './session.ts';
+import { newMemory, type Session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { endedWords, isSpent, nearEndWords, overWords, refusedLinkWords, signedOutWords } from './words.ts';
 
@@ -31,9 +31,12 @@ function endQuietly({ key }: KeptSession): void {
     .catch(() => {});
 }
 
+/** To the title of what is shown. A link to it would change the address, which says what that is. */
+const skip = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
+
 export function Console() {
   const current = useRef<Api | null>(null);
-  const visited = useRef(nothingVisited());
+  const memory = useRef(newMemory());
   const attempts = useRef(0);
   /** The code of a link that has come and was not opened yet. It is in no state, which would stay in memory. */
   const pending = useRef<string | null>(null);
@@ -73,7 +76,7 @@ export function Console() {
   function signedOut(kept: KeptSession, notice: string): SignedOut {
     forgetSession();
     current.current = null;
-    visited.current = nothingVisited();
+    memory.current = newMemory();
     return { is: 'signed out', notice, byLink: kept.tail === null };
   }
 
@@ -81,7 +84,7 @@ export function Console() {
   function begin(kept: KeptSession): void {
     const earlier = keptSession();
     keepSession(kept);
-    visited.current = nothingVisited();
+    memory.current = newMemory();
     setState(signedIn(kept));
     if (earlier !== null) endQuietly(earlier);
   }
@@ -150,13 +153,10 @@ export function Console() {
   }, [session]);
 
   function viewOf(session: Session): [name: string, view: Child] {
-    if (route.view === 'business') {
-      const { opened } = visited.current;
-      return [`business-${route.id}`, <BusinessView session={session} id={route.id} opened={opened} />];
-    }
-    const { after, search } = route;
-    const list = <BusinessesView session={session} after={after} search={search} visited={visited.current} />;
-    return [`after-${after}`, list];
+    const shared = { session, query: route.query, memory: memory.current };
+    if (route.view === 'businesses') return ['businesses', <BusinessesView {...shared} />];
+    const { id, room } = route;
+    return [`business-${id}`, <BusinessView {...shared} id={id} room={room} />];
   }
   function viewNow(): [name: string, view: Child] {
     if (state.is === 'opening') return ['opening', <Loading rows={LOADING_ROWS} />];
@@ -175,6 +175,9 @@ export function Console() {
 
   return (
     <>
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
       <header class="bar">
         <a class="home" href={session === null ? '/' : '#/'}>
           Business Usage and Access
@@ -193,11 +196,10 @@ export function Console() {
       </header>
       <main key={name}>{view}</main>
       {session !== null && isNearEnd && (
-        <div class="notice near-end" role="alert">
-          <p>{nearEndWords(session.kept)}</p>
-          <Button class="quiet" onClick={() => setNearEnd(false)}>
-            Hide
-          </Button>
+        <div class="near-end">
+          <Notice kind="warning" action={{ label: 'Hide', press: () => setNearEnd(false) }}>
+            {nearEndWords(session.kept)}
+          </Notice>
         </div>
       )}
     </>

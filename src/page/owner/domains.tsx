@@ -8,7 +8,7 @@ import { OriginCheck } from './origin-check.tsx';
 import { Button, Section } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { Refused } from './refused.tsx';
-import type { EditorProps } from './session.ts';
+import type { RoomProps } from './session.ts';
 import { changeFailureWords, plural } from './words.ts';
 
 /** What was done last, and the site to add again if it was a removal. */
@@ -18,7 +18,7 @@ const UNRESTRICTED = 'No domain is registered: the token works on every site, an
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
 
-export function Domains({ api, business, readOnly, onChanged, reload }: EditorProps) {
+export function Domains({ api, business, readOnly, refused, dismissed, setDismissed, onChanged, reload }: RoomProps) {
   const { id, access_list: domains } = business;
   const [done, setDone] = useState<Done | null>(null);
   const [lifting, setLifting] = useState(false);
@@ -100,7 +100,16 @@ export function Domains({ api, business, readOnly, onChanged, reload }: EditorPr
         </Button>
       )}
       <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
-      <Refused api={api} id={id} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
+      <Refused
+        api={api}
+        id={id}
+        refused={refused}
+        dismissed={dismissed}
+        setDismissed={setDismissed}
+        readOnly={readOnly}
+        isBusy={busy !== null}
+        add={add}
+      />
       {lifting && (
         <Confirm
           title={domains.length === 1 ? 'Remove the last domain?' : 'Remove all domains?'}

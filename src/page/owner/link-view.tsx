@@ -21,7 +21,7 @@ export function LinkView({ notice, again, earlier, stay, useKey }: Props) {
   return (
     <section class="sign-in" aria-labelledby="link-title">
       <h1 id="link-title">You are not signed in</h1>
-      <p ref={told} class="notice" role="status" tabIndex={-1}>
+      <p ref={told} class="notice warning" role="status" tabIndex={-1}>
         {notice}
       </p>
       <p class="ways">

@@ -3,6 +3,7 @@ import type { Child, PropsWithChildren } from 'hono/jsx';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
 import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
+import type { Level } from './standing.ts';
 import { failureWords } from './words.ts';
 
 /** Also in a tab in the background, where an effect that waits for a frame would leave the name of the view before. */
@@ -23,16 +24,43 @@ export function Title({ children, name }: PropsWithChildren<{ name: string }>) {
   );
 }
 
-/** A part of a business, under a heading of its own. */
+/** A part of a view, under a heading of its own. */
 export function Section({ id, title, note, children }: PropsWithChildren<{ id: string; title: string; note?: Child }>) {
   return (
-    <section class="card" aria-labelledby={`${id}-title`}>
+    <section class={`card ${id}`} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`} tabIndex={-1}>
         {title}
       </h2>
       {note && <p class="note">{note}</p>}
       {children}
     </section>
+  );
+}
+
+/** `warning`: read this before. `done`: the service has confirmed it. `problem`: it failed, or is not valid. */
+type NoticeKind = 'warning' | 'done' | 'problem';
+type NoticeProps = PropsWithChildren<{
+  kind: NoticeKind;
+  id?: string;
+  /** What can be done about it. */
+  action?: { label: string; press: () => void; busy?: boolean } | undefined;
+}>;
+
+/**
+ * What somebody is told, beside what it is about. Keep it in the view while there is nothing to say, with no children: a screen reader
+ * announces what changes in a place that it knows.
+ */
+export function Notice({ kind, id, action, children }: NoticeProps) {
+  const isEmpty = children === undefined || children === null || children === '' || children === false;
+  return (
+    <div id={id} class={`notice ${kind}`} role={kind === 'problem' ? 'alert' : 'status'}>
+      {!isEmpty && <span>{children}</span>}
+      {!isEmpty && action && (
+        <Button class="quiet" busy={action.busy ?? false} onClick={action.press}>
+          {action.label}
+        </Button>
+      )}
+    </div>
   );
 }
 
@@ -81,16 +109,11 @@ const NO = 'false' as unknown as boolean;
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
 
 /** Why something could not be read, with a way to try again. */
-export function FailureNotice({ failure, reload }: { failure: Failure; reload: () => void }) {
-  return (
-    <div class="failed" role="alert">
-      <p>{failureWords(failure)}</p>
-      <Button class="quiet" onClick={reload}>
-        Try again
-      </Button>
-    </div>
-  );
-}
+export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: () => void }) => (
+  <Notice kind="problem" action={{ label: 'Try again', press: reload }}>
+    {failureWords(failure)}
+  </Notice>
+);
 
 /** The placeholder for rows that are awaited. */
 export function Loading({ rows }: { rows: number }) {
@@ -103,11 +126,16 @@ export function Loading({ rows }: { rows: number }) {
   );
 }
 
-const STATUSES: Record<string, string> = { active: 'Active', suspended: 'Suspended', closed: 'Closed' };
+const STATUSES: Record<string, string> = { suspended: 'Suspended', closed: 'Closed' };
 
-export function Status({ status }: { status: string }) {
-  return <span class={`badge ${status === 'active' ? 'good' : 'off'}`}>{STATUSES[status] ?? status}</span>;
-}
+/** A business that is active needs no word. */
+export const Status = ({ status }: { status: string }) =>
+  status === 'active' ? null : <Mark level="full">{STATUSES[status] ?? status}</Mark>;
+
+/** A word about something that needs attention. */
+export const Mark = ({ level, children }: PropsWithChildren<{ level: Level }>) => (
+  <span class={`mark ${level}`}>{children}</span>
+);
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [outcome, setOutcome] = useState('');

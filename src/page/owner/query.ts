@@ -11,6 +11,8 @@ export type Query<T> = {
   data: T | null;
   failure: Failure | null;
   busy: boolean;
+  /** When the data came, in milliseconds since 1970. */
+  readAt: number | null;
   reload: () => void;
   setData: (data: T) => void;
 };
@@ -21,7 +23,12 @@ export function useQuery<T>(
   dependencies: readonly unknown[],
   initial: T | null = null,
 ): Query<T> {
-  const [state, setState] = useState({ data: initial, failure: null as Failure | null, busy: true });
+  const [state, setState] = useState({
+    data: initial,
+    failure: null as Failure | null,
+    busy: true,
+    readAt: null as number | null,
+  });
   const latest = useRef(0);
   const supersede = () => {
     latest.current = (latest.current ?? 0) + 1;
@@ -31,13 +38,13 @@ export function useQuery<T>(
     const call = supersede();
     setState((last) => ({ ...last, failure: null, busy: true }));
     read().then(
-      (data) => call === latest.current && setState({ data, failure: null, busy: false }),
+      (data) => call === latest.current && setState({ data, failure: null, busy: false, readAt: Date.now() }),
       (error) => call === latest.current && setState((last) => ({ ...last, failure: failureOf(error), busy: false })),
     );
   };
   const setData = (data: T) => {
     supersede();
-    setState({ data, failure: null, busy: false });
+    setState({ data, failure: null, busy: false, readAt: Date.now() });
   };
   useEffect(() => {
     reload();

@@ -3,37 +3,24 @@ import { useState } from 'hono/jsx/dom';
 import type { Api } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { Button, FailureNotice } from './parts.tsx';
-import { useQuery } from './query.ts';
+import { type RoomProps, shownRefused } from './session.ts';
 import { instantWords, plural } from './words.ts';
 
-type Props = {
+type Props = Pick<RoomProps, 'readOnly' | 'refused' | 'dismissed' | 'setDismissed'> & {
   api: Api;
   id: number;
-  sites: string[];
-  readOnly: boolean;
   isBusy: boolean;
   add: (site: string) => Promise<boolean>;
 };
 
-/** Dismissed until the page is closed. The service can only forget all of them. */
-const dismissed = new Set<string>();
-
-export function Refused({ api, id, sites, readOnly, isBusy, add }: Props) {
-  const { data, failure, reload } = useQuery(() => api.refused(id), [id, sites.join(' ')]);
-  const [, setTurn] = useState(0);
+export function Refused({ api, id, refused, dismissed, setDismissed, readOnly, isBusy, add }: Props) {
+  const { data, failure, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
-  const nameOf = (origin: string) => `${id} ${origin}`;
-  const shown = data?.filter(({ origin }) => !dismissed.has(nameOf(origin))) ?? [];
+  const shown = shownRefused({ refused, dismissed });
   const hidden = (data?.length ?? 0) - shown.length;
 
-  function dismiss(origin: string): void {
-    dismissed.add(nameOf(origin));
-    setTurn((turn) => turn + 1);
-  }
-  function showAll(): void {
-    for (const { origin } of data ?? []) dismissed.delete(nameOf(origin));
-    setTurn((turn) => turn + 1);
-  }
+  const dismiss = (origin: string) => setDismissed(new Set(dismissed).add(origin));
+  const showAll = () => setDismissed(new Set());
 
   if (failure !== null && data === null) return <FailureNotice failure={failure} reload={reload} />;
   if (data === null || data.length === 0) return null;

@@ -1,29 +1,46 @@
-// Which view is shown is in the hash, so that back, forward and bookmarks work. The code of a link is in it only until the page starts (link.ts).
+// What is shown is in the hash: a view, and in its query what was chosen there. So back, forward, bookmarks and copied links work. The code
+// of a link is in it only until the page starts (link.ts).
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
 import { takeCode } from './link.ts';
 
-export type Route = { view: 'businesses'; after: number; search: string } | { view: 'business'; id: number };
+/** The views of a business, in their order. The first has no name in the address. */
+export const ROOMS = ['usage', 'domains', 'token', 'changes'] as const;
+export type Room = (typeof ROOMS)[number];
+
+export type Route = { query: URLSearchParams } & (
+  | { view: 'businesses' }
+  | { view: 'business'; id: number; room: Room }
+);
 
 export function routeOf(hash: string): Route {
-  const [path = '', query] = hash.split('?');
+  const [path = '', search] = hash.split('?');
   const [, first = '', second = ''] = path.split('/');
+  const query = new URLSearchParams(search);
   const id = idOf(first);
-  if (id !== null) return { view: 'business', id };
-  return {
-    view: 'businesses',
-    after: first === 'after' ? (idOf(second) ?? 0) : 0,
-    search: new URLSearchParams(query).get('q') ?? '',
-  };
+  if (id === null) return { view: 'businesses', query };
+  return { view: 'business', id, room: ROOMS.find((room) => room === second) ?? ROOMS[0], query };
 }
 
-export const businessHref = (id: number): string => `#/${id}`;
-export const businessesHref = (after: number): string => (after === 0 ? '#/' : `#/after/${after}`);
+export const BUSINESSES = '#/';
+export const businessHref = (id: number, room: Room = ROOMS[0]): string =>
+  room === ROOMS[0] ? `#/${id}` : `#/${id}/${room}`;
 
-/** Changes the search without an entry in the history. Empty text returns to the page of the list. */
-export function searchFor(text: string, after: number): void {
-  const query = text === '' ? '' : `?${new URLSearchParams({ q: text })}`;
-  replaceAddress(businessesHref(after) + query);
+/**
+ * Writes into the query of the address: text sets an entry, null deletes it. `replace` is for what is typed: it makes no entry in the
+ * history.
+ */
+export function setQuery(entries: Record<string, string | null>, how: 'push' | 'replace'): void {
+  const [path = '', search] = location.hash.split('?');
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(entries)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  const address = `${path || BUSINESSES}${query.size > 0 ? `?${query}` : ''}`;
+  if (address === location.hash) return;
+  if (how === 'push') location.hash = address;
+  else replaceAddress(address);
 }
 
 /** Shows another view without an entry in the history. */

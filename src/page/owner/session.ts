@@ -1,27 +1,43 @@
 // What the views share while somebody is signed in.
-import type { Api, Business, ListedBusiness } from './api.ts';
+import type { Api, Business, Details, ListedBusiness, RefusedOrigin } from './api.ts';
 import type { KeptSession } from './kept.ts';
+import type { Query } from './query.ts';
 
 /** Somebody who is signed in. */
 export type Session = { api: Api; kept: KeptSession };
 
-/** What outlives a list, so that it is as it was on the way back from a business. */
-export type Visited = {
-  /** Where the page before a page of the list starts. */
-  earlier: Map<number, number>;
+/** What the page remembers of a session, from view to view. The next session begins without it. */
+export type Memory = {
   /** How far each list was scrolled when a business was opened, by hash. */
   tops: Map<string, number>;
-  /** The business that was opened last, as it was listed: its name is shown until the business has been read. */
+  /** The business that was opened last, as it was listed: it is shown until the business has been read. */
   opened: ListedBusiness | null;
+  /** The refused origins that are hidden, by business. */
+  dismissed: Map<number, ReadonlySet<string>>;
 };
 
-export const nothingVisited = (): Visited => ({ earlier: new Map(), tops: new Map(), opened: null });
+export const newMemory = (): Memory => ({ tops: new Map(), opened: null, dismissed: new Map() });
 
-/** What the parts of a business take that change it. After a failure nobody knows whether the change was made: they `reload`. */
-export type EditorProps = {
+/** What a view of a business gets. */
+export type RoomProps = {
   api: Api;
-  business: Business;
+  business: Details;
   readOnly: boolean;
+  /** What was chosen in this view, as the address has it. */
+  query: URLSearchParams;
+  /** Counts how often the owner, or the return to the tab, asked to read again. */
+  revision: number;
+  /** Those that the service has, with the dismissed ones. */
+  refused: Query<RefusedOrigin[]>;
+  /** The refused origins that are hidden. */
+  dismissed: ReadonlySet<string>;
+  setDismissed: (origins: ReadonlySet<string>) => void;
+  /** Takes what a change has returned. */
   onChanged: (business: Business) => void;
+  /** Reads the business again. After a failed change nobody knows whether it was made. */
   reload: () => void;
 };
+
+/** Those that were not dismissed. */
+export const shownRefused = ({ refused, dismissed }: Pick<RoomProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
+  refused.data?.filter(({ origin }) => !dismissed.has(origin)) ?? [];

@@ -1,7 +1,7 @@
 // Signing in with an API key. The field is uncontrolled, so that the key never becomes an attribute.
 import { useEffect, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
-import { useDocumentTitle, VERBATIM } from './parts.tsx';
+import { Notice, useDocumentTitle, VERBATIM } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { refusedKeyWords } from './words.ts';
 
@@ -34,7 +34,7 @@ export function SignIn({ notice, signIn }: Props) {
       <h1 id="sign-in-title">Sign in</h1>
       <p class="lead">See how your businesses are used, and choose the sites where their tokens work.</p>
       {notice !== '' && (
-        <p ref={told} class="notice" role="status" tabIndex={-1}>
+        <p ref={told} class="notice warning" role="status" tabIndex={-1}>
           {notice}
         </p>
       )}
@@ -50,9 +50,9 @@ export function SignIn({ notice, signIn }: Props) {
           aria-invalid={failure ? 'true' : undefined}
           aria-describedby="key-problem key-note"
         />
-        <p id="key-problem" class="problem" role="alert">
+        <Notice kind="problem" id="key-problem">
           {failure && refusedKeyWords(failure)}
-        </p>
+        </Notice>
         <button type="submit" aria-disabled={busy ? 'true' : undefined}>
           {busy ? 'Signing in…' : 'Sign in'}
         </button>

@@ -4,7 +4,7 @@ import { durationOf } from '../../core/duration.ts';
 import type { Business } from './api.ts';
 import { Confirm } from './confirm.tsx';
 import { Button, CopyButton, Section } from './parts.tsx';
-import type { EditorProps } from './session.ts';
+import type { RoomProps } from './session.ts';
 import { instantWords } from './words.ts';
 
 const tagOf = ({
@@ -23,7 +23,7 @@ type Keep = (typeof KEEPS)[number]['keep'];
 
 const endOf = (keep: string): string => instantWords(new Date(Date.now() + (durationOf(keep) ?? 0)));
 
-export function Token({ api, business, readOnly, onChanged, reload }: EditorProps) {
+export function Token({ api, business, readOnly, onChanged, reload }: RoomProps) {
   const [isRotating, setRotating] = useState(false);
   const [keep, setKeep] = useState<Keep>('24h');
   const [done, setDone] = useState('');

@@ -1,11 +1,14 @@
 // The chart of a business with a choice of days, and the figures read off it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
+import type { Limits as Standing } from '../../wire/responses.ts';
 import type { Failed } from '../report.ts';
 import type { Loaded, UsageChart } from '../usage-chart.ts';
-import { type Api, type Business, Failure } from './api.ts';
+import { type Api, Failure, type ListedBusiness } from './api.ts';
+import { Limits } from './limits.tsx';
 import { Button } from './parts.tsx';
 import { useMutation } from './query.ts';
+import type { RoomProps } from './session.ts';
 import { compact, dayWords, failureWords, mean, number, percentChange, rangeWords } from './words.ts';
 
 const LENGTHS = [7, 30, 90, 365];
@@ -23,7 +26,15 @@ function problemOf(range: Range): string | null {
   return daysIn(range) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
 }
 
-export function Usage({ api, business: { id, name } }: { api: Api; business: Business }) {
+/** `listed` is the business as it was listed, if it was opened from the list. */
+type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
+  id: number;
+  name: string;
+  listed: ListedBusiness | null;
+  limits: Standing;
+};
+
+export function Usage({ api, id, name, limits }: Props) {
   const [range, setRange] = useState(() => lastDays(DEFAULT_LENGTH));
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const chart = useRef<UsageChart>(null);
@@ -47,51 +58,54 @@ export function Usage({ api, business: { id, name } }: { api: Api; business: Bus
   }
 
   return (
-    <section class="card usage" aria-labelledby="usage-title">
-      <div class="heading">
-        <h2 id="usage-title" tabIndex={-1}>
-          Usage
-        </h2>
-        <Download api={api} id={id} range={range} problem={problem} />
-      </div>
-      <div class="controls">
-        <fieldset class="lengths">
-          <legend class="sr-only">Last days</legend>
-          {LENGTHS.map((length) => {
-            const last = lastDays(length);
-            const isShown = last.from === range.from && last.to === range.to;
-            return (
-              <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setRange(last)}>
-                {`${length}`}
-                <span class="unit"> days</span>
-              </button>
-            );
-          })}
-        </fieldset>
-        <div class="dates">
-          <label>
-            From{' '}
-            <input type="date" min="1970-01-01" value={range.from} onInput={(event: Event) => type('from', event)} />
-          </label>
-          <label>
-            To <input type="date" min="1970-01-01" value={range.to} onInput={(event: Event) => type('to', event)} />
-          </label>
+    <>
+      <section class="card usage" aria-labelledby="usage-title">
+        <div class="heading">
+          <h2 id="usage-title" tabIndex={-1}>
+            Usage
+          </h2>
+          <Download api={api} id={id} range={range} problem={problem} />
         </div>
-      </div>
-      <usage-chart
-        ref={chart}
-        business={`${id}`}
-        label={name}
-        from={range.from}
-        to={range.to}
-        compare=""
-        word-error={problem ?? undefined}
-        onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
-        onError={fail}
-      />
-      <Figures loaded={loaded} />
-      <p class="note">Days are UTC.{range.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
-    </section>
+        <div class="controls">
+          <fieldset class="lengths">
+            <legend class="sr-only">Last days</legend>
+            {LENGTHS.map((length) => {
+              const last = lastDays(length);
+              const isShown = last.from === range.from && last.to === range.to;
+              return (
+                <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setRange(last)}>
+                  {`${length}`}
+                  <span class="unit"> days</span>
+                </button>
+              );
+            })}
+          </fieldset>
+          <div class="dates">
+            <label>
+              From{' '}
+              <input type="date" min="1970-01-01" value={range.from} onInput={(event: Event) => type('from', event)} />
+            </label>
+            <label>
+              To <input type="date" min="1970-01-01" value={range.to} onInput={(event: Event) => type('to', event)} />
+            </label>
+          </div>
+        </div>
+        <usage-chart
+          ref={chart}
+          business={`${id}`}
+          label={name}
+          from={range.from}
+          to={range.to}
+          compare=""
+          word-error={problem ?? undefined}
+          onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
+          onError={fail}
+        />
+        <Figures loaded={loaded} />
+        <p class="note">Days are UTC.{range.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
+      </section>
+      <Limits limits={limits} />
+    </>
   );
 }
 

@@ -31,6 +31,9 @@ const clock = new Intl.DateTimeFormat(LANGUAGE, {
   hourCycle: 'h23',
   timeZoneName: 'short',
 });
+/** The hour and the minute on the clock of whoever looks. */
+const hour = new Intl.DateTimeFormat(LANGUAGE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+export const clockTime = (at: number): string => hour.format(new Date(at));
 const clockWords = (at: number): string => clock.format(new Date(at));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
 export const plural = (count: number, one: string, many = `${one}s`): string =>
@@ -59,7 +62,7 @@ export function failureWords({ status, message, seconds }: Failure): string {
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
-  return unknown ? `${words} The change may have been made all the same: see “Changes” below.` : words;
+  return unknown ? `${words} The change may have been made all the same: see “Changes”.` : words;
 }
 
 /** Why a key does not sign in. */

@@ -1,0 +1,66 @@
+// What the tests of the console do again and again, on the page that is open.
+import type { Page, Route } from 'playwright-core';
+import type { Room } from '../../src/page/owner/route.ts';
+import { type openConsole, signIn } from './console.ts';
+
+type World = Awaited<ReturnType<typeof openConsole>>;
+
+/** What each view of a business shows when it is there. */
+const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
+  usage: (page) => page.locator('usage-chart .bar').first().waitFor({ state: 'attached' }),
+  domains: (page) => page.getByText('Would this origin pass?').waitFor(),
+  token: (page) => page.getByRole('heading', { name: /^Token/ }).waitFor(),
+  changes: (page) => page.locator('.entry').first().waitFor(),
+};
+
+/** Opens a view of a business, signed in with `key`. */
+export async function openRoom(
+  world: World,
+  business: { id: number; name: string },
+  room: Room,
+  key = world.keys.spare,
+): Promise<Page> {
+  const page = await world.visit(`#/${business.id}/${room}`);
+  await signIn(page, key);
+  await page.getByRole('heading', { name: business.name, level: 1 }).waitFor();
+  await SIGNS[room](page);
+  return page;
+}
+
+export const goTo = async (page: Page, room: Room): Promise<void> => {
+  const name = `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
+  await page.getByRole('navigation', { name: 'Views of this business' }).getByRole('link', { name }).click();
+  await SIGNS[room](page);
+};
+
+export const stepsOn = (at: () => Page) => ({
+  button: (name: string | RegExp) => at().getByRole('button', { name, exact: true }),
+  dialog: () => at().getByRole('dialog'),
+  shownSites: () => at().locator('#console section:has(#domains-title) > div > .rows code').allInnerTexts(),
+  done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
+  /** Waits longer than a button takes to be armed. */
+  armed: () => at().waitForTimeout(650),
+  /** Holds back each call of a method until it is released, and counts them. */
+  async hold(method: string) {
+    let release: (how: (route: Route) => Promise<void>) => void = () => {};
+    const released = new Promise<(route: Route) => Promise<void>>((resolve) => {
+      release = resolve;
+    });
+    const held = { calls: 0, release };
+    await at().route(/\/api\//, async (route) => {
+      if (route.request().method() !== method) return route.fallback();
+      held.calls += 1;
+      await (await released)(route);
+    });
+    return held;
+  },
+});
+
+export const goOn = (route: Route) => route.continue();
+export const failWith = (status: number, message: string) => (route: Route) =>
+  route.fulfill({ status, json: { message }, headers: { 'Retry-After': '10' } });
+/** The service makes the change, but its answer is lost. */
+export const loseAnswer = async (route: Route) => {
+  await route.fetch();
+  await route.abort();
+};
