@@ -357,7 +357,7 @@ describe('docs/performance.md, "What each operation costs":', () => {
     await limitedTo(null, null);
   });
 
-  test('a list of businesses reads at most 36 rows for each, or 46 with wildcards to look for', async () => {
+  test('a list of businesses reads at most 37 rows for each, or 47 with wildcards to look for', async () => {
     const user_id = 1_000_001;
     const made = await Promise.all(Array.from({ length: 50 }, () => newBusiness({ user_id, sites: [origin] })));
     for (const one of made) await addSite(one.id, 'https://*.shop.example');
@@ -367,10 +367,33 @@ describe('docs/performance.md, "What each operation costs":', () => {
       const list = (options: CallOptions) =>
         costOf('GET', `/api/v1/business?limit=${limit}`, undefined, { as, ...options });
       for (const options of [{}, { origin }]) {
-        expect((await list(options)).rows_read).toBeLessThanOrEqual(36 * limit);
+        expect((await list(options)).rows_read).toBeLessThanOrEqual(37 * limit);
       }
-      expect((await list({ origin: 'https://a.b.c.d.shop.example' })).rows_read).toBeLessThanOrEqual(46 * limit);
+      expect((await list({ origin: 'https://a.b.c.d.shop.example' })).rows_read).toBeLessThanOrEqual(47 * limit);
     }
+  });
+
+  test('a list of businesses reads the r refused origins of a business and its sites, and at most one row where there are none', async () => {
+    const [user_id, refused, stored] = [1_000_002, 30, 40];
+    const sites = Array.from({ length: stored }, (_, index) => `https://s${index}.example`);
+    const made = await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id, sites })));
+    const [{ key: as, home }] = made as [Business];
+    const read = async (options: CallOptions = {}) =>
+      (await costOf('GET', '/api/v1/business?limit=20', undefined, { as, ...options })).rows_read;
+    const fromElsewhere = { origin: 'https://a.evil.example' };
+    const [without, denied] = [await read(), await read(fromElsewhere)];
+    const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
+      insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
+    const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
+    // A business that no list has, behind the others: each search by index finds it.
+    await remember(await newBusiness({ user_id: user_id + homes.length }));
+    expect((await read()) - without).toBeLessThanOrEqual(made.length);
+    for (const [index, business] of made.entries()) {
+      await remember(business);
+      const others = made.length - index - 1;
+      expect((await read()) - without).toBeLessThanOrEqual((index + 1) * (refused + stored + 2) + others);
+    }
+    expect(await read(fromElsewhere)).toBe(denied);
   });
 
   test('a business reads the sites, 2 rows for each former token and 6 more, and with limits the days of the month', async () => {

@@ -118,7 +118,7 @@ test('of lists', async () => {
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
-  const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY });
+  const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY, seen_since: TODAY });
   await expectFields(businesses, { ...REFUSAL, businesses: true }, {}, {});
   const totals = totalsAfter({ limit: 1, after: 0, from: TODAY, to: TODAY });
   await expectFields(totals, { ...REFUSAL, totals: true }, {}, {});

@@ -140,6 +140,10 @@ export function sitesCovering(origin: string): string[] {
   return [origin, ...wildcardsOver(origin)];
 }
 
+/** Whether one of the sites would admit an origin. */
+export const covers = (sites: ReadonlySet<string>, origin: string): boolean =>
+  sitesCovering(origin).some((site) => sites.has(site));
+
 function wildcardsOver(origin: string): string[] {
   if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);

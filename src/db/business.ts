@@ -4,6 +4,7 @@ import type { Refusal } from '../core/policy.ts';
 import type { CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
+import { type RefusedOf, refusedOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { builder, type Form, type Placeholders, type Statement } from './statement.ts';
 import { formerTokensOf } from './tokens.ts';
@@ -44,20 +45,22 @@ export const businessInFull = statement([], (permission) =>
 
 /**
  * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
- * each whether its usage is denied from here, and if not, the business, its limits, and the counts from the day `from` on.
+ * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and the origins
+ * that were refused since the day `seen_since`.
  */
-export const businessesAfter = statement(['limit', 'after', 'from'], (permission, $, form) =>
+export const businessesAfter = statement(['limit', 'after', 'from', 'seen_since'], (permission, $, form) =>
   listOf(form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id), permission, $, form),
 );
 /** The same of one user, for the operator. */
-export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from'], (permission, $, form) =>
-  listOf(eq(businesses.user_id, $.user_id), permission, $, form),
+export const businessesOfUserAfter = statement(
+  ['user_id', 'limit', 'after', 'from', 'seen_since'],
+  (permission, $, form) => listOf(eq(businesses.user_id, $.user_id), permission, $, form),
 );
 
 function listOf(
   isOfUser: SQL | undefined,
   permission: Permission,
-  $: Placeholders<'limit' | 'after' | 'from' | CallValue>,
+  $: Placeholders<'limit' | 'after' | 'from' | 'seen_since' | CallValue>,
   form: Form,
 ) {
   // A key for one business has a range of one id.
@@ -78,9 +81,9 @@ function listOf(
     .limit($.limit)
     .as('page');
   const { id, daily_limit, monthly_limit, billing_day, denied } = page;
-  const isShown = sql`${dailyUsage.business_id} = case when ${denied} is null then ${id} end`;
+  const shownId = sql`case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
-    from ${dailyUsage} where ${isShown} and ${gte(dailyUsage.day, $.from)})`;
+    from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
   const entry = jsonObject({
     ...{
       id: sql<number>`${id}`,
@@ -90,6 +93,7 @@ function listOf(
     ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
     billing_day: sql<number>`${billing_day}`,
     counts: asJson<Record<string, number>>(counts),
+    refused: asJson<RefusedOf | null>(refusedOf(shownId, $.seen_since)),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }

@@ -167,7 +167,11 @@ const paths: ZodOpenApiPathsObject = {
         ofPage('user_id', 'Only the businesses of this user. For the operator only.', 7),
       ],
       success: ok('One page of businesses.', schemas.businesses, {
-        businesses: { businesses: [{ ...fields, used: thirtyDays, limits: null }], next: null, read_only: false },
+        businesses: {
+          businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
+          next: null,
+          read_only: false,
+        },
       }),
       refusals: service.INVALID_PAGE,
     }),

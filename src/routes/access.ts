@@ -1,6 +1,6 @@
 // /api/v1/business/{business_id}/access: the domains on which the token of a business works.
 import { idOf } from '../core/request.ts';
-import { MAX_SITES, sitesCovering } from '../core/site.ts';
+import { covers, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -23,8 +23,7 @@ function refusedOriginsResponse(
 ) {
   const sites = new Set(parseJson(row.sites));
   // Without a site, every origin passes.
-  const isRefused = (origin: string) => sites.size > 0 && !sitesCovering(origin).some((site) => sites.has(site));
-  const byLastSeen = parseJson(row.refused).filter(({ origin }) => isRefused(origin));
+  const byLastSeen = parseJson(row.refused).filter(({ origin }) => sites.size > 0 && !covers(sites, origin));
   byLastSeen.sort((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
   return success<RefusedOrigins>(c, { refused: byLastSeen });
 }

@@ -4,6 +4,7 @@ import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { endOf, type LimitedPeriod, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import { covers } from '../core/site.ts';
 import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
 import {
@@ -19,6 +20,7 @@ import { deleteBusiness } from '../db/deletion.ts';
 import { knownHome } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { readVerdict, type Verdict } from '../db/permission.ts';
+import { originsKeptFrom } from '../db/refused-origins.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
@@ -102,15 +104,21 @@ type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
 async function businessesOf(
   c: ContextOf<Guarded>,
   user_id: number,
-  page: { limit: number; after: number; from: string },
+  page: { limit: number; after: number; from: string; seen_since: string },
 ) {
   const home = await knownHome(c.get('databases'), user_id);
   return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
 }
 
-/** A business as it is listed, with its uses of the last 30 days and what is left of its limits. */
+/** How many of the remembered origins would still be refused. */
+function refusedCount(refused: ExaminedBusiness['refused']): number {
+  const sites = new Set(refused?.sites);
+  return refused?.origins.filter((origin) => !covers(sites, origin)).length ?? 0;
+}
+
+/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it refuses. */
 function listedBusiness(
-  { business, counts, ...limits }: ExaminedBusiness,
+  { business, counts, refused, ...limits }: ExaminedBusiness,
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
@@ -122,17 +130,19 @@ function listedBusiness(
     token: shownToken(business.token, verdict),
     used: fillRange(rangeOf({}, today), counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
+    refused_origins: refusedCount(refused),
   };
 }
 
 export const business = newRoutes()
   .get('/', guard('list_businesses', { query: businessesQuery }), async (c) => {
     const query = c.req.valid('query');
-    const today = dayOf(c.get('call').now);
+    const { now } = c.get('call');
+    const today = dayOf(now);
     const limit = Number(query.limit ?? PER_PAGE);
     const after = Number(query.after ?? 0);
     // A month that is not over began at most 30 days ago.
-    const page = { limit, after, from: addDays(today, -30) };
+    const page = { limit, after, from: addDays(today, -30), seen_since: originsKeptFrom(now) };
     const { row } = await (query.user_id === undefined
       ? c.get('ask')(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));
