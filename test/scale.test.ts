@@ -26,14 +26,13 @@ test.each([
   [366, 3, ['2026-07-01', '2027-01-01']],
 ])('of %i days at most %i have a name, the last or firsts of months among them', (count, most, named) => {
   const dates = days(count);
-  const ticks = dayTicks(dates, most);
-  expect(ticks.map(({ index }) => dates[index])).toEqual(named);
+  expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });
 
 test('whatever the range and the place, there is a name, and not too many', { tags: 'slow' }, () => {
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
-      const { length } = dayTicks(days(count, '2025-11-17'), most);
+      const { length } = dayTicks(days(count, '2025-11-17'), most).at;
       expect(length).toBeGreaterThan(0);
       expect(length).toBeLessThanOrEqual(most);
     }
@@ -99,4 +98,35 @@ test('a bar with today in it is not whole, and one of the period before stands i
       before: { from: '2026-03-03', to: '2026-03-03', count: 3 },
     },
   ]);
+});
+
+test('a month is whole if all of its days are in the range, and are over', () => {
+  const wholeOf = (first: string, count: number, today: string) =>
+    barsBy('month', counted(count, first), [], today).map(({ from, to, whole }) => [from, to, whole]);
+  expect(wholeOf('2026-01-02', 58, '2026-03-01')).toEqual([
+    ['2026-01-02', '2026-01-31', false], // 30 days, of 31
+    ['2026-02-01', '2026-02-28', true],
+  ]);
+  expect(wholeOf('2026-01-01', 58, '2026-02-28')).toEqual([
+    ['2026-01-01', '2026-01-31', true],
+    ['2026-02-01', '2026-02-27', false],
+  ]);
+  expect(wholeOf('2028-02-01', 29, '2028-03-01')).toEqual([['2028-02-01', '2028-02-29', true]]);
+  expect(wholeOf('2028-02-01', 29, '2028-02-29')).toEqual([['2028-02-01', '2028-02-29', false]]);
+});
+
+test('a week is whole if it has seven days that are over, also where it is the only one', () => {
+  const wholeOf = (count: number, today: string) =>
+    barsBy('week', counted(count, '2026-03-01'), [], today).map(({ whole }) => whole);
+  expect(wholeOf(7, '2026-03-08')).toEqual([true]);
+  expect(wholeOf(7, '2026-03-07')).toEqual([false]); // its last day is today
+  expect(wholeOf(7, '2026-03-01')).toEqual([false]); // its last days are to come
+  expect(wholeOf(7, '2026-02-20')).toEqual([false]); // all of them are
+  expect(wholeOf(6, '2026-03-08')).toEqual([false]);
+  expect(wholeOf(15, '2026-04-01')).toEqual([false, true, true]);
+});
+
+test('a bar without any day of the period before has no counterpart', () => {
+  const bars = barsBy('day', counted(3, '2026-03-04'), counted(2, '2026-03-01'), '2030-01-01');
+  expect(bars.map(({ before }) => before?.from)).toEqual(['2026-03-01', '2026-03-02', undefined]);
 });

@@ -63,10 +63,10 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
   let free = width; // of what is left of the labels that are placed, from the last one on
-  const names = ticks.toReversed().flatMap(({ index, unit }) => {
+  const names = ticks.at.toReversed().flatMap((index) => {
     const date = starts[index] as string;
-    const year = index === ticks[0]?.index || date.slice(5, 7) === '01';
-    const name = unit === 'day' ? words.day(date) : year ? words.monthAndYear(date) : words.month(date);
+    const year = index === ticks.at[0] || date.slice(5, 7) === '01';
+    const name = ticks.unit === 'day' ? words.day(date) : year ? words.monthAndYear(date) : words.month(date);
     const half = inkOf(name) / 2;
     const x = Math.min(Math.max(left + (index + 0.5) * band, left + half - 4), width - half);
     if (x + half > free) return [];

@@ -1,4 +1,5 @@
 // Where things stand in a chart: pure arithmetic over counts, days and pixels.
+import { addDays } from '../core/time.ts';
 
 export type Day = { date: string; count: number };
 
@@ -19,23 +20,27 @@ const span = (days: readonly Day[]): Span => ({
   count: sum(days),
 });
 
-const LENGTH = { day: 1, week: 7, month: 28 };
-
 /**
  * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a partial week; a month
- * is a calendar month. A bar is not whole if it has fewer days than that, or includes today.
+ * is a calendar month. A bar is not whole if days of its week or month are outside the range, or not over yet.
  */
 export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
   const keys = days.map(({ date }, i) =>
-    unit === 'month' ? date.slice(0, 7) : Math.floor((i - days.length) / LENGTH[unit]),
+    unit === 'month' ? date.slice(0, 7) : Math.floor((i - days.length) / (unit === 'week' ? 7 : 1)),
   );
   const starts = keys.flatMap((key, i) => (key === keys[i - 1] ? [] : [i]));
   return starts.map((start, i) => {
     const inside = days.slice(start, starts[i + 1]);
+    const earlier = before.slice(start, starts[i + 1]);
+    const { from, to, count } = span(inside);
+    const isMonth = from.endsWith('-01') && addDays(to, 1).endsWith('-01');
+    const isComplete = unit === 'month' ? isMonth : unit === 'day' || inside.length === 7;
     return {
-      ...span(inside),
-      whole: inside.length >= LENGTH[unit] && !inside.some(({ date }) => date === today),
-      before: before.length > 0 ? span(before.slice(start, starts[i + 1])) : undefined,
+      from,
+      to,
+      count,
+      whole: isComplete && to < today,
+      before: earlier.length > 0 ? span(earlier) : undefined,
     };
   });
 }
@@ -48,24 +53,20 @@ export function countTicks(max: number, most: number): number[] {
   return Array.from({ length: Math.ceil(max / step) + 1 }, (_, index) => index * step);
 }
 
-export type DayTick = { index: number; unit: 'day' | 'month' };
-
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Which bars have a label on the horizontal axis: every nth day back from the last, or the first bar of a month. */
-export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): DayTick[] {
+/** Which bars have a label on the horizontal axis, by index: every nth day back from the last, or the first bar of a month. */
+export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): { unit: Unit; at: number[] } {
   const last = dates.length - 1;
-  const step = by === 'day' ? DAY_STEPS.find((days) => last / days < most) : undefined;
-  if (step) return dates.flatMap((_, index) => ((last - index) % step === 0 ? [{ index, unit: 'day' }] : []));
-  const month = (index: number) => dates[index]?.slice(5, 7);
-  const firsts = dates.flatMap((date, index) => {
-    const starts = by === 'month' || date.endsWith('-01') || (index > 0 && month(index) !== month(index - 1));
-    return starts ? [{ index, month: Number(month(index)) }] : [];
-  });
-  const fitting = MONTH_STEPS.map((step) => firsts.filter(({ month }) => (month - 1) % step === 0));
-  const chosen = fitting.find((ticks) => ticks.length <= most && ticks.length > 0) ?? firsts.slice(0, 1);
-  return chosen.map(({ index }) => ({ index, unit: 'month' }));
+  const all = [...dates.keys()];
+  const days = by === 'day' && DAY_STEPS.find((days) => last / days < most);
+  if (days) return { unit: 'day', at: all.filter((index) => (last - index) % days === 0) };
+  const month = (index: number) => Number(dates[index]?.slice(5, 7));
+  const firsts = all.filter((i) => by === 'month' || dates[i]?.endsWith('-01') || (i > 0 && month(i) !== month(i - 1)));
+  const fitting = MONTH_STEPS.map((step) => firsts.filter((index) => (month(index) - 1) % step === 0));
+  const at = fitting.find(({ length }) => length <= most && length > 0) ?? firsts.slice(0, 1);
+  return { unit: 'month', at };
 }
 
 const MAX_BAR = 72;
