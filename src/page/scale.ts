@@ -1,5 +1,5 @@
 // Where things stand in a chart: pure arithmetic over counts, days and pixels.
-import { addDays } from '../core/time.ts';
+import { addDays, daysIn, type Range } from '../core/time.ts';
 
 export type Day = { date: string; count: number };
 
@@ -19,6 +19,32 @@ const span = (days: readonly Day[]): Span => ({
   to: days.at(-1)?.date ?? '',
   count: sum(days),
 });
+
+/** Which days a range is compared with: those just before it, or those a year ago. */
+export type Compare = 'previous' | 'year';
+
+/**
+ * The days that a range is compared with: as many, and the same weekdays, because they are a multiple of seven days earlier. For
+ * `previous` that is the smallest multiple that leaves no day in both ranges; for `year` it is 364 days.
+ */
+export function comparedWith(range: Range, compare: Compare): Range {
+  const earlier = compare === 'year' ? -364 : -7 * Math.ceil(daysIn(range) / 7);
+  return { from: addDays(range.from, earlier), to: addDays(range.to, earlier) };
+}
+
+/** How many days of a range are over, the uses of those (`used`), and the uses of their counterparts (`before`). */
+export type Change = { days: number; used: number; before: number; change: number };
+
+/**
+ * How `used` differs from `before`, of which day i is the counterpart of day i. Only days before `today` are in the sums: today is
+ * not over, so it would look like a fall beside a whole day. `change` is a fraction: 0.5 is half as much again. Null if there is
+ * nothing to compare with: no day is over yet, or the counterparts of those that are had no use.
+ */
+export function changeOf(used: readonly Day[], before: readonly Day[], today: string): Change | null {
+  const days = used.filter(({ date }) => date < today).length;
+  const [now, earlier] = [sum(used.slice(0, days)), sum(before.slice(0, days))];
+  return earlier > 0 ? { days, used: now, before: earlier, change: now / earlier - 1 } : null;
+}
 
 /**
  * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a partial week; a month
