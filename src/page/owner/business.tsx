@@ -71,7 +71,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
     return (
       <>
         <Back />
-        <Title name={`Business ${id}`}>Business {`${id}`}</Title>
+        <Title name={`Business ${id}`} />
         <p class="card empty">There is no business {`${id}`} that you can see here.</p>
       </>
     );
@@ -83,7 +83,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
         <Refresh readAt={details.readAt} isBusy={details.busy || refused.busy} refresh={refresh} />
       </div>
       <div class="heading business-name">
-        <Title name={`${name}`}>{name}</Title>
+        <Title name={name} part={NAMES[room]} />
         {seen && <Marks id={id} status={seen.status} limits={seen.limits} refused={shownRefused(frame)} />}
       </div>
       {seen && (

@@ -42,7 +42,7 @@ export function BusinessesView({ session, query, memory }: Props) {
   return (
     <>
       <div class="heading">
-        <Title name="Businesses">Businesses</Title>
+        <Title name="Businesses" />
         <input
           type="search"
           class="search"

@@ -12,14 +12,14 @@ export const useDocumentTitle = (name: string): void =>
     document.title = `${name} · Business Usage and Access`;
   }, [name]);
 
-/** The title of a view, which takes the focus when the view appears: a screen reader then announces it. */
-export function Title({ children, name }: PropsWithChildren<{ name: string }>) {
+/** The title of a view, which takes the focus when the view appears: a screen reader then announces it. `part` is what is shown of it. */
+export function Title({ name, part }: { name: string; part?: string }) {
   const title = useRef<HTMLHeadingElement>(null);
-  useDocumentTitle(name);
-  useEffect(() => title.current?.focus(), [name]);
+  useDocumentTitle(part === undefined ? name : `${part} · ${name}`);
+  useEffect(() => title.current?.focus(), []);
   return (
     <h1 ref={title} tabIndex={-1}>
-      {children}
+      {name}
     </h1>
   );
 }
