@@ -7,7 +7,7 @@ import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Call } from '../src/db/call.ts';
 import type { Action } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
-import { changes, formerTokens } from '../src/db/schema.ts';
+import { apiKeys, changes, formerTokens } from '../src/db/schema.ts';
 import type { Statement } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
 import { ROUTES } from './routes.ts';
@@ -22,6 +22,8 @@ import {
   NOW,
   newBusiness,
   newKey,
+  newSession,
+  OPERATOR,
 } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -40,51 +42,51 @@ const list = async (business: Business, query = '', as = business.key) => {
 /** A business with two keys: that of its owner, and one whose changes are looked at. */
 async function owned(fields: Parameters<typeof newBusiness>[0] = {}) {
   const business = await newBusiness(fields);
-  return { business, ...(await newKey(business)) };
+  return { business, ...(await newKey(business)), key_name: 'narrow' };
 }
 const add = (business: Business, sites: string[], options: CallOptions = {}) =>
   call('POST', business.access, { as: business.key, body: { sites }, ...options });
 
 describe('one row', () => {
   test('for sites that are added: those that are new, in the order of the call', async () => {
-    const { business, key, actor } = await owned({ sites: [A] });
+    const { business, key, actor, key_name } = await owned({ sites: [A] });
     await add(business, [B, 'https://C.example/path', A, 'https://c.example'], { as: key });
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, action: 'add_sites', before: null, after: { sites: [B, 'https://c.example'] } },
+      { id: 1, at: AT, actor, key_name, action: 'add_sites', before: null, after: { sites: [B, 'https://c.example'] } },
     ]);
   });
 
   test('for a site that is removed', async () => {
-    const { business, key, actor } = await owned({ sites: [A] });
+    const { business, key, actor, key_name } = await owned({ sites: [A] });
     const entry = await addSite(business.id, B);
     expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, action: 'remove_sites', before: { sites: [B] }, after: null },
+      { id: 1, at: AT, actor, key_name, action: 'remove_sites', before: { sites: [B] }, after: null },
     ]);
   });
 
   test('for all sites that are removed', async () => {
-    const { business, key, actor } = await owned({ sites: [A, B] });
+    const { business, key, actor, key_name } = await owned({ sites: [A, B] });
     expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, action: 'remove_sites', before: { sites: [A, B] }, after: null },
+      { id: 1, at: AT, actor, key_name, action: 'remove_sites', before: { sites: [A, B] }, after: null },
     ]);
   });
 
   test.each([[undefined], [{ keep_old: '24h' }]])('for a rotation with %j', async (body) => {
-    const { business, key, actor } = await owned();
+    const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
     expect((await list(business)).changes).toEqual([
       {
-        ...{ id: 1, at: AT, actor, action: 'rotate_token' },
+        ...{ id: 1, at: AT, actor, key_name, action: 'rotate_token' },
         ...{ before: { token: `…${business.token.slice(-4)}` }, after: { token: `…${token.slice(-4)}` } },
       },
     ]);
   });
 
   test('for former tokens that are stopped: those that still worked, the one that was replaced first before the others', async () => {
-    const { business, key, actor } = await owned();
+    const { business, key, actor, key_name } = await owned();
     const [first, , last] = [
       await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
       await addFormerToken(business, AT), // from that instant on, it does not work
@@ -96,7 +98,7 @@ describe('one row', () => {
       { last_four: last?.slice(-4), expires_at: '2026-03-17T00:00:00.000000Z' },
     ];
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, action: 'stop_former_tokens', before: { tokens }, after: null },
+      { id: 1, at: AT, actor, key_name, action: 'stop_former_tokens', before: { tokens }, after: null },
     ]);
   });
 
@@ -250,7 +252,7 @@ describe('the list', () => {
     const most = await list(business, '?limit=100');
     expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
     expect(most.ids).toHaveLength(100);
-    expect(most.cost.rows_read).toBeLessThanOrEqual(310);
+    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // no key made them
     const one = await list(business, '?limit=1');
     expect(one.cost.rows_read).toBeLessThanOrEqual(10);
   });
@@ -337,7 +339,89 @@ describe('the list', () => {
       ...{ ...row, subject: 'business', subject_id: business.id },
       ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
     });
-    expect((await list(business)).changes).toEqual([{ ...row, before, after }]);
+    expect((await list(business)).changes).toEqual([{ ...row, key_name: null, before, after }]);
+  });
+});
+
+describe('the name of the key that made a change', () => {
+  const namesOf = async (business: Business, as = business.key) =>
+    (await list(business, '', as)).changes.map((change) => (change as Change & { key_name: string | null }).key_name);
+  const rename = ({ home }: Business, id: number, name: string) =>
+    home.db.update(apiKeys).set({ name }).where(eq(apiKeys.id, id));
+  const give = (business: Business, user_id: number) =>
+    call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
+
+  test('is that which the key has now, also if it is revoked, narrow, or a session came from it', async () => {
+    const { business, key, id } = await owned();
+    const narrow = await newKey(business, { business_id: business.id });
+    const session = await newKey(business, { ends_at: '2026-03-16T00:00:00.000000Z', session_of: id });
+    await add(business, [A], { as: key });
+    await add(business, [B], { as: narrow.key });
+    await add(business, ['https://c.example'], { as: session.key });
+    await rename(business, id, 'Büro "12"');
+    await rename(business, narrow.id, 'key 1 (…abcd)');
+    await business.home.d1.prepare('update api_keys set revoked_at = ? where id = ?').bind(AT, id).run();
+    expect(await namesOf(business)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
+    expect(await namesOf(business, OPERATOR.full)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
+    expect(await namesOf(business, narrow.key)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
+  });
+
+  test('is null if the operator or a console link made it', async () => {
+    const business = await newBusiness();
+    await add(business, [A], { as: (await newSession(business)).key });
+    await add(business, [B], { as: OPERATOR.full });
+    expect(await namesOf(business)).toEqual([null, null]);
+  });
+
+  test('is null if the business belongs to somebody else since, for every caller, until it is given back', async () => {
+    const { business, key } = await owned();
+    const narrow = await newKey(business, { business_id: business.id });
+    await add(business, [A], { as: key });
+    await add(business, [B], { as: narrow.key });
+    const heir = await newBusiness({ user_id: business.user_id + homes.length * 300_000 });
+    expect((await give(business, heir.user_id)).status).toBe(200);
+    const ofHeir = await newKey(heir, { business_id: business.id });
+    await add(business, ['https://c.example'], { as: ofHeir.key });
+    for (const as of [heir.key, ofHeir.key, OPERATOR.full])
+      expect(await namesOf(business, as)).toEqual(['narrow', null, null, null]);
+    expect((await call('GET', pathOf(business), { as: key })).status).toBe(401);
+    expect((await give(business, business.user_id)).status).toBe(200);
+    expect(await namesOf(business)).toEqual([null, null, null, 'narrow', 'narrow']);
+  });
+
+  test('is null for a key that there is not, and for what only looks like one', async () => {
+    const { business, id } = await owned();
+    const insert = `insert into changes select 'business', ?, key + 1, '${AT}', value, 'update_business', null, null from json_each(?)`;
+    const actors = [
+      'key 999999999 (…abcd)',
+      'key  (…abcd)',
+      `keys ${id}`,
+      `operator ${id}`,
+      ` key ${id}`,
+      `Key ${id} (…abcd)`,
+    ];
+    await business.home.d1.prepare(insert).bind(business.id, JSON.stringify(actors)).run();
+    expect(await namesOf(business)).toEqual(actors.map(() => null));
+  });
+
+  test('costs at most one row for each change', async () => {
+    const { business, id } = await owned();
+    const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
+      insert into changes select 'business', ?, i, '${AT}', ?, 'update_business', null, null from n`;
+    const fill = (actor: string) => business.home.d1.prepare(insert).bind(business.id, actor).run();
+    const clear = () => business.home.d1.prepare('delete from changes where subject_id = ?').bind(business.id).run();
+    for (const as of [business.key, OPERATOR.full]) {
+      await fill('operator');
+      const { rows_read } = (await list(business, '?limit=99', as)).cost;
+      await clear();
+      await fill(`key ${id} (…abcd)`);
+      const named = await list(business, '?limit=99', as);
+      expect(named.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+      // The one behind the page, which tells whether there is another page, is not shown.
+      expect(named.cost.rows_read - rows_read).toBeLessThanOrEqual(100);
+      expect(named.cost.rows_read - rows_read).toBeGreaterThan(0);
+      await clear();
+    }
   });
 });
 
@@ -505,7 +589,14 @@ describe('the steps of a change', () => {
       await expectApplied(example, business, token);
       const actor = expect.stringContaining(`…${business.key.slice(-4)}`);
       expect((await list(business)).changes).toEqual([
-        { id: 1, at: AT, actor, action: example.action, ...example.recorded(business.token, token, former) },
+        {
+          id: 1,
+          at: AT,
+          actor,
+          key_name: 'test',
+          action: example.action,
+          ...example.recorded(business.token, token, former),
+        },
       ]);
       const left = business.db.select().from(formerTokens).where(eq(formerTokens.business_id, business.id));
       expect((await left.orderBy(formerTokens.place)).map(({ token }) => token)).toEqual([

@@ -45,7 +45,7 @@ describe('a change by the operator', () => {
     });
     const ID = business.id;
     const created = { ...FIELDS, user_id, token: lastFour(business.token), status: 'active' };
-    const row = { at: '2026-03-15T12:00:00.000000Z', actor: 'operator' };
+    const row = { at: '2026-03-15T12:00:00.000000Z', actor: 'operator', key_name: null };
     expect(await changesOf({ ID })).toEqual([
       { id: 1, ...row, action: 'create_business', before: null, after: created },
     ]);

@@ -57,7 +57,15 @@ describe('creating a business', () => {
     expect(home).toBe(databaseOfId(id));
     const made = await send('GET', `/business/${id}/changes`);
     const after = { user_id, ...FIELDS, token: `…${token.slice(-4)}`, status: 'active' };
-    const change = { id: 1, at: STAMP, actor: 'operator (…ffff)', action: 'create_business', before: null, after };
+    const change = {
+      id: 1,
+      at: STAMP,
+      actor: 'operator (…ffff)',
+      key_name: null,
+      action: 'create_business',
+      before: null,
+      after,
+    };
     expect(made.body.data).toEqual({ changes: [change], next: null });
   });
 
@@ -387,7 +395,13 @@ describe('changing a business', () => {
     const made = (await send('GET', `/business/${business.id}/changes`)).body.data.changes;
     expect(made).toEqual([
       {
-        ...{ id: 1, at: '2026-03-16T00:00:00.000000Z', actor: 'operator (…ffff)', action: 'update_business' },
+        ...{
+          id: 1,
+          at: '2026-03-16T00:00:00.000000Z',
+          actor: 'operator (…ffff)',
+          key_name: null,
+          action: 'update_business',
+        },
         before: { name: business.name, status: 'active', daily_limit: null },
         after: { name: 'New name', status: 'suspended', daily_limit: 5 },
       },
@@ -627,7 +641,7 @@ describe('the keys of a user', () => {
       expect((await call('GET', usage, { as: api_key })).status).toBe(401);
       const { body: seen } = await send('GET', `/user/${user_id}/changes`);
       const shown = { key: `…${key.last_four}`, name: 'Server' };
-      const actor = { at: STAMP, actor: 'operator (…ffff)' };
+      const actor = { at: STAMP, actor: 'operator (…ffff)', key_name: null };
       const after = { ...shown, expires_on: TODAY, business_id: null, read_only: role === 'read', role };
       expect(seen.data).toEqual({
         changes: [

@@ -1,8 +1,8 @@
 // Who changed what, as the operator writes it down and reads it.
-import { and, desc, eq, is, SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
-import { type Action, nextId } from '../db/changes.ts';
-import { changes, type Database } from '../db/schema.ts';
+import { type Action, keyNameOf, nextId } from '../db/changes.ts';
+import { businesses, changes, type Database } from '../db/schema.ts';
 
 /** What a change is about. Keys for all businesses of a user are about the user. */
 export type Subject = { subject: 'business' | 'user'; subject_id: number | SQL };
@@ -33,9 +33,12 @@ export function changeByOperator(
 /** The changes of a business or a user, newest first. */
 export async function listChanges(db: Database, { subject, subject_id }: Subject) {
   const isOf = and(eq(changes.subject, subject), eq(changes.subject_id, subject_id));
-  const rows = await db.select().from(changes).where(isOf).orderBy(desc(changes.id));
-  return rows.map(({ id, at, actor, action, before, after }) => ({
-    ...{ id, at, actor, action },
+  const owner = sql`(select ${businesses.user_id} from ${businesses} where ${eq(businesses.id, changes.subject_id)})`;
+  const key_name = keyNameOf(changes.actor, subject === 'user' ? changes.subject_id : owner);
+  const columns = { ...getTableColumns(changes), key_name };
+  const rows = await db.select(columns).from(changes).where(isOf).orderBy(desc(changes.id));
+  return rows.map(({ id, at, actor, key_name, action, before, after }) => ({
+    ...{ id, at, actor, key_name, action },
     before: before && JSON.parse(before),
     after: after && JSON.parse(after),
   }));

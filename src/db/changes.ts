@@ -5,7 +5,7 @@ import { $call } from './call.ts';
 import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId, statement, withVerdict } from './permission.ts';
-import { businesses, changes } from './schema.ts';
+import { apiKeys, businesses, changes } from './schema.ts';
 import { builder } from './statement.ts';
 
 const KEEP_CHANGES_DAYS = 400;
@@ -74,11 +74,22 @@ const PAGE_BYTES = 500_000;
 
 type Content = Record<string, unknown> | null;
 
+/** The name of the key that made a change, if it is one of this user: whoever is given a business sees nothing of the keys before. */
+export function keyNameOf(actor: SQLWrapper, user_id: SQLWrapper) {
+  const id = sql`case when ${actor} glob 'key [0-9]*' then cast(substr(${actor}, ${sql.raw(`${'key '.length + 1}`)}) as integer) end`;
+  const isNamed = and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id));
+  return sql<string | null>`(select ${apiKeys.name} from ${apiKeys} where ${isNamed})`;
+}
+
 /**
  * Reads the verdict and at most `limit` changes of a subject before the one with the id `before`, newest first: as many as it takes
  * to reach PAGE_BYTES. `found` is how many there are, up to `limit`.
  */
-const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
+const changesOf = (
+  subject: SQL,
+  subjectId: (permission: Permission, user_id: Placeholder) => SQL,
+  ownerOf: (permission: Permission, user_id: Placeholder) => SQLWrapper,
+) =>
   statement(['user_id', 'limit', 'before'], (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const page = builder
@@ -97,6 +108,7 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
       id,
       at,
       actor,
+      key_name: keyNameOf(actor, ownerOf(permission, $.user_id)),
       action,
       before: asJson<Content>(before),
       after: asJson<Content>(after),
@@ -108,11 +120,12 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
     return withVerdict(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
   });
 type Page = { limit: number; before: number };
-const changesOfBusiness = changesOf(sql`'business'`, permittedId);
+const changesOfBusiness = changesOf(sql`'business'`, permittedId, ({ owner_id }) => owner_id);
 /** Those of the business in the path. */
 export const changesBefore = (page: Page) => changesOfBusiness({ ...page, user_id: 0 });
 /** Those of the keys that a user has for all businesses. */
 export const changesOfUserBefore = changesOf(
   sql`'user'`,
   (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
+  (_, user_id) => user_id,
 );

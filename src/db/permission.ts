@@ -87,6 +87,7 @@ function permissionFor(form: Form) {
     is_session: ofKey<number>(isSession, 'is_session'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     ...limitColumns,
+    owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
   };
   const isOwn = and(
     eq(businesses.id, $call.business_id),

@@ -403,7 +403,14 @@ const paths: ZodOpenApiPathsObject = {
         changes: {
           changes: [
             {
-              ...{ id: 1, at: times.created_at, actor: 'operator (…abcd)', action: 'create_key', before: null },
+              ...{
+                id: 1,
+                at: times.created_at,
+                actor: 'operator (…abcd)',
+                key_name: null,
+                action: 'create_key',
+                before: null,
+              },
               after: { key: '…abcd', name: 'Billing server', role: 'record' },
             },
           ],
@@ -425,7 +432,7 @@ const paths: ZodOpenApiPathsObject = {
         changes: {
           changes: [
             {
-              ...{ id: 1, at: times.created_at, actor: 'key 12 (…abcd)', action: 'add_sites' },
+              ...{ id: 1, at: times.created_at, actor: 'key 12 (…abcd)', key_name: 'Server', action: 'add_sites' },
               ...{ before: null, after: { sites: [SHOP] } },
             },
           ],

@@ -123,6 +123,9 @@ const change = object('Change', 'One change of a business.', {
   id: id('the change'),
   at: time('it was made'),
   actor: text('Who made it: `key 12 (…abcd)` or `operator`.'),
+  key_name: z
+    .nullable(z.string())
+    .check(z.describe('Name of the API key that made it. Null: no key made it, or none that the owner has.')),
   action: text('What was done, such as `add_sites`. There may be new ones.'),
   before: changed.check(z.describe('What was changed, as it was before. Null if it is new.')),
   after: changed.check(z.describe('What was changed, as it was then. Null if it is gone.')),

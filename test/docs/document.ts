@@ -59,6 +59,7 @@ const VARIES: Record<string, unknown> = {
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
   ...{ day_ends: isTime, month_ends: isTime },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
+  key_name: expect.stringMatching(/^npm run dev, port \d+$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),
   api_key: expect.stringMatching(/^bua_sk_0[0-9A-Za-z]{33}$/),
   url: expect.stringMatching(/^http:\/\/localhost:\d+\/owner#code=0[0-9A-Za-z]{33}$/),

@@ -54,7 +54,8 @@ select
   api_keys.session_of as key_session_of,
   businesses.daily_limit,
   businesses.monthly_limit,
-  businesses.billing_day
+  businesses.billing_day,
+  businesses.user_id as owner_id
 from
   api_keys
   left join businesses on (

@@ -52,7 +52,8 @@ select
   null as key_session_of,
   daily_limit,
   monthly_limit,
-  billing_day
+  billing_day,
+  user_id as owner_id
 from
   businesses
 where
