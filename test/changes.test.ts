@@ -73,15 +73,20 @@ describe('one row', () => {
     ]);
   });
 
-  test.each([[undefined], [{ keep_old: '24h' }]])('for a rotation with %j', async (body) => {
+  test.each([
+    [undefined, {}],
+    [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
+    [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
+  ])('for a rotation with %j: how long the old token works', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
+    const tokens = {
+      before: { token: `…${business.token.slice(-4)}` },
+      after: { token: `…${token.slice(-4)}`, ...kept },
+    };
     expect((await list(business)).changes).toEqual([
-      {
-        ...{ id: 1, at: AT, actor, key_name, action: 'rotate_token' },
-        ...{ before: { token: `…${business.token.slice(-4)}` }, after: { token: `…${token.slice(-4)}` } },
-      },
+      { id: 1, at: AT, actor, key_name, action: 'rotate_token', ...tokens },
     ]);
   });
 
@@ -554,7 +559,10 @@ describe('the steps of a change', () => {
     {
       ...{ action: 'rotate_token', before: [A], make: (_, token) => rotateToken(token, KEPT_UNTIL), after: [A] },
       ...{ steps: ['decided', 'recorded', 'kept', 'applied', 'dropped'], keepsFormer: true },
-      recorded: (oldToken, token) => ({ before: shortened(oldToken), after: shortened(token) }),
+      recorded: (oldToken, token) => ({
+        before: shortened(oldToken),
+        after: { ...shortened(token), former_works_until: KEPT_UNTIL },
+      }),
     },
     {
       ...{ action: 'stop_former_tokens', before: [A], make: () => stopFormerTokens(), after: [A] },

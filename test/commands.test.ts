@@ -73,7 +73,8 @@ describe('a change by the operator', () => {
     const { business: shown } = await run<{ business: { token: string } }>('business show', { ID });
     expect(rotated).toEqual({
       ...{ ...row, id: 6, action: 'rotate_token' },
-      ...{ before: { token: lastFour(business.token) }, after: { token: lastFour(shown.token) } },
+      before: { token: lastFour(business.token) },
+      after: { token: lastFour(shown.token), former_works_until: '2026-03-15T13:00:00.000000Z' },
     });
 
     const key = await run<{ id: number; api_key: string }>('key create', { user_id, name: 'Narrow', business_id: ID });

@@ -22,18 +22,17 @@ export function formerTokensOf(business_id: SQL | Column) {
 }
 
 const decideAlways = statement(['decision'], (permission, $) => decideIf(permission, $, sql`true`));
-const recordRotation = statement(['token', 'decision'], (permission, $) =>
-  recordChange(
-    permission,
-    $,
-    'rotate_token',
-    selectOne(
-      jsonObject({ token: lastFour(sql`${businesses.token}`) }),
-      sql`from ${businesses} where ${eq(businesses.id, $.business_id)}`,
-    ),
-    jsonObject({ token: lastFour(sql`${$.token}`) }),
-  ),
+const oldToken = selectOne(
+  jsonObject({ token: lastFour(sql`${businesses.token}`) }),
+  sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
 );
+const recordRotation = statement(['token', 'decision'], (permission, $) =>
+  recordChange(permission, $, 'rotate_token', oldToken, jsonObject({ token: lastFour(sql`${$.token}`) })),
+);
+const recordKeptRotation = statement(['token', 'expires_at', 'decision'], (permission, $) => {
+  const after = { token: lastFour(sql`${$.token}`), former_works_until: sql`${$.expires_at}` };
+  return recordChange(permission, $, 'rotate_token', oldToken, jsonObject(after));
+});
 /** Behind the former tokens of the business that was decided on. */
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
@@ -77,11 +76,14 @@ const dropFormer = statement(['decision'], (_, $) =>
  */
 export function rotateToken(token: string, keepUntil: string | null) {
   const decision = newDecision();
-  const decided = { decided: decideAlways({ decision }), recorded: recordRotation({ token, decision }) };
+  const decided = decideAlways({ decision });
   const applied = setToken({ token, decision });
-  if (keepUntil === null) return { ...decided, applied, dropped: dropFormer({ decision }) };
+  if (keepUntil === null) {
+    return { decided, recorded: recordRotation({ token, decision }), applied, dropped: dropFormer({ decision }) };
+  }
   return {
-    ...decided,
+    decided,
+    recorded: recordKeptRotation({ token, expires_at: keepUntil, decision }),
     kept: keepToken({ expires_at: keepUntil, decision }),
     applied,
     dropped: dropExcess({ decision }),

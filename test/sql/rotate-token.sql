@@ -194,7 +194,7 @@ select
     where
       businesses.id = :business_id
   ),
-  json_object('token', '…' || substr(:token, -4))
+  json_object('token', '…' || substr(:token, -4), 'former_works_until', :expires_at)
 from
   businesses
   cross join permission
