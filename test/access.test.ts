@@ -271,10 +271,12 @@ describe('removal', () => {
     const list = await call('GET', business.access, { as: business.key });
     const before = await everything();
     const answer = await call('DELETE', `${business.access}/${list.body.data.access_list[0].id}`, { as: business.key });
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
+    const code = answer.headers.get('Error-Code');
+    expect({ status: answer.status, code, body: answer.body }).toEqual({
+      ...{ status: 422, code: 'last_domain' },
       body: { status: false, message: LAST, errors: { access_id: [LAST] } },
     });
+    expect(answer.lines).toMatchObject([{ status: 422, refusal: 'last_domain' }]);
     expect(await everything()).toBe(before);
   });
 

@@ -14,6 +14,7 @@ export type ErrorCode =
   | Refusal
   | 'unauthenticated'
   | 'invalid_input'
+  | 'last_domain'
   | 'limit_reached'
   | 'unknown_entry'
   | 'not_found'
@@ -73,8 +74,8 @@ export class Unauthenticated extends ServiceError {
 }
 
 /** `errors` says for each field (its path with dots) what is wrong and what would be right. */
-export const invalid = (errors: Record<string, string[]>) =>
-  new ServiceError('invalid_input', 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
+export const invalid = (errors: Record<string, string[]>, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
+  new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
 /** A limit refuses a use. `wait` is in seconds; null if waiting does not help. */
 export function limitReached({ limit, period, left }: RefusingLimit, wait: number | null): ServiceError {

@@ -118,5 +118,5 @@ export const NOT_LIFTED = { ...NO_BODY, unknown_parameter: invalid('access_id', 
 export const NOT_REMOVED = {
   ...NO_BODY,
   unknown_entry: errors.unknownEntry('Access id'),
-  last_entry: invalid('access_id', LAST_RULE),
+  last_domain: invalid('access_id', LAST_RULE),
 };

@@ -67,7 +67,7 @@ export const access = newRoutes()
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;
-    if (business === undefined) throw invalid({ access_id: [`access_id ${LAST_RULE}`] });
+    if (business === undefined) throw invalid({ access_id: [`access_id ${LAST_RULE}`] }, 'last_domain');
     const others = entries.filter(({ id }) => id !== access_id);
     return businessResponse(c, row, business, others);
   });

@@ -203,6 +203,10 @@ test('the program in docs/product.md does each of its steps', async () => {
     body: { message: 'sites.0 must be an http or https URL, such as https://example.com' },
   });
   expect(await ok(7, 'POST', '/settings/remove-site', { id: 3 })).toMatchObject({ access_list: [entry(1, ACME)] });
+  expect(await send(7, 'POST', '/settings/remove-site', { id: 1 })).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining('must not be the last entry') },
+  });
 
   // The token is replaced, with an overlap that is cut short.
   const rotated = await ok(7, 'POST', '/settings/token');
