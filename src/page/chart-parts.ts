@@ -9,24 +9,31 @@ import type { Words } from './words.ts';
 export const today = () => dayOf(new Date());
 
 /** The days of a bar, in words. */
-export function daysOf({ from, to }: Omit<Bar, 'whole' | 'before'>, { range, word }: Words): string {
+function daysOf({ from, to }: Omit<Bar, 'whole' | 'before'>, { range, word }: Words): string {
   const now = today();
   return range(from, to) + (from <= now && now <= to ? ` (${word('today')})` : '');
+}
+
+/** What is said about a bar: its count, its days, and those that it is compared with. */
+export function tooltipOf(bar: Bar, words: Words): string[] {
+  const { count, before } = bar;
+  const compared = before ? [`${daysOf(before, words)}: ${words.counted(before.count)}`] : [];
+  return [words.counted(count), daysOf(bar, words), ...compared];
 }
 
 /** The bars as a table. */
 export function tableOf({ unit, bars }: Drawn, caption: string, words: Words): HTMLTableElement {
   const { number, period, word, unit: counted } = words;
-  const row = (cell: 'th' | 'td', scope: string, name: string, ...texts: string[]) =>
-    html('tr', {}, html('th', { scope }, name), ...texts.map((text) => html(cell, {}, text)));
+  const row = (cell: 'th' | 'td', name: string, ...texts: string[]) =>
+    html('tr', {}, html('th', {}, name), ...texts.map((text) => html(cell, {}, text)));
   return html(
     'table',
     {},
     html('caption', {}, caption),
-    row('th', 'col', period(unit), counted(2), ...(bars[0]?.before ? [word('before')] : [])),
+    row('th', period(unit), counted(2), ...(bars[0]?.before ? [word('before')] : [])),
     ...bars.map((bar) => {
-      const { count, before } = bar;
-      return row('td', 'row', daysOf(bar, words), number(count), ...(before ? [number(before.count)] : []));
+      const [, days = '', ...compared] = tooltipOf(bar, words);
+      return row('td', days, number(bar.count), ...compared);
     }),
   );
 }

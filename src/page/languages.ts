@@ -14,7 +14,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'bisher',
     week: 'nach Wochen',
     month: 'nach Monaten',
-    before: 'Im Vergleich zum Zeitraum davor',
+    before: 'Im Vergleich zu einem früheren Zeitraum',
   },
   fr: {
     unit: 'utilisation|d’utilisations|utilisations',
@@ -27,7 +27,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'jusqu’ici',
     week: 'par semaine',
     month: 'par mois',
-    before: 'Par rapport à la période précédente',
+    before: 'Par rapport à une période antérieure',
   },
   es: {
     unit: 'uso|de usos|usos',
@@ -40,7 +40,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'hasta ahora',
     week: 'por semana',
     month: 'por mes',
-    before: 'En comparación con el periodo anterior',
+    before: 'En comparación con un periodo anterior',
   },
   it: {
     unit: 'utilizzo|di utilizzi|utilizzi',
@@ -53,7 +53,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'finora',
     week: 'per settimana',
     month: 'per mese',
-    before: 'Rispetto al periodo precedente',
+    before: 'Rispetto a un periodo precedente',
   },
   pt: {
     unit: 'uso|de usos|usos',
@@ -66,7 +66,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'até agora',
     week: 'por semana',
     month: 'por mês',
-    before: 'Em comparação com o período anterior',
+    before: 'Em comparação com um período anterior',
   },
   nl: {
     unit: 'keer gebruikt',
@@ -79,7 +79,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'tot nu toe',
     week: 'per week',
     month: 'per maand',
-    before: 'Vergeleken met de periode ervoor',
+    before: 'Vergeleken met een eerdere periode',
   },
   pl: {
     unit: 'użycie|użycia|użyć|użycia',
@@ -90,9 +90,9 @@ export const TABLES: Record<Language, Table> = {
     retry: 'Spróbuj ponownie',
     loading: 'Wczytywanie…',
     today: 'dotychczas',
-    week: 'tygodniami',
-    month: 'miesiącami',
-    before: 'W porównaniu z poprzednim okresem',
+    week: 'według tygodni',
+    month: 'według miesięcy',
+    before: 'W porównaniu z wcześniejszym okresem',
   },
   ja: {
     unit: '回',
@@ -105,7 +105,7 @@ export const TABLES: Record<Language, Table> = {
     today: '現時点',
     week: '週ごと',
     month: '月ごと',
-    before: '前の期間との比較',
+    before: '以前の期間との比較',
   },
   zh: {
     unit: '次',
@@ -118,7 +118,7 @@ export const TABLES: Record<Language, Table> = {
     today: '截至目前',
     week: '按周',
     month: '按月',
-    before: '与上一期间相比',
+    before: '与之前的期间相比',
   },
   ar: {
     unit: 'استخدام|استخدام|استخدامان|استخدامات|استخدامًا|استخدام',
@@ -131,7 +131,7 @@ export const TABLES: Record<Language, Table> = {
     today: 'حتى الآن',
     week: 'حسب الأسبوع',
     month: 'حسب الشهر',
-    before: 'مقارنةً بالفترة السابقة',
+    before: 'مقارنةً بفترة سابقة',
   },
   he: {
     unit: 'שימוש|שימושים',
@@ -144,6 +144,6 @@ export const TABLES: Record<Language, Table> = {
     today: 'עד כה',
     week: 'לפי שבוע',
     month: 'לפי חודש',
-    before: 'בהשוואה לתקופה הקודמת',
+    before: 'בהשוואה לתקופה קודמת',
   },
 };

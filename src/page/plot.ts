@@ -16,30 +16,35 @@ export type Drawn = {
   bars: readonly Bar[];
   /** The bar under a horizontal position. */
   indexAt: (x: number) => number;
-  /** Marks a bar, or none. Returns the middle of its top. */
-  mark: (index: number | null) => { x: number; y: number };
+  /** Marks a bar, or none at -1. Returns the middle of its top. */
+  mark: (index: number) => { x: number; y: number };
 };
 
-/** What to draw. `before` is empty unless periods are compared. */
-export type Subject = { used: readonly Day[]; before: readonly Day[]; today: string };
-/** Where to draw it. `inkOf` measures the width of a label. */
-export type Place = { width: number; height: number; rightToLeft: boolean; inkOf: (text: string) => number };
+/** What to draw, and where. `before` is empty unless periods are compared. `inkOf` measures the width of a label. */
+export type Subject = {
+  used: readonly Day[];
+  before: readonly Day[];
+  today: string;
+  width: number;
+  height: number;
+  rightToLeft: boolean;
+  inkOf: (text: string) => number;
+};
 
-/** A bar with a rounded top, or a flat line for a count of 0. */
+/** A bar with a rounded top. */
 function shape(x: number, width: number, base: number, height: number): string {
   const r = Math.min(RADIUS, width / 3, height);
-  if (height === 0) return `M${x} ${base}h${width}`;
   return `M${x} ${base}v${r - height}q0 ${-r} ${r} ${-r}h${width - 2 * r}q${r} 0 ${r} ${r}v${height - r}z`;
 }
 
-export function plot({ used, before, today }: Subject, place: Place, words: Words): Drawn {
-  const { width, height, rightToLeft, inkOf } = place;
+export function plot(subject: Subject, words: Words): Drawn {
+  const { used, before, today, width, height, rightToLeft, inkOf } = subject;
   const base = height - BOTTOM;
   const inner = base - TOP;
 
   function fitted(unit: Unit) {
     const bars = barsBy(unit, used, before, today);
-    const highest = Math.max(...bars.map((bar) => Math.max(bar.count, bar.before?.count ?? 0)));
+    const highest = Math.max(...bars.flatMap(({ count, before }) => [count, before?.count ?? 0]));
     const counts = countTicks(highest, inner / TICK_EVERY.y);
     const left = Math.ceil(Math.max(...counts.map((count) => inkOf(words.compact(count))))) + 10;
     return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };
@@ -74,26 +79,23 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
     return [svg('text', { x: at(x), y: height - 6, 'text-anchor': 'middle' }, name)];
   });
 
-  const cursor = svg('rect', { class: 'cursor', y: TOP, width: Math.max(1, band), height: inner });
-  const shapes = bars.map(({ from, count, whole }, index) => {
+  const cursor = svg('rect', { class: 'cursor', y: TOP, height: inner });
+  const shapes = bars.map(({ count, whole }, index) => {
     const bar = barIn(index, band);
-    const tall = count === 0 ? 0 : Math.max(1, base - y(count));
     return svg('path', {
       class: whole ? 'bar' : 'bar part',
-      d: shape(at(left + bar.x, bar.width), bar.width, base, tall),
-      'data-date': from,
+      d: shape(at(left + bar.x, bar.width), bar.width, base, Math.max(count && 1, base - y(count))),
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
   const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // a single point is drawn as a dot
 
-  let marked: number | null = null;
   return {
     unit,
     bars,
     image: svg(
       'svg',
-      { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true', part: 'image' },
+      { width, height, 'aria-hidden': 'true', part: 'image' },
       ...grid.slice(2),
       cursor,
       ...shapes,
@@ -103,12 +105,9 @@ export function plot({ used, before, today }: Subject, place: Place, words: Word
     ),
     indexAt: (x) => clamp(Math.floor((at(x) - left) / band), bars.length - 1),
     mark(index) {
-      shapes[marked ?? -1]?.classList.remove('marked');
-      marked = index;
-      cursor.classList.toggle('shown', index !== null);
-      if (index === null) return { x: 0, y: 0 };
-      shapes[index]?.classList.add('marked');
+      for (const [i, { classList }] of shapes.entries()) classList.toggle('marked', i === index);
       cursor.setAttribute('x', `${at(left + index * band, band)}`);
+      cursor.setAttribute('width', `${index < 0 ? 0 : band}`);
       return { x: middle(index), y: y(bars[index]?.count ?? 0) };
     },
   };

@@ -16,6 +16,10 @@ export type ReportRequest = { base: string; business: string; token: string; fro
 /** Another server at `base-url` may leave anything out. */
 type Body = { data?: { used?: Day[] }; message?: string };
 
+/** Whether this can be drawn. */
+export const areDays = (days: unknown): days is Day[] =>
+  Array.isArray(days) && days.length > 0 && days.every((day) => !Number.isNaN(Date.parse(day?.date) + day?.count));
+
 export async function report({ base, business, token, from, to }: ReportRequest, signal: AbortSignal): Promise<Day[]> {
   const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`);
   if (from) url.searchParams.set('from', from);
@@ -32,7 +36,7 @@ export async function report({ base, business, token, from, to }: ReportRequest,
   const answer = await fetch(url, init).catch(() => new Promise<null>((event) => setTimeout(event, 50, null)));
   document.removeEventListener('securitypolicyviolation', watch);
   const body: Body | null | undefined = await answer?.json().catch(() => null);
-  if (answer?.ok && body?.data?.used?.length) return body.data.used;
+  if (answer?.ok && areDays(body?.data?.used)) return body.data.used;
   if (forbidden) throw noReport('csp', `the Content-Security-Policy of this page needs connect-src ${base}`);
   if (!answer && !navigator.onLine) throw noReport('offline', 'the browser is offline');
   if (!answer || late.aborted) throw noReport('network', `no response from ${base}`);

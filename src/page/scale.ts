@@ -100,7 +100,7 @@ const SNAPPED_BAND = 8; // narrower bars would differ visibly in width if they w
 
 /** The left edge and the width of a bar in its band. */
 export function barIn(index: number, band: number): { x: number; width: number } {
-  const gap = band >= 6 ? Math.max(2, band * 0.25) : band >= 2 ? band * 0.25 : 0;
+  const gap = band >= 2 ? band * 0.25 : 0;
   const width = Math.min(MAX_BAR, band - gap);
   const x = index * band + (band - width) / 2;
   if (band < SNAPPED_BAND) return { x, width };

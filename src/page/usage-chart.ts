@@ -1,34 +1,37 @@
 // <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
-// service itself, and speaks the language of the page. If there is nothing to show, visitors are told so in a few plain words;
-// the service's own message goes to the console and into the event.
-import { addDays } from '../core/time.ts';
-import { daysOf, tableOf, today } from './chart-parts.ts';
+// service itself, or draws the `data` that a script gives it, and speaks the language of the page. If there is nothing to show,
+// visitors are told so in a few plain words; the service's own message goes to the console and into the event.
+import { tableOf, today, tooltipOf } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
 import { box, html, span } from './element.ts';
 import { type Drawn, plot } from './plot.ts';
-import { type Failed, noReport, type ReportRequest, report } from './report.ts';
-import { clamp, type Day, sum } from './scale.ts';
+import { areDays, type Failed, noReport, type ReportRequest, report } from './report.ts';
+import { type Compare, changeOf, clamp, comparedWith, type Day, sum, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** Each is an attribute; `baseUrl` is `base-url`. */
 const REFLECTED = ['business', 'from', 'to', 'baseUrl', 'label', 'unit'] as const;
-const ASKED = ['business', 'token', 'from', 'to', 'base-url', 'compare', 'lang'];
+/** What is asked of the service. */
+const ASKED = ['business', 'token', 'from', 'to', 'base-url'];
 const SHOWN = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
+const TOTAL_SCALE = 2.6; // 28 px and bold, against the 12 px of a label
 const SERVICE = new URL(import.meta.url).origin;
 
 type Period = { from: string; to: string; total: number; used: Day[] };
-/** The detail of the event `load`. `before` is set if the period before is compared. */
+/** The detail of the event `load`. `before` is set if the days that are compared have come. */
 export type Loaded = Period & { before?: Period };
+/** What a script gives the chart to draw. Day i of `before` is compared with day i of `used`. */
+export type Data = { used: Day[]; before?: Day[] | undefined };
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
+const ink = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
+const inkOf = (text: string) => ink.measureText(text).width;
 
-const periodOf = (used: Day[]): Period => ({
-  from: (used[0] as Day).date,
-  to: (used.at(-1) as Day).date,
-  total: sum(used),
-  used,
-});
+function periodOf(used: Day[]): Period {
+  if (!areDays(used)) throw noReport('attributes', 'data: used and before must be lists of { date, count }');
+  return { from: (used[0] as Day).date, to: (used.at(-1) as Day).date, total: sum(used), used };
+}
 
 /** Null if it is anything else than an origin, with or without a slash behind it. */
 function originOf(url: string): string | null {
@@ -40,11 +43,9 @@ function originOf(url: string): string | null {
   }
 }
 
-const daysBefore = ({ from, used }: Period) => ({ from: addDays(from, -used.length), to: addDays(from, -1) });
-
-function reflect(chart: UsageChart, attribute: string, value: string | null | undefined): void {
+function reflect(chart: UsageChart, attribute: string, value: unknown): void {
   if (value === null || value === undefined) chart.removeAttribute(attribute);
-  else chart.setAttribute(attribute, value);
+  else chart.setAttribute(attribute, `${value}`);
 }
 
 export interface UsageChart extends Record<Exclude<(typeof REFLECTED)[number], 'business'>, string | null> {
@@ -54,7 +55,7 @@ export interface UsageChart extends Record<Exclude<(typeof REFLECTED)[number], '
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the loop below the class defines these properties
 export class UsageChart extends HTMLElement {
-  static readonly observedAttributes = [...ASKED, ...SHOWN];
+  static readonly observedAttributes = [...ASKED, 'compare', 'lang', ...SHOWN];
 
   readonly #label = box('label');
   readonly #total = box('total');
@@ -73,14 +74,18 @@ export class UsageChart extends HTMLElement {
   readonly #translated = new MutationObserver(() => this.reload());
 
   #token: string | null = null;
+  #data: Data | null = null;
   #asking = new AbortController();
-  #scheduled = false;
+  #frame = 0;
   #loading = false;
   #loaded: Loaded | null = null;
   #failed: Failed | null = null;
   #drawn: Drawn | null = null;
-  #index: number | null = null;
+  #index = -1;
   #words!: Words;
+  /** What a row of the table is. Null if the data or the words may have changed. */
+  #listed: Unit | null = null;
+  #isStale = true;
 
   constructor() {
     super();
@@ -91,15 +96,15 @@ export class UsageChart extends HTMLElement {
     this.#tip.ariaHidden = 'true';
     const plot = this.#plot;
     const point = ({ clientX }: PointerEvent) =>
-      this.#mark(this.#drawn?.indexAt(clientX - plot.getBoundingClientRect().left) ?? null);
+      this.#mark(this.#drawn?.indexAt(clientX - plot.getBoundingClientRect().left) ?? -1);
     plot.onpointermove = plot.onpointerdown = point;
-    plot.onpointerleave = plot.onblur = () => this.#mark(null);
+    plot.onpointerleave = plot.onblur = () => this.#mark(-1);
     plot.onkeydown = (event) => this.#press(event);
   }
 
   connectedCallback(): void {
     // Set by a script that ran before this module did.
-    for (const name of [...REFLECTED, 'token', 'compare'] as const) {
+    for (const name of [...REFLECTED, 'token', 'compare', 'data'] as const) {
       if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
       delete (this as { [key in typeof name]?: unknown })[name];
@@ -119,24 +124,34 @@ export class UsageChart extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    if (before === after || !this.#words) return;
-    if (ASKED.includes(name)) this.reload();
-    else this.#show();
+    if (before === after || (this.#data && ASKED.includes(name))) return;
+    if (SHOWN.includes(name)) this.#renew();
+    else this.reload();
   }
 
-  get compare() {
-    return (this.getAttribute('compare') ?? 'false') !== 'false';
+  get compare(): Compare | null {
+    const value = this.getAttribute('compare');
+    if (value === '' || value === 'true') return 'previous';
+    return value === 'previous' || value === 'year' ? value : null;
   }
-  /** Frameworks can pass `"false"` on as text: the attribute keeps it as it is. */
-  set compare(value: boolean) {
-    reflect(this, 'compare', value ? `${value}` : null);
+  /** The attribute keeps it as it is: frameworks pass on "false" as text, and "" where the attribute has no value. */
+  set compare(value: Compare | 'off' | boolean | null) {
+    reflect(this, 'compare', value === false ? null : value);
   }
   get token() {
     return this.#token ?? this.getAttribute('token');
   }
-  /** Unlike the attribute, it stays out of the document: the console puts an API key here. */
+  /** Unlike the attribute, it stays out of the document. */
   set token(value: string | null) {
     this.#token = value;
+    if (!this.#data) this.reload();
+  }
+  get data() {
+    return this.#data;
+  }
+  /** The chart draws this and asks nobody, until it is null. */
+  set data(value: Data | null) {
+    this.#data = value;
     this.reload();
   }
 
@@ -146,71 +161,72 @@ export class UsageChart extends HTMLElement {
 
   /** Asks the service again, once for all attributes that change in the same task. */
   reload(): void {
-    if (this.#scheduled || !this.isConnected) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      if (this.isConnected) void this.#load();
-    });
-  }
-
-  async #load(): Promise<void> {
+    if (!this.isConnected) return;
     this.#asking.abort();
     this.#asking = new AbortController();
-    const { signal } = this.#asking;
-    const { business, token, from, to } = this;
+    void this.#load(this.#asking.signal);
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    await null; // the end of the task, where the last call has aborted all others
+    if (signal.aborted) return;
+    const data = this.#data;
     const base = originOf(this.baseUrl || SERVICE);
     this.#failed = null;
     this.#loading = true;
     this.#show();
     const words = loadWords(this.#language, base ?? SERVICE);
     try {
-      if (!business || !token || !base) {
-        const faults = [
-          !business && 'business is missing',
-          !token && 'token is missing',
-          !base && 'base-url must be an origin, such as https://usage.example.com',
-        ];
-        throw noReport('attributes', faults.filter(Boolean).join('; '));
-      }
-      const request = { base, business, token, from, to };
-      const loaded = periodOf(await report(request, signal));
+      const request = data ? null : this.#request(base);
+      const loaded: Loaded = periodOf(request ? await report(request, signal) : (data as Data).used);
+      if (data?.before) loaded.before = periodOf(data.before);
       await words;
       if (signal.aborted) return;
-      this.#loaded = loaded;
-      this.#loading = false;
-      this.#show();
-      if (this.compare) await this.#compareWith(request, loaded, signal);
-      if (!signal.aborted) this.#tell('load', structuredClone(loaded));
+      this.#put(loaded, null);
+      if (!request) return;
+      this.#tell('load', loaded);
+      if (this.compare) await this.#compareWith({ ...request, ...comparedWith(loaded, this.compare) }, loaded, signal);
     } catch (error) {
+      const failed = error as Failed;
       await words;
       if (signal.aborted) return;
-      this.#loading = false;
-      this.#loaded = null;
-      const failed = error as Failed;
-      this.#failed = failed;
-      this.#show();
+      this.#put(null, failed);
       // A hidden chart without attributes is waiting for a script to set them.
       if (failed.reason !== 'attributes' || this.checkVisibility()) this.#complain(failed);
       this.#tell('error', failed);
     }
   }
 
-  /** The period before. A chart without it is better than none. */
+  #request(base: string | null): ReportRequest {
+    const { business, token, from, to } = this;
+    if (business && token && base) return { base, business, token, from, to };
+    const faults = (['business', 'token'] as const).filter((name) => !this[name]).map((name) => `${name} is missing`);
+    if (!base) faults.push('base-url must be an origin, such as https://usage.example.com');
+    throw noReport('attributes', faults.join('; '));
+  }
+
+  #put(loaded: Loaded | null, failed: Failed | null): void {
+    this.#loaded = loaded;
+    this.#failed = failed;
+    this.#loading = false;
+    this.#renew(); // the words of another language may have come
+  }
+
+  /** Comes after the current period, which never waits for it. A chart without it is better than none. */
   async #compareWith(request: ReportRequest, loaded: Loaded, signal: AbortSignal): Promise<void> {
-    const { from, to } = daysBefore(loaded);
     try {
-      const before = await report({ ...request, from, to }, signal);
+      const before = periodOf(await report(request, signal));
       if (signal.aborted) return;
-      loaded.before = periodOf(before);
-      this.#show();
+      loaded.before = before;
+      this.#renew();
+      this.#tell('load', loaded);
     } catch (error) {
       if (!signal.aborted) this.#complain(error as Failed);
     }
   }
 
   #tell(event: string, detail: Loaded | Failed): void {
-    this.dispatchEvent(new CustomEvent(event, { detail }));
+    this.dispatchEvent(new CustomEvent(event, { detail: structuredClone(detail) }));
   }
 
   /** Tells the developer of the page in one line, without the token. */
@@ -222,52 +238,86 @@ export class UsageChart extends HTMLElement {
     return this.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang || navigator.language;
   }
 
-  /** Shows the current state. What was drawn before stays while it loads again. */
+  /** Shows other data, or says them in other words. */
+  #renew(): void {
+    this.#listed = null;
+    this.#show();
+  }
+
+  /** Shows the current state. */
   #show(): void {
-    const words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
-    const { word, range } = words;
-    this.#words = words;
+    this.#isStale = true;
+    this.#draw();
+  }
+
+  /** Draws in the next frame, once for all that changes until then. */
+  #draw(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      if (!this.#listed) this.#words = wordsIn(this.#language, (attribute) => this.getAttribute(attribute));
+      if (this.#isStale) this.#tellState(this.#words);
+      this.#isStale = false;
+      this.#redraw(this.#words);
+    });
+  }
+
+  /** What was drawn before stays while it loads again. */
+  #tellState(words: Words): void {
     const rightToLeft = this.matches(':dir(rtl)') || (words.rightToLeft && !this.closest('[dir]'));
     this.#card.dir = rightToLeft ? 'rtl' : 'ltr';
     this.#card.ariaBusy = `${this.#loading}`;
     const loaded = this.#loaded;
     const state = this.#failed ? 'refused' : this.#loading ? 'loading' : loaded?.total === 0 ? 'empty' : 'loaded';
     this.#card.dataset.state = state;
-    this.#card.classList.toggle('first', !loaded);
     this.#label.textContent = this.label;
-    this.#message.textContent = state === 'empty' || state === 'loading' ? word(state) : '';
-    if (this.#failed) this.#excuse(this.#failed);
-
+    this.#message.textContent = state === 'empty' || state === 'loading' ? words.word(state) : '';
+    if (this.#failed) this.#excuse(this.#failed, words);
     const plot = this.#plot;
     plot.role = loaded && 'slider'; // arrow keys move from value to value, and screen readers let them
     plot.tabIndex = loaded ? 0 : -1;
-    plot.ariaLabel = loaded && [this.label, range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
-    if (loaded) this.#head(loaded);
-    else {
-      this.#total.replaceChildren();
-      this.#range.replaceChildren();
-    }
-    this.#draw();
+    plot.ariaLabel = loaded && [this.label, words.range(loaded.from, loaded.to)].filter(Boolean).join(' – ');
   }
 
-  #head(loaded: Loaded): void {
-    const { word, unit, number, range, percent } = this.#words;
-    const { from, to, total, before } = loaded;
-    this.#total.replaceChildren(number(total), ' ', span('unit', unit(total)));
-    this.#total.classList.toggle('long', total >= 1e9);
-    this.#range.replaceChildren(span('days', range(from, to)), ' ', span('by'));
-    if (!this.compare) return;
-    const days = daysBefore(loaded);
+  #redraw(words: Words): void {
+    const loaded = this.#loaded;
+    this.#drawn?.image.remove();
+    this.#drawn = null;
+    this.#total.replaceChildren();
+    this.#range.replaceChildren();
+    ink.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
+    if (loaded) this.#head(loaded, words);
+    const { clientWidth: width, clientHeight: height } = this.#plot;
+    if (loaded && width > 0) {
+      const { used, before } = loaded;
+      const rightToLeft = this.#card.dir === 'rtl';
+      const days = { used, before: before?.used ?? [], today: today() };
+      const drawn = plot({ ...days, width, height, rightToLeft, inkOf }, words);
+      this.#drawn = drawn;
+      this.#plot.prepend(drawn.image);
+      if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
+      if (this.#listed !== drawn.unit)
+        this.#table.replaceChildren(tableOf(drawn, this.#plot.ariaLabel as string, words));
+      this.#listed = drawn.unit;
+    } else if (!loaded) this.#table.replaceChildren();
+    this.#mark(this.#index);
+  }
+
+  #head({ from, to, total, used, before }: Loaded, { word, unit, number, compact, range, percent }: Words): void {
+    const exact = number(total);
+    const fits = inkOf(exact) * TOTAL_SCALE < this.#plot.clientWidth;
+    this.#total.append(fits ? exact : compact(total), ' ', span('unit', unit(total)));
+    this.#range.append(span('days', range(from, to)));
+    const compared = before ?? (this.compare && comparedWith({ from, to }, this.compare));
+    if (!compared) return;
     const counts = before ? `: ${number(before.total)}` : '';
-    this.#range.append(' ', span('before', range(days.from, days.to) + counts));
-    if (!before?.total) return;
-    this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(total / before.total - 1)));
+    this.#range.append(' ', span('before', range(compared.from, compared.to) + counts));
+    const change = before && changeOf(used, before.used, today());
+    if (change) this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(change.change)));
   }
 
   /** Tells a visitor why there is no chart, with a button if trying again may help. */
-  #excuse({ reason, status }: Failed): void {
-    const { word } = this.#words;
-    const refused = reason === 'attributes' || reason === 'csp' || (status >= 400 && status < 500 && status !== 429);
+  #excuse({ reason, status }: Failed, { word }: Words): void {
+    const refused = /attributes|csp/.test(reason) || (status >= 400 && status < 500 && status !== 429);
     this.#message.textContent = word(refused ? 'error' : reason === 'offline' ? reason : 'failed');
     if (refused) return;
     const retry = html('button', { type: 'button', part: 'retry' }, word('retry'));
@@ -276,28 +326,6 @@ export class UsageChart extends HTMLElement {
       this.reload();
     };
     this.#message.append(retry);
-  }
-
-  #draw(): void {
-    this.#drawn?.image.remove();
-    this.#drawn = null;
-    this.#table.replaceChildren();
-    const { clientWidth: width, clientHeight: height } = this.#plot;
-    const loaded = this.#loaded;
-    if (loaded && width > 0) {
-      const before = (this.compare && loaded.before?.used) || [];
-      const ink = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
-      ink.font = `12px ${getComputedStyle(this.#plot).fontFamily}`;
-      const inkOf = (text: string) => ink.measureText(text).width;
-      const place = { width, height, rightToLeft: this.#card.dir === 'rtl', inkOf };
-      const drawn = plot({ used: loaded.used, before, today: today() }, place, this.#words);
-      this.#drawn = drawn;
-      this.#plot.prepend(drawn.image);
-      const by = this.#range.children[1] as HTMLElement;
-      by.textContent = drawn.unit === 'day' ? '' : this.#words.word(drawn.unit);
-      this.#table.append(tableOf(drawn, this.#plot.ariaLabel as string, this.#words));
-    }
-    this.#mark(this.#index);
   }
 
   #press(event: KeyboardEvent): void {
@@ -316,30 +344,29 @@ export class UsageChart extends HTMLElement {
       End: Infinity,
     };
     const step = steps[key];
-    if (step) this.#mark(clamp((this.#index ?? (step < 0 ? last + 1 : -1)) + step, last));
-    else if (key === 'Escape') this.#mark(null);
+    if (step) this.#mark(clamp((this.#index < 0 && step < 0 ? last + 1 : this.#index) + step, last));
+    else if (key === 'Escape') this.#mark(-1);
     else return;
     event.preventDefault();
   }
 
-  /** Marks a bar, and shows its count beside it. */
-  #mark(to: number | null): void {
-    const bar = this.#drawn?.bars[to ?? -1];
-    const index = bar ? to : null;
-    this.#index = index;
-    const at = this.#drawn?.mark(index) ?? null;
-    const { counted } = this.#words;
-    const told = bar ? [counted(bar.count), daysOf(bar, this.#words)] : [this.#total.textContent];
-    if (bar?.before) told.push(`${daysOf(bar.before, this.#words)}: ${counted(bar.before.count)}`);
-    this.#plot.ariaValueNow = at && `${(index as number) + 1}`;
-    this.#plot.ariaValueMax = at && `${this.#drawn?.bars.length}`;
-    this.#plot.ariaValueText = at && told.join(' – ');
+  /** Marks a bar, or none at -1, and shows its count beside it. */
+  #mark(index: number): void {
+    const drawn = this.#drawn;
+    const bar = drawn?.bars[index];
+    this.#index = bar ? index : -1;
+    const told = bar ? tooltipOf(bar, this.#words) : [this.#total.textContent];
+    this.#plot.ariaValueNow = drawn && `${this.#index + 1}`;
+    this.#plot.ariaValueMax = drawn && `${drawn.bars.length}`;
+    this.#plot.ariaValueText = drawn && told.join(' – ');
     this.#tip.hidden = !bar;
+    const at = drawn?.mark(this.#index);
     if (!bar || !at) return;
     this.#tip.replaceChildren(...told.map((text, i) => span(['count', 'days', 'before'][i] as string, text)));
     const { offsetWidth, offsetHeight, style } = this.#tip;
     const x = clamp(at.x - offsetWidth / 2, this.#plot.clientWidth - offsetWidth);
-    style.transform = `translate(${Math.round(x)}px, ${Math.round(at.y - offsetHeight - 8)}px)`;
+    const y = Math.max(at.y - offsetHeight - 8, -this.#plot.offsetTop); // inside the card
+    style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 }
 
@@ -349,7 +376,7 @@ for (const name of REFLECTED) {
     get(this: UsageChart) {
       return this.getAttribute(attribute);
     },
-    set(this: UsageChart, value: string | null | undefined) {
+    set(this: UsageChart, value: unknown) {
       reflect(this, attribute, value);
     },
   });

@@ -14,7 +14,7 @@ const ENGLISH = {
   today: 'so far',
   week: 'by week',
   month: 'by month',
-  before: 'Compared with the period before',
+  before: 'Compared with an earlier period',
 };
 
 export type Table = typeof ENGLISH;
@@ -64,7 +64,6 @@ export function wordsIn(language: string, replaced: (attribute: string) => strin
 
   const numbers = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options).format;
   const number = numbers();
-  const percents = numbers({ style: 'percent', signDisplay: 'exceptZero' });
   const dates = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
     return (from: string, to = from) => format.formatRange(new Date(from), new Date(to));
@@ -78,7 +77,7 @@ export function wordsIn(language: string, replaced: (attribute: string) => strin
     number,
     counted: (count: number) => number(count) + (/ja|zh/.test(primary) ? '' : ' ') + unit(count),
     compact: numbers({ notation: 'compact' }),
-    percent: (change: number) => percents(change).replace('-', '−'),
+    percent: numbers({ style: 'percent', signDisplay: 'exceptZero' }),
     period: (unit: Unit) =>
       new Intl.DisplayNames(language, { type: 'dateTimeField' }).of(unit === 'week' ? 'weekOfYear' : unit) ?? unit,
     day: dates({ day: 'numeric', month: 'short' }),

@@ -145,8 +145,40 @@ const inChart = <T>(code: string) =>
   page.evaluate(
     `(() => { const chart = document.querySelector('usage-chart'); const root = chart.shadowRoot; ${code} })()`,
   ) as Promise<T>;
+/** Runs `code`, and waits until what it changes is drawn. */
+const inFrame = (code: string) =>
+  inChart(`${code}; return new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+  });`);
 const change = (name: string, value: string) =>
-  inChart(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+  inFrame(`chart.setAttribute(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+/** Gives the chart data to draw: the counts of the days from `first`, and of the days from `earlier`. */
+const give = (first: string, counts: number[], earlier?: string, before: number[] = []) => {
+  const days = (from: string, of: number[]) => of.map((count, index) => ({ date: addDays(from, index), count }));
+  const data = { used: days(first, counts), ...(earlier && { before: days(earlier, before) }) };
+  return inFrame(`chart.data = ${JSON.stringify(data)}`);
+};
+/** Lists the events of the charts of the next page. */
+const list = () =>
+  page.addInitScript(`window.events = [];
+    for (const name of ['load', 'error']) document.addEventListener(name, ({ type, detail }) => {
+      if (detail) events.push({ type, ...detail });
+    }, true)`);
+/** A page with a chart that waits for data. */
+async function visitEmpty(options: BrowserContextOptions = {}, attributes = 'lang="en"', style = ''): Promise<void> {
+  await visitWith(`${style}<usage-chart hidden></usage-chart>`, options, attributes);
+  await page.locator('usage-chart [data-state=refused]').waitFor({ state: 'attached' });
+  await inFrame('chart.hidden = false');
+}
+/** A page with these charts, of which `events` lists the events. */
+async function visitListed(body: string): Promise<void> {
+  await visit('about:blank');
+  await list();
+  registered.body = body;
+  registered.attributes = 'lang="en"';
+  await page.goto(registered.url);
+}
+const events = () => page.evaluate('events') as Promise<{ type: string; before?: { from: string } }[]>;
 
 /** Makes the window as wide, and waits until the chart is drawn for that. */
 async function resize(width: number): Promise<void> {
@@ -220,7 +252,7 @@ describe('the chart on a page of a registered origin', () => {
       total: 19,
       used: [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count })),
     });
-    expect(await bars().count()).toBe(4);
+    await expect.poll(() => bars().count()).toBe(4);
     expect(await text('total')).toBe('19 uses');
     expect(calls).toBe(1);
   });
@@ -300,56 +332,283 @@ describe('the chart on a page of a registered origin', () => {
   });
 });
 
-describe('the period before', () => {
+describe('a comparison', () => {
+  const MARCH_28 = 'from="2026-03-01" to="2026-03-28"';
+
   test('is a faint line, given in percent and in words too, for one more request', async () => {
-    await visitWith(`<style>usage-chart { margin: 0 }</style>${tag(shop, 'from="2026-03-01" to="2026-03-28"')}`);
+    await visitWith(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
     await state('loaded');
     const calls: string[] = [];
     page.on('request', (request) => calls.push(new URL(request.url()).search));
-    const detail = await inChart<{ before: object }>(`return new Promise((resolve) => {
-      chart.addEventListener('load', ({ detail }) => resolve(detail));
-      chart.compare = true;
-    });`);
+    await inChart('chart.compare = true;');
+    await part('change').waitFor();
     expect(calls).toEqual(['?from=2026-03-01&to=2026-03-28', '?from=2026-02-01&to=2026-02-28']);
-    expect(detail.before).toMatchObject({ from: '2026-02-01', to: '2026-02-28', total: 280 });
     expect(await page.locator('usage-chart path.before').count()).toBe(1);
-    expect(await part('change').textContent()).toBe('Compared with the period before: +43%');
+    expect(await part('change').textContent()).toBe('Compared with an earlier period: +43%');
     expect(await range()).toBe('Mar 1 – 28, 2026 Feb 1 – 28, 2026: 280');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Home');
+    expect(await text('tooltip')).toBe('1 use\nSun, Mar 1, 2026\nSun, Feb 1, 2026: 10 uses');
     expect(await plot().getAttribute('aria-valuetext')).toBe('1 use – Sun, Mar 1, 2026 – Sun, Feb 1, 2026: 10 uses');
+    const cells = (row: number) => page.locator('usage-chart tr').nth(row).locator('th, td').allTextContents();
+    expect(await cells(0)).toEqual(['day', 'uses', 'Compared with an earlier period']);
+    expect(await cells(1)).toEqual(['Sun, Mar 1, 2026', '1', 'Sun, Feb 1, 2026: 10 uses']);
     await expectAccessible();
     await inChart('chart.compare = false;');
     await part('change').waitFor({ state: 'detached' });
     expect(await page.locator('usage-chart path.before').count()).toBe(0);
   });
 
-  test('is not compared with compare="false", however that is set', async () => {
-    await visitWith(tag(shop, 'from="2026-03-01" to="2026-03-28" compare="false"'));
+  test.each([
+    ['compare', 'previous', '?from=2026-02-01&to=2026-02-28'],
+    ['compare="true"', 'previous', '?from=2026-02-01&to=2026-02-28'],
+    ['compare="previous"', 'previous', '?from=2026-02-01&to=2026-02-28'],
+    ['compare="year"', 'year', '?from=2025-03-02&to=2025-03-29'],
+    ['compare="off"', null, null],
+    ['compare="false"', null, null],
+    ['compare="decade"', null, null],
+    ['', null, null],
+  ])('is with the days that the attribute names: %s', async (attribute, compare, search) => {
+    const calls: string[] = [];
+    await visit('about:blank');
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (request.method() === 'GET' && pathname.startsWith('/api/')) calls.push(search);
+    });
+    await list();
+    registered.body = tag(shop, `${MARCH_28} ${attribute}`);
+    await page.goto(registered.url);
     await state('loaded');
-    const reload = (code: string) =>
-      inChart<object>(`return new Promise((resolve) => {
-        chart.addEventListener('load', ({ detail }) => resolve(detail), { once: true });
-        ${code};
-        chart.reload();
-      });`);
-    expect(await inChart('return chart.compare;')).toBe(false);
-    expect(await reload('')).not.toHaveProperty('before');
-    expect(await reload('chart.compare = true')).toHaveProperty('before');
-    expect(await inChart('return [chart.compare, chart.getAttribute("compare")];')).toEqual([true, 'true']);
-    expect(await reload('chart.compare = "false"')).not.toHaveProperty('before');
-    expect(await inChart('return [chart.compare, chart.getAttribute("compare")];')).toEqual([false, 'false']);
-    expect(await page.locator('usage-chart path.before').count()).toBe(0);
+    const expected = ['?from=2026-03-01&to=2026-03-28', ...(search ? [search] : [])];
+    await expect.poll(events).toHaveLength(expected.length);
+    expect(calls).toEqual(expected);
+    expect(await inChart('return chart.compare;')).toBe(compare);
   });
 
-  test('leaves the chart as it is if it cannot be loaded', async () => {
+  test.each([
+    ['true', 'previous', 'true'],
+    ['"previous"', 'previous', 'previous'],
+    ['"year"', 'year', 'year'],
+    ['""', 'previous', ''], // as Vue sets an attribute without a value
+    ['"false"', null, 'false'], // as frameworks pass it on
+    ['"off"', null, 'off'],
+    ['false', null, null],
+    ['null', null, null],
+    ['undefined', null, null],
+  ])('is a property, too: %s', async (value, compare, attribute) => {
+    await visitWith(tag(shop, `${MARCH_28} compare`));
+    await state('loaded');
+    await inChart(`chart.compare = ${value};`);
+    expect(await inChart('return [chart.compare, chart.getAttribute("compare")];')).toEqual([compare, attribute]);
+    await page.locator('usage-chart path.before').waitFor({ state: compare ? 'attached' : 'detached' });
+  });
+
+  test('never holds the current period up: load comes twice, the second time with before', async () => {
+    await visit('about:blank');
+    let answer = () => {};
+    await page.route('**/api/**from=2026-02-01**', (route) => {
+      answer = () => void route.continue();
+    });
+    await list();
+    registered.body = tag(shop, `${MARCH_28} compare`);
+    await page.goto(registered.url);
+    await state('loaded');
+    expect(await bars().count()).toBe(28);
+    expect(await range()).toBe('Mar 1 – 28, 2026 Feb 1 – 28, 2026');
+    const first = await events();
+    expect(first).toEqual([
+      { type: 'load', from: '2026-03-01', to: '2026-03-28', total: 399, used: expect.any(Array) },
+    ]);
+    answer();
+    await part('change').waitFor();
+    const before = { from: '2026-02-01', to: '2026-02-28', total: 280, used: expect.any(Array) };
+    expect(await events()).toEqual([...first, { ...first[0], before }]);
+  });
+
+  test('that cannot be loaded leaves the chart as it is, with one load', async () => {
     await visit('about:blank');
     await page.route('**/api/**from=2026-02-01**', (route) => route.abort());
-    registered.body = tag(shop, 'from="2026-03-01" to="2026-03-28" compare');
+    await list();
+    registered.body = tag(shop, `${MARCH_28} compare`);
     await page.goto(registered.url);
     await state('loaded');
     await expect.poll(told).toEqual([`<usage-chart business="${shop.id}">: no response from ${service.url}`]);
     expect(await bars().count()).toBe(28);
+    expect(await events()).toMatchObject([{ type: 'load', total: 399 }]);
+  });
+
+  test('in percent covers the days that are over, and their counterparts', async () => {
+    await visitEmpty();
+    await give(addDays(TODAY, -2), [30, 30, 5], addDays(TODAY, -9), [20, 20, 500]);
+    expect(await part('change').textContent()).toBe('Compared with an earlier period: +50%');
+    await give(TODAY, [5], addDays(TODAY, -7), [500]);
+    expect(await part('change').count()).toBe(0); // no day is over
+    await give(addDays(TODAY, -2), [30, 30, 5], addDays(TODAY, -9), [0, 0, 500]);
+    expect(await part('change').count()).toBe(0); // nothing to compare with
+    expect(await page.locator('usage-chart path.before').count()).toBe(1);
+  });
+
+  test('of weeks names both ranges', async () => {
+    await visitEmpty({ viewport: { width: 320, height: 700 } });
+    await give('2025-01-01', Array(364).fill(1), '2024-01-03', Array(364).fill(2));
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Home');
+    const both = ['Jan 1 – 7, 2025', 'Jan 3 – 9, 2024: 14 uses'];
+    expect(await text('tooltip')).toBe(['7 uses', ...both].join('\n'));
+    expect(await plot().getAttribute('aria-valuetext')).toBe(['7 uses', ...both].join(' – '));
+    const cells = page.locator('usage-chart tr').nth(1).locator('th, td');
+    expect(await cells.allTextContents()).toEqual([both[0], '7', both[1]]);
+  });
+});
+
+describe('data of a script', () => {
+  const two = `{ used: [{ date: '2026-03-01', count: 3 }, { date: '2026-03-02', count: 4 }] }`;
+
+  test('are drawn without asking anybody, and without load', async () => {
+    const calls: string[] = [];
+    await visit('about:blank');
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname));
+    await list();
+    // Before the module runs, so before the element is defined.
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      const chart = document.querySelector('usage-chart');
+      if (!chart) return;
+      chart.data = ${two};
+      observer.disconnect();
+    }).observe(document, { subtree: true, childList: true })`);
+    registered.body = '<usage-chart></usage-chart>';
+    await page.goto(registered.url);
+    await state('loaded');
+    expect(await bars().count()).toBe(2);
+    expect(await text('total')).toBe('7 uses');
+    expect(await range()).toBe('Mar 1 – 2, 2026');
+    expect(await inChart('return Object.hasOwn(chart, "data");')).toBe(false);
+    await inFrame(`window.changes = 0;
+      new MutationObserver(() => { changes += 1; }).observe(root, { subtree: true, childList: true, attributes: true });
+      chart.business = 1; chart.token = 'bua_pk_none'; chart.setAttribute('token', 'bua_pk_none');
+      chart.from = '2026-03-05'; chart.to = '2026-03-06'; chart.baseUrl = 'nowhere'`);
+    expect(await page.evaluate('changes')).toBe(0);
+    expect(await events()).toEqual([]);
+    expect(calls).toEqual(['/', '/usage-chart.js']);
+    await expectAccessible();
+  });
+
+  test('can be replaced and compared, and null asks the service again', async () => {
+    await visitListed(tag(shop, DAYS));
+    await state('loaded');
+    const calls: string[] = [];
+    page.on('request', (request) => calls.push(new URL(request.url()).search));
+    await give('2026-03-01', [1, 2, 3]);
+    expect(await text('total')).toBe('6 uses');
+    await give('2026-03-01', [4, 5], '2026-02-22', [2, 1]);
+    expect(await part('change').textContent()).toBe('Compared with an earlier period: +200%');
+    expect(await range()).toBe('Mar 1 – 2, 2026 Feb 22 – 23, 2026: 3');
+    expect(await inChart('return chart.data.used.length;')).toBe(2);
+    expect(calls).toEqual([]);
+    await inChart('chart.data = null;');
+    await expect.poll(() => bars().count()).toBe(31);
+    expect(calls).toEqual(['?from=2026-03-01&to=2026-03-31']);
+    expect((await events()).map(({ type }) => type)).toEqual(['load', 'load']);
+  });
+
+  test('that come while the service is asked are what stays', async () => {
+    await visit('about:blank');
+    let answer = () => {};
+    await page.route('**/api/**', (route) => {
+      answer = () => void route.continue().catch(() => {}); // the chart has given the call up
+    });
+    await list();
+    registered.body = tag(shop, DAYS);
+    await page.goto(registered.url);
+    await state('loading');
+    await give('2026-03-01', [1, 2, 3]);
+    answer();
+    await state('loaded');
+    expect(await bars().count()).toBe(3);
+    expect(await events()).toEqual([]);
+  });
+
+  test.each([
+    '{ used: [] }',
+    '{ used: "many" }',
+    '{}',
+    '[]',
+    '{ used: [{ date: "2026-13-45", count: 1 }] }',
+    '{ used: [{ date: "2026-03-01" }] }',
+    '{ used: [null] }',
+    `{ used: ${two}.used, before: [] }`,
+    `{ used: ${two}.used, before: "none" }`,
+  ])('that cannot be drawn are a mistake of the developer: %s', async (data) => {
+    await visitListed(tag(shop, DAYS));
+    await state('loaded');
+    await inFrame(`chart.data = ${data}`);
+    await state('refused');
+    expect(await text('message')).toBe('This chart cannot be shown here.');
+    const message = 'data: used and before must be lists of { date, count }';
+    expect(told()).toEqual([`<usage-chart business="${shop.id}">: ${message}`]);
+    expect((await events()).slice(1)).toEqual([{ type: 'error', status: 0, message, reason: 'attributes' }]);
+    await give('2026-03-01', [1, 2, 3]);
+    expect(await text('total')).toBe('6 uses');
+  });
+});
+
+describe('what is drawn', () => {
+  /** From now on, counts how often the picture and the table are replaced, by frame. */
+  const count = `window.frame = 0; window.images = []; window.tables = 0;
+    const tick = () => { frame += 1; requestAnimationFrame(tick); };
+    requestAnimationFrame(tick);
+    new MutationObserver((records) => {
+      for (const { addedNodes } of records) for (const { nodeName } of addedNodes) {
+        if (nodeName === 'svg') images.push(frame);
+        if (nodeName === 'TABLE') tables += 1;
+      }
+    }).observe(root, { subtree: true, childList: true });`;
+
+  test('is drawn once a frame, however many attributes, sizes and data change', async () => {
+    await visitWith(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
+    await state('loaded');
+    await inFrame(count);
+    await inFrame(`for (const unit of ['order|orders', 'sale|sales', 'visit|visits']) {
+      chart.unit = unit;
+      chart.label = unit;
+      chart.setAttribute('word-week', unit);
+      chart.data = { used: [{ date: '2026-03-01', count: unit.length }, { date: '2026-03-02', count: 2 }] };
+    }`);
+    expect(await page.evaluate('[images.length, tables]')).toEqual([1, 1]);
+    expect(await text('total')).toBe('14 visits');
+    await inFrame(`for (let width = 400; width < 900; width += 100) { chart.style.width = width + 'px'; chart.offsetWidth; }
+      chart.unit = 'ticket|tickets'`);
+    await inFrame('');
+    const [images, tables] = (await page.evaluate('[images, tables]')) as [number[], number];
+    expect(new Set(images).size).toBe(images.length); // at most one a frame
+    expect(images.length).toBeLessThanOrEqual(3); // with the new words, and once more with the new size
+    expect(tables).toBe(2);
+  });
+
+  test('leaves the table as it is where only the size changes, unless a bar becomes a week', async () => {
+    await visitWith(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
+    await state('loaded');
+    await inFrame(count);
+    for (const width of [1910, 1900, 1890]) await resize(width);
+    expect(await page.evaluate('[images.length >= 3, tables]')).toEqual([true, 0]);
+    expect(await bars().count()).toBe(366);
+    await resize(1000);
+    expect(await page.evaluate('tables')).toBe(1);
+    expect(await page.locator('usage-chart tr').count()).toBe(54);
+  });
+
+  test('keeps the focus on the button where only the size changes', async () => {
+    await visit('about:blank');
+    await page.route('**/api/**', (route) => route.abort());
+    registered.body = tag(shop, DAYS);
+    await page.goto(registered.url);
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.focus();
+    await page.setViewportSize({ width: 400, height: 700 });
+    await inFrame('');
+    await inFrame('');
+    expect(await again.evaluate((button) => button.matches(':focus'))).toBe(true);
+    told();
   });
 });
 
@@ -377,11 +636,39 @@ describe('what a bar stands for', () => {
   test('is marked as incomplete if it includes today', async () => {
     await visitWith(tag(busy));
     await state('loaded');
-    expect(await part('part').count()).toBe(1);
-    expect(await part('part').getAttribute('data-date')).toBe(TODAY);
+    const partial = () =>
+      inChart<number[]>(`return [...root.querySelectorAll('.bar')].flatMap(({ classList }, index) =>
+      classList.contains('part') ? [index] : []);`);
+    expect(await partial()).toEqual([29]);
     await page.keyboard.press('Tab');
     await page.keyboard.press('End');
     expect(await text('tooltip')).toContain('(so far)');
+    await give(addDays(TODAY, -364), Array(368).fill(1)); // 365 days up to today, and three to come
+    await resize(320);
+    expect(await partial()).toEqual([0, 52]); // the first is four days
+    await give(TODAY, [7]);
+    expect(await partial()).toEqual([0]);
+  });
+
+  test.each(['light', 'dark'] as const)('is as pale in forced colors and in print: %s', async (colorScheme) => {
+    await visitEmpty({ viewport: { width: 320, height: 700 }, colorScheme });
+    const look = () =>
+      inChart<Record<string, string>>(`
+      const [canvas, part, whole] = ['body', '.part', '.bar:not(.part)'].map((name) =>
+        getComputedStyle((name === 'body' ? document : root).querySelector(name)));
+      const { fill, fillOpacity, stroke, strokeDasharray } = part;
+      return { fill, fillOpacity, stroke, strokeDasharray, whole: whole.fill, ink: canvas.color };`);
+    await give('2025-01-01', Array(366).fill(5));
+    for (const media of [{ forcedColors: 'active' }, { forcedColors: 'none', media: 'print' }] as const) {
+      await page.emulateMedia(media);
+      const { fill, fillOpacity, stroke, strokeDasharray, whole, ink } = await look();
+      expect([fillOpacity, strokeDasharray]).toEqual(['0.35', '3px, 2px']);
+      expect([stroke, whole]).toEqual([fill, fill]);
+      if (media.forcedColors === 'active') expect(fill).toBe(ink);
+      await page.screenshot({
+        path: join(SHOTS, `chart-part-${media.forcedColors === 'active' ? 'forced' : 'print'}-${colorScheme}.png`),
+      });
+    }
   });
 });
 
@@ -657,6 +944,66 @@ describe.each(
   });
 });
 
+describe('at 160 px', () => {
+  const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützen und anderes';
+  /** What reaches out of the card, and what is wider than its place. */
+  const outside = () =>
+    inChart<string[]>(`
+    const card = root.querySelector('.card');
+    const { left, right, top, bottom } = card.getBoundingClientRect();
+    const shown = [...card.querySelectorAll('*')].filter((part) => part.checkVisibility() && !part.closest('.sr-only'));
+    return [card, ...shown].flatMap((part) => {
+      const box = part.getBoundingClientRect();
+      const isIn = box.width === 0 || (box.left >= left && box.right <= right && box.top >= top && box.bottom <= bottom);
+      const fits = part instanceof SVGElement || part.matches('.label') || part.scrollWidth <= Math.max(part.clientWidth, part.offsetWidth);
+      return isIn && fits ? [] : [part.nodeName + '.' + part.getAttribute('class') + ' ' + part.textContent];
+    });`);
+
+  test.each(['lang="en"', 'lang="de"', 'lang="pl"', 'lang="he" dir="rtl"', 'lang="ar"'])(
+    'nothing overflows, in any state: %s',
+    async (attributes) => {
+      const narrow = '<style>main { width: 160px; margin: 0 } usage-chart { margin: 0 }</style>';
+      for (const [name, { body, state: awaited, before }] of Object.entries(STATES)) {
+        await page?.context().close();
+        await visit('about:blank', { viewport: { width: 400, height: 700 } });
+        await before?.();
+        registered.body = narrow + body();
+        registered.attributes = attributes;
+        await page.goto(registered.url);
+        await state(awaited);
+        if (registered.body.includes('compare')) await part('change').waitFor();
+        await change('label', LONG);
+        expect(await inChart('return chart.offsetWidth;')).toBe(160);
+        expect(await outside(), name).toEqual([]);
+        told();
+      }
+    },
+  );
+
+  test.each(['lang="en"', 'lang="de"', 'lang="he" dir="rtl"'])(
+    'nor does a tooltip, with trillions: %s',
+    async (attributes) => {
+      const style = '<style>usage-chart { width: 160px }</style>';
+      await visitEmpty({ viewport: { width: 400, height: 700 } }, attributes, style);
+      await change('label', LONG);
+      await change('unit', 'Donaudampfschifffahrten');
+      const trillions = Array(28).fill(1_234_567_890_123);
+      await give('2026-03-01', trillions, '2026-02-01', trillions);
+      expect(await text('total')).toMatch(/^\D*34[.,]\d|^\D*35/); // in short: 35T
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Home');
+      for (let day = 1; day <= 28; day++) {
+        expect(await part('tooltip').isVisible()).toBe(true);
+        expect(await outside(), `${day}`).toEqual([]);
+        await page.keyboard.press('ArrowUp');
+      }
+      await page.screenshot({ path: join(SHOTS, `chart-160-${/lang="(..)"/.exec(attributes)?.[1]}.png`) });
+      await expectNoOverlap();
+      await expectAccessible();
+    },
+  );
+});
+
 test('the card does not change its height while a chart with every feature loads', async () => {
   await visit('about:blank', { viewport: { width: 320, height: 480 } });
   registered.attributes = 'lang="de"';
@@ -669,18 +1016,6 @@ test('the card does not change its height while a chart with every feature loads
   await part('change').waitFor();
   const heights = (await page.evaluate('heights')) as number[];
   expect(new Set(heights.filter((height) => height > 0)).size, `${heights}`).toBe(1); // 0 before the module has run
-});
-
-test('the placeholder bars do not move for people who ask for less motion', async () => {
-  await visit('about:blank', { reducedMotion: 'reduce' });
-  await page.route('**/api/**', () => new Promise(() => {}));
-  registered.body = tag(shop, DAYS);
-  await page.goto(registered.url);
-  await state('loading');
-  const animation = `return getComputedStyle(root.querySelector('.plot')).animationName;`;
-  expect(await inChart(animation)).toBe('none');
-  await page.emulateMedia({ reducedMotion: 'no-preference' });
-  expect(await inChart(animation)).toBe('wait');
 });
 
 describe('a page', () => {

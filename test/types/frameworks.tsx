@@ -18,13 +18,14 @@ export const react = (
   />
 );
 declare const range: { from?: string; to?: string };
+export const given = <usage-chart data={{ used: [{ date: '2026-03-01', count: 1 }] }} compare="year" />;
 export const partial = <usage-chart business="1" token="bua_pk_" compare={false} from={range.from} to={range.to} />;
 // @ts-expect-error: React never calls it
 export const silent = <usage-chart business={1} onLoad={() => {}} />;
 // @ts-expect-error: nor this
 export const silentToo = <usage-chart business={1} onError={() => {}} />;
-// @ts-expect-error: it is a boolean
-export const text = <usage-chart business={1} compare="false" />;
+// @ts-expect-error: there is no such comparison
+export const text = <usage-chart business={1} compare="decade" />;
 // @ts-expect-error: no such attribute
 export const wrong = <usage-chart colour="red" />;
 
@@ -32,12 +33,13 @@ type Vue = InstanceType<GlobalComponents['usage-chart']>['$props'];
 export const vue: Vue = {
   business: 1,
   token: 'bua_pk_',
-  compare: true,
+  compare: 'previous',
+  data: null,
   'word-empty': 'No orders yet.',
   class: ['wide'],
   onLoad: ({ detail }) => console.log(detail.total),
 };
 export const vuePartial: Vue = { business: '1', from: range.from, onError: ({ detail }) => console.log(detail.reason) };
-// @ts-expect-error: it is a boolean
+// @ts-expect-error: there is no such comparison
 export const odd: Vue = { compare: 'yes' };
 export const element: UsageChart | null = document.querySelector('usage-chart');

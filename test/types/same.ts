@@ -2,7 +2,7 @@
 
 import type { Failed } from '../../src/page/report.ts';
 import type * as served from '../../src/page/types/usage-chart.d.ts';
-import type { Loaded, UsageChart } from '../../src/page/usage-chart.ts';
+import type { Data, Loaded, UsageChart } from '../../src/page/usage-chart.ts';
 import type { WORDS } from '../../src/page/words.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
@@ -11,5 +11,6 @@ type Word = Exclude<(typeof WORDS)[number], 'unit'>;
 
 export const properties: Same<Own<UsageChart>, Own<served.UsageChart>> = true;
 export const loaded: Same<Loaded, served.Loaded> = true;
+export const data: Same<Data, served.Data> = true;
 export const failed: Same<Failed, served.Failed> = true;
 export const words: Same<`word-${Word}`, Extract<keyof served.UsageChartAttributes, `word-${string}`>> = true;

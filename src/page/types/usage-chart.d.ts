@@ -2,8 +2,12 @@
 
 export type Day = { date: string; count: number };
 export type Period = { from: string; to: string; total: number; used: Day[] };
-/** `event.detail` of `load`. `before` is there where the chart has `compare`. */
+/** `event.detail` of `load`. `before` is there from the second time on, if the chart has `compare`. */
 export type Loaded = Period & { before?: Period };
+/** What the chart draws without asking the service. Day i of `before` is compared with day i of `used`. */
+export type Data = { used: Day[]; before?: Day[] | undefined };
+/** Which days are compared: those just before, or those a year ago. */
+export type Compare = 'previous' | 'year';
 /** `event.detail` of `error`. `status` is 0 where no response came. `message` is for developers. */
 export type Failed = {
   status: number;
@@ -20,7 +24,7 @@ export type UsageChartAttributes = {
   to?: string | undefined;
   label?: string | undefined;
   unit?: string | undefined;
-  compare?: boolean | undefined;
+  compare?: Compare | 'off' | boolean | undefined;
   'base-url'?: string | undefined;
 } & { [word in `word-${Word}`]?: string | undefined };
 
@@ -38,7 +42,9 @@ export interface UsageChart extends HTMLElement {
   baseUrl: string | null;
   label: string | null;
   unit: string | null;
-  compare: boolean;
+  get compare(): Compare | null;
+  set compare(value: Compare | 'off' | boolean | null);
+  data: Data | null;
   reload(): void;
   addEventListener<K extends keyof Events>(
     type: K,
@@ -61,6 +67,7 @@ declare global {
 /** React calls `onload` and `onerror`. It takes `onLoad` and `onError` for events of its own, which no custom element has. */
 type OfReact = UsageChartAttributes & {
   baseUrl?: string | undefined;
+  data?: Data | null | undefined;
   onload?: ((event: CustomEvent<Loaded>) => void) | undefined;
   onerror?: ((event: CustomEvent<Failed>) => void) | undefined;
   onLoad?: never;
@@ -82,6 +89,7 @@ type OfVue = UsageChartAttributes & {
   class?: unknown;
   style?: unknown;
   baseUrl?: string | undefined;
+  data?: Data | null | undefined;
   onLoad?: ((event: CustomEvent<Loaded>) => void) | undefined;
   onError?: ((event: CustomEvent<Failed>) => void) | undefined;
 };
