@@ -15,7 +15,10 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
   const copy = copier((outcome) => {
     button.textContent = outcome || 'Copy';
   });
-  button.addEventListener('click', () => void copy(button.previousElementSibling?.textContent ?? ''));
+  button.addEventListener('click', () => {
+    const place = button.previousElementSibling;
+    void copy(place?.textContent ?? '', place);
+  });
 }
 
 /** In local development the build gives it the demo business; elsewhere it has none yet. */

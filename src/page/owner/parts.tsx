@@ -137,6 +137,7 @@ export const Mark = ({ level, children }: PropsWithChildren<{ level: Level }>) =
   <span class={`mark ${level}`}>{children}</span>
 );
 
+/** Copies the text that stands directly before it. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [outcome, setOutcome] = useState('');
   const copy = useMemo(() => copier(setOutcome), []);
@@ -145,7 +146,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       type="button"
       class="quiet copy"
       aria-label={outcome === '' ? label : undefined}
-      onClick={() => void copy(text)}
+      onClick={(event: Event) => void copy(text, (event.currentTarget as Element).previousElementSibling)}
     >
       <span aria-live="polite">{outcome || 'Copy'}</span>
     </button>
