@@ -1,8 +1,8 @@
-// The token of a business in the console: copied, and replaced.
+// The token of a business in the console: copied, replaced, and the old ones that still work.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openConsole } from './console.ts';
-import { goTo, openRoom, stepsOn } from './steps.ts';
+import { expectAccessible, openConsole, shoot } from './console.ts';
+import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const closing: (() => unknown)[] = [];
 let world: Awaited<ReturnType<typeof openConsole>>;
@@ -14,41 +14,329 @@ afterEach(() => world.leave());
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-const { button, dialog, done, armed } = stepsOn(() => page);
+const { button, dialog, done, armed, hold } = stepsOn(() => page);
+/** Waits for an answer as long as a machine with much to do takes. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+type Spare = Awaited<ReturnType<typeof world.spare>>;
 
-describe('the token', () => {
-  test('is copied with its tag', async () => {
+const OPENER = 'Replace the token…';
+const KEEP = 'Replace, and keep the old one for 24 hours';
+const tail = (token: string) => `…${token.slice(-4)}`;
+/** What has the focus, in its words. */
+const focused = () => page.evaluate<string>('document.activeElement.innerText');
+const statusWith = async ({ id }: { id: number }, token: string) =>
+  (await fetch(`${world.url}/api/v1/business/usage/${id}`, { headers: { Authorization: `Bearer ${token}` } })).status;
+const rotate = async ({ id }: { id: number }, keep_old: string) =>
+  (await world.call('POST', `${id}/token`, { keep_old })).data.token;
+const working = () => page.locator('.endings li').allInnerTexts();
+const isRed = (name: string) => button(name).evaluate((shown) => shown.classList.contains('danger'));
+
+describe('the tag and the token', () => {
+  const tagOf = ({ id, token }: Spare) =>
+    `<script type="module" src="${world.url}/v1/usage-chart.js"></script>\n` +
+    `<usage-chart business="${id}" token="${token}"></usage-chart>`;
+
+  test('are copied', async () => {
     const business = await world.spare();
     page = await openRoom(world, business, 'token');
-    await button('Copy the tag').click();
-    await page.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      `<script type="module" src="${world.url}/v1/usage-chart.js"></script>\n` +
-        `<usage-chart business="${business.id}" token="${business.token}"></usage-chart>`,
-    );
+    for (const [label, text] of [
+      ['Copy the tag', tagOf(business)],
+      ['Copy the token', business.token],
+    ] as const) {
+      await button(label).click();
+      await page.getByText('Copied').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
+      await page.getByText('Copied').waitFor({ state: 'detached' });
+    }
   });
 
   test.each([
-    ['Keep the old token for 24 hours', 'Replace, and keep the old one for 24 hours', 200],
-    ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
-    ['Stop the old token now', 'Replace, and stop the old one now', 401],
-  ])('is replaced: %s', async (choice, action, status) => {
+    [
+      'there is no clipboard, as over plain http',
+      `Object.defineProperty(navigator, 'clipboard', { value: undefined })`,
+    ],
+    [
+      'the browser refuses',
+      `navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
+    ],
+  ])('are selected if %s', async (_, script) => {
     const business = await world.spare();
     page = await openRoom(world, business, 'token');
-    await button('Replace the token…').click();
+    await page.evaluate(script);
+    await button('Copy the tag').click();
+    await page.getByText('Not copied: select the text').waitFor();
+    expect(await page.evaluate('getSelection().toString().trim()')).toBe(tagOf(business));
+    await page.locator('.snippet').nth(1).getByRole('button').click();
+    await page.getByText('Not copied: select the text').nth(1).waitFor();
+    expect(await page.evaluate('getSelection().toString().trim()')).toBe(business.token);
+  });
+
+  test('stand by how many domains restrict the token, with a link to them', async () => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await page.getByText('The token works on every site: no domain restricts it.').waitFor();
+    await world.call('POST', `${business.id}/access`, { sites: ['https://a.example', 'https://b.example'] });
+    await button('Refresh').click();
+    await page.getByText('2 domains restrict the token to their pages.').waitFor();
+    await page.locator('#console section.token').getByRole('link', { name: 'Domains' }).click();
+    await page.waitForURL(`**/owner#/${business.id}/domains`);
+  });
+});
+
+describe('the token is replaced', () => {
+  test.each([
+    ['Keep the old token for 24 hours', KEEP, 200],
+    ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
+    ['Stop the old token now', 'Replace, and stop the old one now', 401],
+  ])('%s', async (choice, action, status) => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await button(OPENER).click();
     await page.getByLabel(choice).check();
     await armed();
+    expect(await isRed(action)).toBe(status === 401);
     await button(action).click();
     await done('There is a new token');
     await dialog().waitFor({ state: 'detached' });
+    expect(await focused()).toBe(OPENER);
     const { token } = await business.stored();
     expect(token).not.toBe(business.token);
     await page.locator('pre', { hasText: `token="${token}"` }).waitFor();
-    const asked = await fetch(`${world.url}/api/v1/business/usage/${business.id}`, {
-      headers: { Authorization: `Bearer ${business.token}` },
-    });
-    expect(asked.status).toBe(status);
+    expect(await statusWith(business, business.token)).toBe(status);
+    const said = await page.locator('.done').innerText();
+    expect(said).toMatch(
+      status === 200
+        ? new RegExp(
+            `^There is a new token ${tail(token)}\\. The old one works until \\w+ \\d+, \\d+, \\d\\d:\\d\\d UTC\\. `,
+          )
+        : `There is a new token ${tail(token)}. The old one no longer works. Paste the new tag into your pages.`,
+    );
+    const end = said.match(/works until (.* UTC)/)?.[1];
+    expect(await working()).toEqual(
+      end === undefined
+        ? []
+        : [`${tail(business.token)} works until ${end} (${choice.includes('24') ? 'in 23 hours' : 'in 6 days'})`],
+    );
+    await expectAccessible(page);
     await goTo(page, 'changes');
     await page.getByText('Token replaced').waitFor();
   });
+
+  test('by default the old one is kept, and that choice does not look dangerous', async () => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await button(OPENER).click();
+    expect(await page.getByLabel('Keep the old token for 24 hours').isChecked()).toBe(true);
+    expect(await isRed(KEEP)).toBe(false);
+    await page.getByLabel('Stop the old token now').check();
+    expect(await isRed('Replace, and stop the old one now')).toBe(true);
+    await dialog()
+      .getByText(`Pages with ${tail(business.token)} are refused from the next request on.`)
+      .waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    expect(await focused()).toBe(OPENER);
+    await button(OPENER).click();
+    expect(await page.getByLabel('Keep the old token for 24 hours').isChecked()).toBe(true);
+    await page.keyboard.press('Escape');
+    expect((await business.stored()).token).toBe(business.token);
+  });
+
+  test('what works is known from the answer until the business has been read again', async () => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await button(OPENER).click();
+    await armed();
+    const held = await hold('GET');
+    await button(KEEP).click();
+    await done('There is a new token');
+    await eventually(working).toHaveLength(1);
+    expect((await working())[0]).toContain(`${tail(business.token)} works until`);
+    expect(held.calls).toBeGreaterThan(0);
+    const known = await working();
+    held.release(goOn);
+    await eventually(() => button('Refresh').getAttribute('aria-disabled')).toBe(null);
+    expect(await working()).toEqual(known);
+  });
+
+  test('if its answer was lost, the dialog says what is stored, and offers to replace it again', async () => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await button(OPENER).click();
+    await armed();
+    const held = await hold('POST');
+    held.release(loseAnswer);
+    await button(KEEP).click();
+    await dialog().getByText('The change may have been made all the same').waitFor();
+    const { token } = await business.stored();
+    await dialog()
+      .getByText(`The token was replaced: it ends in ${tail(token)} now.`)
+      .waitFor();
+    await button('Replace again, and keep the old one for 24 hours').waitFor();
+    await button('Cancel').click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByText(`The token was replaced: it ends in ${tail(token)} now.`).waitFor();
+    expect(await focused()).toBe(OPENER);
+    expect((await business.stored()).token).toBe(token);
+  });
+
+  test('what was said is taken back when somebody else replaces it', async () => {
+    const business = await world.spare();
+    page = await openRoom(world, business, 'token');
+    await button(OPENER).click();
+    await armed();
+    await button(KEEP).click();
+    await done('There is a new token');
+    await dialog().waitFor({ state: 'detached' });
+    const token = await rotate(business, '1h');
+    await button('Refresh').click();
+    await page.locator('pre', { hasText: `token="${token}"` }).waitFor();
+    expect(await page.locator('.done', { hasText: /\w/ }).count()).toBe(0);
+    expect(await working()).toHaveLength(2);
+  });
+
+  test('a sixth old token says which one stops instead', async () => {
+    const business = await world.spare();
+    for (let times = 0; times < 5; times++) await rotate(business, '2h');
+    page = await openRoom(world, business, 'token');
+    await page.getByText('5 old tokens still work').waitFor();
+    await button(OPENER).click();
+    await dialog()
+      .getByText(`5 old tokens work already, and no more can: ${tail(business.token)} stops now.`)
+      .waitFor();
+    await armed();
+    await button(KEEP).click();
+    await done('There is a new token');
+    await eventually(working).toHaveLength(5);
+    expect((await working()).join()).not.toContain(tail(business.token));
+    expect(await statusWith(business, business.token)).toBe(401);
+  });
+});
+
+describe('old tokens', () => {
+  const STOP = 'Stop the old tokens now';
+
+  test('are stopped, and the new one works on', async () => {
+    const business = await world.spare();
+    const second = await rotate(business, '1h');
+    const third = await rotate(business, '30d');
+    page = await openRoom(world, business, 'token');
+    expect((await working()).map((line) => line.slice(0, 17))).toEqual([
+      `${tail(business.token)} works until`,
+      `${tail(second)} works until`,
+    ]);
+    await expectAccessible(page);
+    await button('Stop them now…').click();
+    await dialog()
+      .getByText(
+        `Pages and servers that still use ${tail(business.token)} and ${tail(second)} are refused from the next request on. ` +
+          `The token ${tail(third)} goes on working.`,
+      )
+      .waitFor();
+    await armed();
+    expect(await isRed(STOP)).toBe(true);
+    await button(STOP).click();
+    await done(`The old tokens no longer work. The token ${tail(third)} goes on working.`);
+    await dialog().waitFor({ state: 'detached' });
+    expect(await working()).toEqual([]);
+    expect(await focused()).toBe(OPENER);
+    expect(await Promise.all([business.token, second, third].map((token) => statusWith(business, token)))).toEqual([
+      401, 401, 200,
+    ]);
+  });
+
+  test('are shown as stopped only when the service says so, once, and not before the button is armed', async () => {
+    const business = await world.spare();
+    await rotate(business, '1h');
+    page = await openRoom(world, business, 'token');
+    const held = await hold('DELETE');
+    await button('Stop it now…').dblclick();
+    await dialog().waitFor();
+    await button(STOP).dispatchEvent('click', { detail: 2 });
+    await page.waitForTimeout(100);
+    expect(held.calls).toBe(0);
+    await armed();
+    await button(STOP).click();
+    await button('Stopping…').click({ force: true });
+    await page.keyboard.press('Escape');
+    await page.waitForTimeout(200);
+    expect(held.calls).toBe(1);
+    expect(await dialog().isVisible()).toBe(true);
+    expect(await working()).toHaveLength(1);
+    held.release(failWith(503, 'Service Unavailable'));
+    await dialog().getByText('The service cannot reach its database now.').waitFor();
+    expect(await statusWith(business, business.token)).toBe(200);
+    await page.unroute(/\/api\//);
+    await button(STOP).click();
+    await done('The old tokens no longer work.');
+  });
+
+  test('that were stopped by a request whose answer was lost are gone, and the focus is not', async () => {
+    const business = await world.spare();
+    await rotate(business, '1h');
+    page = await openRoom(world, business, 'token');
+    const held = await hold('DELETE');
+    held.release(loseAnswer);
+    await button('Stop it now…').click();
+    await armed();
+    await button(STOP).click();
+    await dialog().getByText('The change may have been made all the same').waitFor();
+    await eventually(working).toEqual([]);
+    await dialog().getByText('No old token works any more.').waitFor();
+    await button('Cancel').click();
+    await dialog().waitFor({ state: 'detached' });
+    expect(await focused()).toBe(OPENER);
+  });
+
+  test('are not shown as working once their end has passed, by the clock of the service', async () => {
+    const business = await world.spare();
+    await rotate(business, '1h');
+    page = await openRoom(world, business, 'token');
+    await page.clock.install();
+    await page.clock.runFor(1000);
+    await button('Refresh').click();
+    await eventually(async () => (await working())[0]).toContain('(in 59 minutes)');
+    await button('Stop it now…').focus();
+    await page.clock.fastForward('01:00:00');
+    await eventually(working).toEqual([]);
+    expect(await focused()).toBe(OPENER);
+    await eventually(() => page.getByText('still work').count()).toBe(0);
+  });
+
+  test('are shown to whoever can only read, without a button and without the token', async () => {
+    await fetch(`${world.url}/api/v1/business/${world.tulip.id}/token`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${world.keys.owner}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ keep_old: '1h' }),
+    });
+    page = await world.visit(`#/${world.tulip.id}/token`);
+    await page.getByLabel('API key').fill(world.keys.reader);
+    await page.keyboard.press('Enter');
+    await page.getByText('Whoever can only read is not shown the token').waitFor();
+    expect((await working()).map((line) => line.slice(0, 17))).toEqual([`${tail(world.tulip.token)} works until`]);
+    expect(await page.locator('#console .room').getByRole('button').count()).toBe(0);
+    expect(await page.locator('#console').innerText()).not.toContain(world.tulip.token);
+    await expectAccessible(page);
+  });
+});
+
+test.each([
+  [320, 'light'],
+  [1280, 'light'],
+  [320, 'dark'],
+  [1280, 'dark'],
+] as const)('the view fits %i px, %s', async (width, colorScheme) => {
+  const business = await world.spare('https://a.example');
+  await rotate(business, '24h');
+  await rotate(business, '7d');
+  page = await openRoom(world, business, 'token');
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 900 });
+  await expectAccessible(page);
+  await shoot(page, `token-${width}-${colorScheme}`);
+  await button(OPENER).click();
+  await armed();
+  await expectAccessible(page);
+  await shoot(page, `token-replace-${width}-${colorScheme}`, { fullPage: false });
 });

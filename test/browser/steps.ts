@@ -1,8 +1,8 @@
 // What the tests of the console do again and again, on the page that is open.
 import type { Page, Route } from 'playwright-core';
-import type { Room } from '../../src/page/owner/route.ts';
 import { type openConsole, signIn } from './console.ts';
 
+type Room = 'usage' | 'domains' | 'token' | 'changes';
 type World = Awaited<ReturnType<typeof openConsole>>;
 
 /** What each view of a business shows when it is there. */

@@ -61,6 +61,9 @@ const dataIn = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
 };
 const dataOf = async <Data>(call: Promise<DataAnswer<Data>>): Promise<Data> => dataIn(await successOf(call));
 
+/** By how much the clock of the service is ahead of that of this computer, which can be wrong. */
+let aheadMs = 0;
+
 /** Hono's client. `onEnd` is called when the credential does not work, or no longer. */
 const clientWith = (credential: { Authorization: string } | null, onEnd?: () => void) =>
   hc<AppType>(location.origin, {
@@ -68,6 +71,8 @@ const clientWith = (credential: { Authorization: string } | null, onEnd?: () => 
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       const answer = await fetch(input, { ...init, credentials: 'omit', signal });
+      const there = Date.parse(answer.headers.get('Date') ?? '');
+      if (!Number.isNaN(there)) aheadMs = there - Date.now();
       // The 401 for an unknown business has no such challenge.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd?.();
       return answer;
@@ -121,8 +126,11 @@ export function connect(key: string, onEnd: () => void) {
     forgetRefused: (id: number) => dataOf(access.refused.$delete({ param: param(id) })),
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
+    stopFormer: (id: number) => dataOf(token.former.$delete({ param: param(id) })),
     changes: (id: number, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: before === null ? {} : { before: `${before}` } })),
+    /** The time by the clock of the service, in milliseconds since 1970. */
+    now: () => Date.now() + aheadMs,
     /** Lets a chart ask for itself. It is the property, because an attribute would put the key into the document. */
     lend: (chart: UsageChart) => {
       chart.token = key;

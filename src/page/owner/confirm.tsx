@@ -8,6 +8,8 @@ import { changeFailureWords } from './words.ts';
 
 type Props = PropsWithChildren<{
   title: string;
+  /** `ordinary`: what it ends can still be mended. Everything else is red. */
+  kind?: 'danger' | 'ordinary';
   /** What the button says, and what it says while the work is done. */
   action: string;
   doing: string;
@@ -21,7 +23,7 @@ type Props = PropsWithChildren<{
 const overlap = (a: DOMRect, b: DOMRect): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-export function Confirm({ title, action, doing, work, onFailure, onClose, children }: Props) {
+export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const armed = useArmed(action); // after another choice the button does something else
@@ -67,7 +69,7 @@ export function Confirm({ title, action, doing, work, onFailure, onClose, childr
         </button>
         <button
           type="button"
-          class="danger"
+          class={kind === 'danger' ? 'danger' : 'ordinary'}
           ref={button}
           aria-disabled={armed && busy === null ? undefined : 'true'}
           onClick={confirm}
