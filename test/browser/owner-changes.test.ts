@@ -1,8 +1,8 @@
-// The changes of a business in the console.
+// The changes of a business in the console: who did what, narrowed and in pages.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openConsole } from './console.ts';
-import { openRoom, stepsOn } from './steps.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, openConsole, shoot } from './console.ts';
+import { failWith, openRoom, stepsOn } from './steps.ts';
 
 const closing: (() => unknown)[] = [];
 let world: Awaited<ReturnType<typeof openConsole>>;
@@ -14,46 +14,189 @@ afterEach(() => world.leave());
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-const { button } = stepsOn(() => page);
+const { button, hold } = stepsOn(() => page);
+/** Waits for an answer as long as a machine with much to do takes. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+type Spare = Awaited<ReturnType<typeof world.spare>>;
 
-test('when two answers arrive in the wrong order, the newer one stays', async () => {
-  const business = await world.spare('https://a.example');
-  page = await openRoom(world, business, 'changes');
-  let release = () => {};
-  const late = new Promise<void>((resolve) => {
-    release = resolve;
+const entries = () => page.locator('.entry');
+const titles = () => page.locator('.entry b').allInnerTexts();
+const search = () => page.getByLabel('Domain or text');
+const hash = () => page.evaluate<string>('location.hash');
+/** What has the focus: its entry, its label, or its words. */
+const focused = () =>
+  page.evaluate<string>(`(document.activeElement.querySelector('b') ?? document.activeElement).innerText`);
+/** What the service is asked for changes, from now on. */
+function watch(): string[] {
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith('/changes')) asked.push(decodeURIComponent(url.search));
   });
-  let asked = 0;
-  await page.route(/\/changes/, async (route) => {
-    asked += 1;
-    const isFirst = asked === 1;
-    const response = await route.fetch();
-    if (isFirst) await late;
-    await route.fulfill({ response });
-  });
-  for (const site of ['https://b.example', 'https://c.example']) {
-    await world.call('POST', `${business.id}/access`, { sites: [site] });
-    await button('Refresh').click();
-    await vi.waitFor(() => expect(asked).toBe(site.includes('b.') ? 1 : 2));
+  return asked;
+}
+/** Adds and removes a domain as often as it takes for this many changes. */
+async function change({ id }: Spare, times: number): Promise<void> {
+  for (let n = 0; n < times / 2; n++) {
+    const { data } = await world.call('POST', `${id}/access`, { sites: [`https://n${n}.example`] });
+    await world.call('DELETE', `${id}/access/${data.access_list.at(-1)?.id}`);
   }
-  const newest = page.locator('.entry', { hasText: 'https://c.example' });
-  await newest.waitFor();
-  release();
-  await page.waitForTimeout(500);
-  expect(await newest.count()).toBe(1);
+}
+
+describe('a change', () => {
+  test('says who made it, when and what, under its day', async () => {
+    const business = await world.spare('https://a.example');
+    await world.call('POST', `${business.id}/token`, { keep_old: '24h' });
+    page = await openRoom(world, business, 'changes');
+    expect(await titles()).toEqual(['Token replaced', 'Domains added', 'Business created']);
+    const today = await entries().first().locator('time').getAttribute('datetime');
+    const heading = page.locator('#console').getByRole('heading', { level: 3 }).first();
+    expect(await heading.innerText()).toMatch(/^\w+day, \w+ \d+, \d{4}$/);
+    expect(await entries().first().locator('time').innerText()).toBe(today?.slice(11, 16));
+    expect(await page.locator('.by').first().innerText()).toMatch(
+      new RegExp(`^(test|API key) …${world.keys.spare.slice(-4)}$`),
+    );
+    expect(await entries().nth(1).locator('li').allInnerTexts()).toEqual(['https://a.example']);
+    expect(await page.locator('.by').last().innerText()).toBe('the operator');
+    expect(await page.locator('#console').innerText()).not.toMatch(/_|\bnull\b|access id/);
+    await expectAccessible(page);
+  });
+
+  test('folds a long list, which opens with the keyboard and stays open when the page is read again', async () => {
+    const sites = Array.from({ length: 100 }, (_, n) => `https://n${n}.example`);
+    const business = await world.spare(...sites);
+    page = await openRoom(world, business, 'changes');
+    const added = entries().first();
+    expect(await added.locator('.what li li:visible').count()).toBe(5);
+    await added.getByText('and 95 more').focus();
+    await page.keyboard.press('Enter');
+    await added.getByText('https://n99.example').waitFor();
+    await expectAccessible(page);
+    await world.call('POST', `${business.id}/access`, { sites: ['https://new.example'] });
+    await button('Refresh').click();
+    await page.getByText('https://new.example').waitFor();
+    expect(await page.getByText('https://n99.example').isVisible()).toBe(true);
+  });
 });
 
-test('older changes are shown on request', async () => {
-  const business = await world.spare('https://a.example');
-  for (let n = 0; n < 12; n++) {
-    const { data } = await world.call('POST', `${business.id}/access`, { sites: [`https://n${n}.example`] });
-    await world.call('DELETE', `${business.id}/access/${data.access_list.at(-1)?.id}`);
-  }
+describe('narrowed', () => {
+  const narrow = async (): Promise<Spare> => {
+    const business = await world.spare('https://a.example', 'https://b.example');
+    const { access_list } = await business.stored();
+    await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
+    await world.call('POST', `${business.id}/token`, {});
+    return business;
+  };
+
+  test('by days that cannot be: the service is not asked, and it is said beside the field', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    const asked = watch();
+    await page.getByLabel('From').fill('2026-11-02');
+    await page.getByLabel('To', { exact: true }).fill('2026-11-01');
+    await page.getByText('The last day is before the first day.').waitFor();
+    await eventually(() => entries().count()).toBe(0);
+    await page.evaluate(`location.hash = '#/${business.id}/changes?from=2026-02-30'`);
+    await page.getByText('This is not a day. Choose one from 1970 on.').waitFor();
+    await page.evaluate(`location.hash = '#/${business.id}/changes?action=toString'`);
+    await page.getByText('There is no such kind of change.').waitFor();
+    await expectAccessible(page);
+    expect(asked).toEqual([]);
+  });
+
+  test('what is typed does not reach another view that is opened meanwhile', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    await search().fill('b.example');
+    await page.getByRole('link', { name: 'Token', exact: true }).click();
+    await page.getByRole('heading', { name: /^Token/ }).waitFor();
+    await page.waitForTimeout(600);
+    expect(await hash()).toBe(`#/${business.id}/token`);
+  });
+});
+
+describe('older changes', () => {
+  test('are shown on request, and the focus goes on with them', async () => {
+    const business = await world.spare('https://a.example');
+    await change(business, 44);
+    page = await openRoom(world, business, 'changes');
+    await entries().nth(19).waitFor();
+    expect(await entries().count()).toBe(20);
+    await button('Older').focus();
+    await page.keyboard.press('Enter');
+    await entries().nth(39).waitFor();
+    expect(await focused()).toBe('Older');
+    await page.keyboard.press('Enter');
+    await page.getByText('Business created').waitFor();
+    expect(await entries().count()).toBe(46);
+    expect(await button('Older').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement === document.querySelectorAll(".entry")[40]')).toBe(true);
+    await world.call('POST', `${business.id}/access`, { sites: ['https://new.example'] });
+    await button('Refresh').click();
+    await page.getByText('https://new.example').waitFor();
+    expect(await entries().count()).toBe(47); // what was loaded stays
+    await expectAccessible(page);
+  });
+
+  test('are read once by a double click, and again after a failure', async () => {
+    const business = await world.spare('https://a.example');
+    await change(business, 22);
+    page = await openRoom(world, business, 'changes');
+    const held = await hold('GET');
+    await button('Older').dblclick();
+    await button('Loading…').click({ force: true });
+    expect(held.calls).toBe(1);
+    held.release(failWith(503, 'Service Unavailable'));
+    await page.getByText('The service cannot reach its database now.').waitFor();
+    expect(await entries().count()).toBe(20);
+    await page.unroute(/\/api\//);
+    await button('Older').click();
+    await page.getByText('Business created').waitFor();
+    expect(await entries().count()).toBe(24);
+  });
+
+  test('when two answers arrive in the wrong order, the newer one stays', async () => {
+    const business = await world.spare('https://a.example');
+    page = await openRoom(world, business, 'changes');
+    let release = () => {};
+    const late = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    await page.route(/\/changes/, async (route) => {
+      asked += 1;
+      const isFirst = asked === 1;
+      const response = await route.fetch();
+      if (isFirst) await late;
+      await route.fulfill({ response });
+    });
+    for (const [index, site] of ['https://b.example', 'https://c.example'].entries()) {
+      await world.call('POST', `${business.id}/access`, { sites: [site] });
+      await button('Refresh').click();
+      await eventually(() => asked).toBe(index + 1);
+    }
+    const newest = page.locator('.entry', { hasText: 'https://c.example' });
+    await newest.waitFor();
+    release();
+    await page.waitForTimeout(500);
+    expect(await newest.count()).toBe(1);
+  });
+});
+
+test.each([
+  [320, 'light'],
+  [1280, 'light'],
+  [320, 'dark'],
+  [1280, 'dark'],
+] as const)('the view fits %i px, %s', async (width, colorScheme) => {
+  const sites = Array.from({ length: 12 }, (_, n) => `https://a-domain-of-a-long-name-${n}.shop.example`);
+  const business = await world.spare(...sites);
+  await change(business, 4);
+  await world.call('POST', `${business.id}/token`, { keep_old: '7d' });
+  await world.call('DELETE', `${business.id}/token/former`);
   page = await openRoom(world, business, 'changes');
-  await page.locator('.entry').nth(19).waitFor();
-  expect(await page.locator('.entry').count()).toBe(20);
-  await button('Older').click();
-  await page.getByText('Business created').waitFor();
-  expect(await page.locator('.entry').count()).toBe(26);
-  expect(await button('Older').count()).toBe(0);
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 900 });
+  await expectAccessible(page);
+  await shoot(page, `changes-${width}-${colorScheme}`);
 });

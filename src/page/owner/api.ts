@@ -14,11 +14,14 @@ import type {
 } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
 import type { UsageChart } from '../usage-chart.ts';
+import type { Action } from './actions.ts';
 import type { KeptSession } from './kept.ts';
 
 export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };
 export type RefusedOrigin = RefusedOrigins['refused'][number];
 export type Change = Changes['changes'][number];
+/** What changes must be like. The days are both included. */
+export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 const PER_PAGE = 20;
 const PER_SEARCH = 50;
@@ -127,8 +130,9 @@ export function connect(key: string, onEnd: () => void) {
     rotate: (id: number, keep_old: string | null) =>
       dataOf(token.$post({ param: param(id), json: keep_old === null ? {} : { keep_old } })),
     stopFormer: (id: number) => dataOf(token.former.$delete({ param: param(id) })),
-    changes: (id: number, before: number | null) =>
-      dataOf(changes.$get({ param: param(id), query: before === null ? {} : { before: `${before}` } })),
+    /** One page, before the change with the id `before`, of those that `filter` lets through. */
+    changes: (id: number, filter: ChangeFilter, before: number | null) =>
+      dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),
     /** The time by the clock of the service, in milliseconds since 1970. */
     now: () => Date.now() + aheadMs,
     /** Lets a chart ask for itself. It is the property, because an attribute would put the key into the document. */

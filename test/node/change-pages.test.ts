@@ -1,0 +1,111 @@
+// Which changes the console asks for, and how pages that were read at different times fit together.
+import { describe, expect, test } from 'vitest';
+import { append, byDay, filterOf, join, type Read, readOn } from '../../src/page/owner/change-pages.ts';
+
+const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
+  id,
+  at,
+  actor: 'operator',
+  key_name: null,
+  action: 'add_sites',
+  before: null,
+  after: null,
+});
+/** The changes with these ids, and where to go on. */
+const page = (ids: number[], next: number | null): Read => ({ changes: ids.map((id) => change(id)), next });
+const idsIn = ({ changes, next }: Read) => ({ ids: changes.map(({ id }) => id), next });
+const asked = (query: string) => filterOf(new URLSearchParams(query));
+
+describe('the address', () => {
+  test('names what narrows the list, and only that is sent', () => {
+    expect(asked('action=remove_sites&search=+shop+&from=2026-11-01&to=2026-11-01&other=1')).toEqual({
+      values: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
+      sent: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
+      problems: {},
+    });
+    expect(asked('search=+&from=')).toEqual({
+      values: { action: '', search: '', from: '', to: '' },
+      sent: {},
+      problems: {},
+    });
+  });
+
+  const NO_DAY = 'This is not a day. Choose one from 1970 on.';
+  test.each([
+    ['from=2026-02-30', { from: NO_DAY }],
+    ['from=yesterday&to=1969-12-31', { from: NO_DAY, to: NO_DAY }],
+    ['from=2026-11-02&to=2026-11-01', { to: 'The last day is before the first day.' }],
+    ['from=nonsense&to=2026-11-01', { from: NO_DAY }],
+    [`search=${'x'.repeat(256)}`, { search: 'Search for at most 255 characters.' }],
+    ['action=toString', { action: 'There is no such kind of change.' }],
+  ])('%s is not asked, and what is wrong is said', (query, problems) => {
+    expect(asked(query).problems).toEqual(problems);
+  });
+});
+
+describe('what is read again', () => {
+  test.each<[string, Read, Read | null, ReturnType<typeof idsIn>]>([
+    ['stands alone if nothing older was loaded', page([9, 8], 8), null, { ids: [9, 8], next: 8 }],
+    ['keeps what was loaded below it', page([9, 8], 8), page([8, 7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
+    ['keeps it also without an overlap', page([9, 8], 8), page([7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
+    ['drops it if changes between the two are missing', page([9, 8], 8), page([6, 5], 5), { ids: [9, 8], next: 8 }],
+    ['keeps the end', page([9, 8], 8), page([8, 7, 1], null), { ids: [9, 8, 7, 1], next: null }],
+    ['replaces what does not reach further', page([9, 5], 5), page([8, 7], 7), { ids: [9, 5], next: 5 }],
+    ['replaces all if it is all', page([9, 5], null), page([8, 7], 7), { ids: [9, 5], next: null }],
+    ['drops what was empty', page([9, 8], 8), page([], 3), { ids: [9, 8], next: 8 }],
+  ])('%s', (_, now, known, joined) => {
+    expect(idsIn(join(now, known))).toEqual(joined);
+  });
+});
+
+test('older changes come below, and say where to go on', () => {
+  expect(idsIn(append(page([9, 8], 8), page([7], null)))).toEqual({ ids: [9, 8, 7], next: null });
+});
+
+test('changes are under their days in UTC', () => {
+  const [late, early, before] = [
+    change(3, '2026-11-22T23:59:59.999000Z'),
+    change(2, '2026-11-22T00:00:00.000000Z'),
+    change(1, '2026-11-21T23:59:59.999000Z'),
+  ];
+  expect(byDay([late, early, before])).toEqual([
+    { day: '2026-11-22', changes: [late, early] },
+    { day: '2026-11-21', changes: [before] },
+  ]);
+});
+
+describe('a page that is short', () => {
+  const always = () => true;
+  /** Pages of one change each: 50, 49, …; each ends where the next starts. */
+  function service(ids: (before: number) => number[]) {
+    const befores: (number | null)[] = [];
+    const read = async (before: number | null): Promise<Read> => {
+      befores.push(before);
+      return page(ids(before ?? 100), (before ?? 100) - 10);
+    };
+    return { read, befores };
+  }
+
+  test('is read on from if it is filtered, five pages at most', async () => {
+    const { read, befores } = service((before) => [before - 1]);
+    expect(idsIn(await readOn(read, null, true, always))).toEqual({ ids: [99, 89, 79, 69, 59], next: 50 });
+    expect(befores).toEqual([null, 90, 80, 70, 60]);
+  });
+
+  test('is not read on from if it is full, the last, or not filtered', async () => {
+    const full = service(() => Array.from({ length: 20 }, (_, index) => index));
+    await readOn(full.read, null, true, always);
+    expect(full.befores).toEqual([null]);
+    const unfiltered = service(() => [1]);
+    await readOn(unfiltered.read, 70, false, always);
+    expect(unfiltered.befores).toEqual([70]);
+    const last = async () => page([3], null);
+    expect(idsIn(await readOn(last, null, true, always))).toEqual({ ids: [3], next: null });
+  });
+
+  test('is not read on from once nobody waits for it', async () => {
+    const { read, befores } = service(() => []);
+    await readOn(read, null, true, () => befores.length < 2);
+    expect(befores).toEqual([null, 90]);
+  });
+});

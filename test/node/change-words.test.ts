@@ -1,0 +1,139 @@
+// What the console says about a change: for each action that the service records, and for what a later version may add.
+import { expect, test } from 'vitest';
+import type { Action } from '../../src/db/changes.ts';
+import { ACTIONS } from '../../src/page/owner/actions.ts';
+import { dayHeading, describe, whoWords } from '../../src/page/owner/change-words.ts';
+
+type Values = Record<string, unknown> | null;
+/** A change as the service sends it, and the lines that the console has for it. */
+type Case = { before: Values; after: Values; title: string; lines: string[] };
+
+const written = (action: string, before: Values, after: Values) => {
+  const { title, lines } = describe({ action, before, after });
+  const side = (values: string[] | null) => values?.join('; ');
+  return {
+    title,
+    lines: lines.map(
+      ({ name, before, after }) =>
+        `${name}: ${[side(before), side(after)].filter((one) => one !== undefined).join(' → ')}`,
+    ),
+  };
+};
+
+const site = 'https://a.example';
+/** One for each action: the compiler names one that is missing. */
+const CASES: Record<Action, Case> = {
+  add_sites: {
+    before: null,
+    after: { sites: [site, 'https://b.example'] },
+    title: 'Domains added',
+    lines: ['Domains: https://a.example; https://b.example'],
+  },
+  remove_sites: { before: { sites: [site] }, after: null, title: 'Domains removed', lines: [`Domains: ${site}`] },
+  rotate_token: {
+    before: { token: '…abcd' },
+    after: { token: '…wxyz', former_works_until: '2026-11-23T06:21:00.000000Z' },
+    title: 'Token replaced',
+    lines: ['Token: …abcd → …wxyz', 'The old one works until: Nov 23, 2026, 06:21 UTC'],
+  },
+  stop_former_tokens: {
+    before: { tokens: [{ last_four: 'abcd', expires_at: '2026-11-23T06:21:00.000000Z' }] },
+    after: null,
+    title: 'Old tokens stopped',
+    lines: ['Old tokens: …abcd, which would have worked until Nov 23, 2026, 06:21 UTC'],
+  },
+  create_business: {
+    before: null,
+    after: { user_id: 1000, name: 'Shop', country_id: 1, sites: [site], token: '…abcd', status: 'active' },
+    title: 'Business created',
+    lines: ['Owner: user 1000', 'Name: Shop', 'Country: 1', `Domains: ${site}`, 'Token: …abcd', 'Status: active'],
+  },
+  update_business: {
+    before: { monthly_limit: null, daily_limit: 100, status: 'active' },
+    after: { monthly_limit: 12_000, daily_limit: null, status: 'suspended' },
+    title: 'Business changed',
+    lines: ['Limit of the month: no limit → 12,000', 'Limit of the day: 100 → no limit', 'Status: active → suspended'],
+  },
+  delete_business: {
+    before: { user_id: 7, name: 'Shop', main_domain: 'shop.example' },
+    after: null,
+    title: 'Business deleted',
+    lines: ['Owner: user 7', 'Name: Shop', 'Main domain: shop.example'],
+  },
+  create_key: {
+    before: null,
+    after: { key: '…abcd', name: 'Server', expires_on: null, business_id: 5, read_only: true, role: 'read' },
+    title: 'API key created',
+    lines: ['Key: …abcd', 'Name: Server', 'Works until the end of: no end', 'It may: only read'],
+  },
+  revoke_key: {
+    before: { id: 12, key: '…abcd', name: 'Server' },
+    after: null,
+    title: 'API key revoked',
+    lines: ['Key: …abcd', 'Name: Server'],
+  },
+  import_usage: {
+    before: null,
+    after: { days: 400, uses: 1_234_567 },
+    title: 'Usage imported',
+    lines: ['Days: 400', 'Uses: 1,234,567'],
+  },
+};
+
+test('each action that the service records has words, in the list and as a choice', () => {
+  expect(Object.keys(ACTIONS)).toEqual(Object.keys(CASES));
+});
+
+test.each(Object.entries(CASES))('%s', (action, { before, after, title, lines }) => {
+  expect(written(action, before, after)).toEqual({ title, lines });
+});
+
+test.each<[string, Values, Values, string[]]>([
+  ['a day', { expires_on: '2026-11-23' }, null, ['Works until the end of: Nov 23, 2026']],
+  ['yes and no', { read_only: true }, { read_only: false }, ['Can only read: yes → no']],
+  ['a limit of none at all', { daily_limit: 5 }, { daily_limit: 0 }, ['Limit of the day: 5 → 0']],
+  ['an empty text', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
+  ['a null without a meaning of its own', null, { name: null }, ['Name: none']],
+  ['an empty list', { sites: [] }, null, ['Domains: ']],
+  ['no values', null, null, []],
+  ['ids of rows are left out', { access_id: 7, id: 8, business_id: 9 }, null, []],
+])('%s is in words', (_, before, after, lines) => {
+  expect(written('update_business', before, after).lines).toEqual(lines);
+});
+
+test('what is unknown is legible as it comes', () => {
+  const after = {
+    time_zone: 'Europe/Paris',
+    hook: { url: 'https://a.example', retries: 3, access_id: 9 },
+    weights: [1000, null, { last_seen: '2026-11-23' }],
+    tokens: ['…abcd'],
+  };
+  expect(written('merge_businesses', null, after)).toEqual({
+    title: 'Merge businesses',
+    lines: [
+      'Time zone: Europe/Paris',
+      'Hook: url https://a.example, retries 3',
+      'Weights: 1,000; none; last seen Nov 23, 2026',
+      'Old tokens: …abcd',
+    ],
+  });
+  expect(written('constructor', null, null)).toEqual({ title: 'Constructor', lines: [] });
+  expect(written('update_business', { sites: 'all' }, null).lines).toEqual(['Domains: all']);
+  expect(written('update_business', null, { constructor: 1 }).lines).toEqual(['Constructor: 1']);
+});
+
+test.each([
+  ['key 12 (…irco)', 'Owner laptop', 'Owner laptop …irco'],
+  ['key 12 (…irco)', null, 'API key …irco'],
+  ['console link (…wxyz)', null, 'console link …wxyz'],
+  ['operator (…abcd)', null, 'operator …abcd'],
+  ['operator', null, 'the operator'],
+  ['robot 7', null, 'robot 7'],
+  ['', null, ''],
+])('%s with the name %s is “%s”', (actor, key_name, words) => {
+  expect(whoWords({ actor, key_name })).toBe(words);
+});
+
+test('a day has its weekday, for whoever asks about last week', () => {
+  expect(dayHeading('2026-11-22')).toBe('Sunday, Nov 22, 2026');
+});
