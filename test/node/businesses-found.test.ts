@@ -1,0 +1,211 @@
+// The list of businesses in the console: what a search finds, the orders, the growth, and how pages become a list.
+import { domainToUnicode } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { found, indexed } from '../../src/page/owner/find.ts';
+import { growthOf, growthRank } from '../../src/page/owner/growth.ts';
+import { again, further, type Listing, NOTHING_READ, withPage } from '../../src/page/owner/listing.ts';
+import { ORDERS, ordered, orderOf } from '../../src/page/owner/order.ts';
+import { unicodeDomain } from '../../src/page/owner/punycode.ts';
+import type { ListedBusiness } from '../../src/wire/responses.ts';
+
+/** The last 30 days up to 30 March 2026, with these counts at their end. */
+const days = (...counts: number[]) =>
+  Array.from({ length: 30 }, (_, index) => ({
+    date: `2026-03-${`${index + 1}`.padStart(2, '0')}`,
+    count: counts[index - 30 + counts.length] ?? 0,
+  }));
+const business = (id: number, name: string, more: Partial<ListedBusiness> = {}): ListedBusiness => ({
+  id,
+  user_id: 1,
+  name,
+  main_domain: `shop-${id}.example`,
+  site: `https://shop-${id}.example`,
+  country_id: 1,
+  business_size: 'small',
+  token: 'bua_pk_x',
+  status: 'active',
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  used: days(),
+  limits: null,
+  refused_origins: 0,
+  ...more,
+});
+
+/** Numbers that look random, and are the same each time. */
+function* noise(seed: number) {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state / 2 ** 32;
+  }
+}
+const LETTERS = Array.from('aAäÄáeEéÉèoOöÖøuUüÜzZžŁlsßñÑ');
+function randomBusinesses(count: number): ListedBusiness[] {
+  const random = noise(42);
+  const next = (below: number) => Math.floor((random.next().value ?? 0) * below);
+  const word = () => Array.from({ length: 2 + next(6) }, () => LETTERS[next(LETTERS.length)]).join('');
+  return Array.from({ length: count }, (_, index) =>
+    business(index + 1, [word(), word(), `${next(20)}`].slice(0, 1 + next(3)).join(' '), {
+      used: days(...Array.from({ length: 30 }, () => next(3))),
+      updated_at: `2026-02-0${1 + next(9)}T00:00:00.000Z`,
+    }),
+  );
+}
+
+describe('a search', () => {
+  const many = [
+    business(1, 'Zürich Café'),
+    business(2, 'Große Bäckerei'),
+    business(3, 'Søren & Łukasz', { main_domain: 'xn--zrich-kva.example' }),
+    business(12, 'Shop 4'),
+    business(44, 'Cafe Roma', { main_domain: 'roma.example' }),
+  ];
+  test.each([
+    ['cafe zurich', [1]],
+    ['  CAFÉ   ZÜRICH ', [1]],
+    ['Cafe\u0301', [1, 44]],
+    ['grosse backerei', [2]],
+    ['GROẞE', [2]],
+    ['soren lukasz', [3]],
+    ['zürich', [1, 3]],
+    ['xn--zrich', [3]],
+    ['roma.example cafe', [44]],
+    ['44', [44]],
+    ['1 4', [12]],
+    ['2 4', []],
+    ['4', [12]],
+    ['12 shop', [12]],
+    ['cafe nowhere', []],
+    ['.*', []],
+    [' ', [1, 2, 3, 12, 44]],
+  ])('for %j finds %j', (wanted, ids) => {
+    expect(found(indexed(many), wanted).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('finds each of 200 names by its own words in any order, without accents and in any case', () => {
+    const all = indexed(randomBusinesses(200));
+    for (const { business } of all) {
+      const plain = business.name.normalize('NFD').replace(/\p{M}/gu, '');
+      for (const wanted of [business.name, plain, business.name.split(' ').reverse().join(' ').toUpperCase()]) {
+        expect(found(all, wanted)).toContain(business);
+      }
+    }
+  });
+});
+
+test.each([
+  'xn--zrich-kva.example',
+  'xn--mnchen-3ya.example',
+  'www.xn--bcher-kva.xn--p1ai',
+  'xn--fiqs8s.example',
+  'xn--nxasmq6b.example',
+  'xn--80akhbyknj4f',
+  'plain.example',
+])('%s is written in Unicode as Node writes it', (domain) => {
+  expect(unicodeDomain(domain)).toBe(domainToUnicode(domain));
+});
+test.each(['xn--', 'xn--é.example', 'xn--a-.example', 'xn--99999999.example'])(
+  '%s, which is not valid, stays as it is',
+  (domain) => {
+    expect(unicodeDomain(domain)).toBe(domain);
+  },
+);
+
+describe('the growth', () => {
+  const half = (count: number) => Array.from({ length: 14 }, () => count);
+  test('compares the last 14 whole days with the 14 before them, and never counts today', () => {
+    expect(growthOf(days(1000, ...half(2), ...half(3), 5000))).toEqual({ now: 42, before: 28, to: '2026-03-29' });
+  });
+  test('is of fewer days if there are fewer', () => {
+    expect(growthOf([])).toEqual({ now: 0, before: 0, to: '' });
+    expect(growthOf(days().slice(-3))).toEqual({ now: 0, before: 0, to: '2026-03-29' });
+  });
+  test('is greatest of what is new, and least of what is not used', () => {
+    const ranks = [
+      [3, 0],
+      [6, 3],
+      [3, 3],
+      [0, 3],
+      [0, 0],
+    ].map(([now = 0, before = 0]) => growthRank({ now, before, to: '' }));
+    expect(ranks).toEqual([...ranks].sort((a, b) => b - a));
+    expect(new Set(ranks).size).toBe(ranks.length);
+  });
+});
+
+describe('the order', () => {
+  const ids = (list: readonly ListedBusiness[]) => list.map(({ id }) => id);
+  test('by name knows numbers, and neither case nor accents; equal names are by id', () => {
+    const names = ['Shop 10', 'emil', 'Émile', 'shop 9', 'Zoo', 'EMIL', 'Äpfel', 'apfel'];
+    const list = names.map((name, index) => business(index + 1, name));
+    expect(ids(ordered(list, 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
+  });
+  test('by uses, growth or change has the most or the latest first, and equals by name', () => {
+    const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
+    const list = [
+      business(1, 'B', { used: days(9), updated_at: '2026-02-02T00:00:00.000Z' }),
+      business(2, 'A', { used: days(...fourteen(2), ...fourteen(1), 0), updated_at: '2026-02-02T00:00:00.000Z' }),
+      business(3, 'C', { used: days(...fourteen(1), ...fourteen(2), 0), updated_at: '2026-02-03T00:00:00.000Z' }),
+      business(4, 'D', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
+      business(5, 'E', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
+    ];
+    expect(ids(ordered(list, 'uses'))).toEqual([2, 3, 1, 4, 5]);
+    expect(ids(ordered(list, 'growth'))).toEqual([4, 5, 3, 2, 1]);
+    expect(ids(ordered(list, 'changed'))).toEqual([3, 2, 1, 4, 5]);
+  });
+  test('of 200 businesses is the same however they come', () => {
+    const list = randomBusinesses(200);
+    for (const order of ORDERS) {
+      expect(ids(ordered(list.toReversed(), order))).toEqual(ids(ordered(list, order)));
+    }
+  });
+  test('is by name if the address has a word that is none', () => {
+    expect(['uses', 'growth', 'changed', 'name', 'NAME', '', null].map(orderOf)).toEqual([
+      ...['uses', 'growth', 'changed', 'name', 'name', 'name', 'name'],
+    ]);
+  });
+});
+
+describe('pages become a list', () => {
+  const page = (from: number, to: number, next: number | null, name = 'first') => ({
+    businesses: Array.from({ length: to - from + 1 }, (_, index) => business(from + index, name)),
+    next,
+    read_only: false,
+  });
+  const names = ({ businesses }: Listing) => businesses.map(({ id, name }) => `${id} ${name}`);
+
+  test('that grows until there are no more', () => {
+    const first = withPage(NOTHING_READ, page(1, 2, 2), 1000);
+    expect(first).toMatchObject({ extent: 'part', after: 2, startedAt: 1000, readAt: null });
+    const second = withPage(first, page(3, 3, null), 2000);
+    expect(second).toMatchObject({ extent: 'all', after: null, readAt: 1000 });
+    expect(names(second)).toEqual(['1 first', '2 first', '3 first']);
+  });
+  test('that stops at 500 while there are more, and goes on by 500', () => {
+    let listing = NOTHING_READ;
+    for (let from = 1; listing.after !== null; from += 50) {
+      listing = withPage(listing, page(from, from + 49, from + 49), from);
+    }
+    expect(listing).toMatchObject({ extent: 'most', most: 500, readAt: 1 });
+    expect(listing.businesses).toHaveLength(500);
+    listing = further(listing);
+    expect(listing).toMatchObject({ extent: 'part', after: 500, most: 1000, readAt: 1 });
+    listing = withPage(listing, page(501, 510, null), 9000);
+    expect(listing).toMatchObject({ extent: 'all', after: null, readAt: 1 });
+    expect(listing.businesses).toHaveLength(510);
+  });
+  test('that is read again in place: what has changed, come or gone', () => {
+    const all = withPage(withPage(NOTHING_READ, page(1, 2, 2), 1000), page(3, 5, null), 1000);
+    const half = withPage(again(all), { ...page(2, 3, 3, 'second') }, 5000);
+    expect(names(half)).toEqual(['2 second', '3 second', '4 first', '5 first']);
+    expect(half).toMatchObject({ extent: 'all', after: 3, readAt: 1000 });
+    const whole = withPage(half, page(5, 6, null, 'second'), 6000);
+    expect(names(whole)).toEqual(['2 second', '3 second', '5 second', '6 second']);
+    expect(whole).toMatchObject({ extent: 'all', after: null, readAt: 5000 });
+  });
+  test('also if a page is empty', () => {
+    const empty = withPage(NOTHING_READ, page(1, 0, 50), 1000);
+    expect(empty).toMatchObject({ businesses: [], extent: 'part', after: 50 });
+    expect(withPage(empty, page(1, 0, null), 2000)).toMatchObject({ businesses: [], extent: 'all', readAt: 1000 });
+  });
+});
