@@ -1,7 +1,9 @@
-// The businesses of a session in the console: the list, and the search.
-import type { Page } from 'playwright-core';
+// The businesses of a session in the console: all of them are read, ordered and searched, and a visit to one does not lose the place.
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { MANY_BUSINESSES, openConsole, signIn } from './console.ts';
+import { addDays } from '../../src/core/time.ts';
+import type { ListedBusiness } from '../../src/wire/responses.ts';
+import { expectAccessible, MANY_BUSINESSES, openConsole, shoot, signIn } from './console.ts';
 import { stepsOn } from './steps.ts';
 
 const closing: (() => unknown)[] = [];
@@ -10,82 +12,465 @@ let page: Page;
 beforeAll(async () => {
   world = await openConsole(closing);
 });
-afterEach(() => world.leave());
+// The service does not have the businesses of `serve`: their charts say so.
+afterEach(() => world.leave(/^Failed to load resource|^<usage-chart /));
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-const { button } = stepsOn(() => page);
+const { button, armed } = stepsOn(() => page);
 
-describe('the businesses', () => {
-  test('come in pages, and back and forward find them again', async () => {
+const search = () => page.getByRole('searchbox');
+const order = () => page.getByLabel('Sort by');
+const names = () => page.locator('.row .label').allInnerTexts();
+const row = (name: string) => page.getByRole('row', { name });
+const opened = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+const total = (words: string | RegExp) => page.locator('.total').filter({ hasText: words }).waitFor();
+const focused = () => page.evaluate<string>('document.activeElement.innerText || document.activeElement.id');
+const top = () => page.evaluate<number>('scrollY');
+const hash = () => page.evaluate<string>('location.hash');
+
+async function visitMany(): Promise<void> {
+  page = await world.visit();
+  await signIn(page, world.keys.many);
+  await total(`${MANY_BUSINESSES} businesses`);
+}
+
+const LAST_DAY = '2026-03-30';
+function listed(id: number, more: Partial<ListedBusiness> = {}): ListedBusiness {
+  const used = Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: id }));
+  return {
+    ...{ id, user_id: 1, name: `Store ${id}`, main_domain: `store-${id}.example`, site: `https://store-${id}.example` },
+    ...{ country_id: 1, business_size: 'small', token: 'bua_pk_x', status: 'active' },
+    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
+    ...{ used, limits: null, refused_origins: 0, ...more },
+  };
+}
+
+/** Pages of a list that is longer than the service of these tests has. Each call is answered by `answer`, which may hold or refuse it. */
+async function serve(count: number, answer = (route: Route, json: object) => route.fulfill({ json })) {
+  const served = { all: Array.from({ length: count }, (_, index) => listed(index + 1)), answer, asked: [] as number[] };
+  await page.route(/\/api\/v1\/business\?/, async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const [after, limit] = ['after', 'limit'].map((name) => Number(searchParams.get(name) ?? 0)) as [number, number];
+    served.asked.push(after);
+    const rest = served.all.filter(({ id }) => id > after);
+    const businesses = rest.slice(0, limit);
+    const next = rest.length > limit ? (businesses.at(-1)?.id ?? null) : null;
+    await served.answer(route, { message: 'Success', data: { businesses, next, read_only: false } });
+  });
+  return served;
+}
+async function visitServed(count: number, answer?: Parameters<typeof serve>[1]) {
+  page = await world.visit();
+  const served = await serve(count, answer);
+  await signIn(page, world.keys.many);
+  return served;
+}
+
+describe('the first view', () => {
+  test('takes two round trips, one after the other, and asks nothing twice', async () => {
     page = await world.visit();
+    const calls: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/')) calls.push(`${request.method()} ${request.url().slice(world.url.length)}`);
+    });
     await signIn(page, world.keys.many);
-    const names = () => page.locator('.row b').allInnerTexts();
-    await page.getByRole('link', { name: 'Next →' }).click();
-    await page.getByRole('link', { name: 'Shop number 21 ' }).waitFor();
-    await page.getByRole('link', { name: 'Next →' }).click();
-    await page.getByRole('link', { name: 'Shop number 45 ' }).waitFor();
-    expect(await names()).toHaveLength(5);
-    expect(await page.getByRole('link', { name: 'Next →' }).count()).toBe(0);
-    await page.getByRole('link', { name: 'Shop number 45 ' }).click();
-    await page.getByRole('heading', { name: 'Shop number 45', level: 1 }).waitFor();
-    await page.goBack();
-    await page.getByRole('link', { name: '← Previous' }).click();
-    await page.getByRole('link', { name: 'Shop number 1 shop-1.example' }).waitFor();
-    expect(await names()).toHaveLength(20);
+    await total(`${MANY_BUSINESSES} businesses`);
+    expect(await names()).toHaveLength(MANY_BUSINESSES);
+    expect(calls).toEqual(['POST /api/v1/session', 'GET /api/v1/business?limit=50']);
   });
 
-  test('are searched over all pages', async () => {
+  test('of whoever has one business is that business, without a glimpse of the list; the way back leads to the list', async () => {
     page = await world.visit();
-    await signIn(page, world.keys.many);
-    await page.getByRole('searchbox').fill('NUMBER 4');
-    await page.getByText(`7 of ${MANY_BUSINESSES} businesses.`).waitFor();
-    await page.getByRole('searchbox').fill('shop-44.example');
-    await page.getByText(`1 of ${MANY_BUSINESSES} businesses.`).waitFor();
-    await page.getByRole('searchbox').fill('');
-    await page.getByRole('link', { name: 'Next →' }).waitFor();
+    await page.evaluate(`globalThis.glimpses = 0;
+      new MutationObserver(() => { glimpses += document.querySelectorAll('.row, .total:not(:empty)').length })
+        .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+    await page.evaluate(`location.hash = '#code=${world.newCode('ofOne')}'`);
+    await opened(world.tulip.name);
+    expect(await page.evaluate('glimpses')).toBe(0);
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await row(world.tulip.name).waitFor();
+    expect(await names()).toEqual([world.tulip.name]);
+    await armed();
+    expect(await hash()).toBe('#/');
+  });
+});
+
+describe('the order', () => {
+  test('is by name at first, is chosen with the keyboard, and stays in the address', async () => {
+    await visitMany();
+    expect((await names()).slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, n) => `Shop number ${n + 1}`));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, world.keys.owner);
+    await row('Galactic Counters').waitFor();
+    const byName = await names();
+    expect(byName).toEqual([...byName].sort((a, b) => a.localeCompare(b, 'en')));
+    await order().focus();
+    await page.keyboard.press('ArrowDown');
+    await vi.waitFor(async () => expect((await names())[0]).toBe('Galactic Counters'));
+    expect(await hash()).toBe('#/?sort=uses');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
+    await page.reload();
+    await row('Galactic Counters').waitFor();
+    expect((await names())[0]).toBe('Galactic Counters');
+    expect(await order().inputValue()).toBe('uses');
+    await page.goBack();
+    await vi.waitFor(async () => expect(await names()).toEqual(byName));
+    expect(await order().inputValue()).toBe('name');
   });
 
-  test('keep the search and the scroll position after a visit to one of them', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.many);
-    const search = page.getByRole('searchbox');
-    const opened = async (name: string) => {
-      await page.getByRole('link', { name }).click();
-      await page.getByRole('heading', { name: name.trim(), level: 1 }).waitFor();
-    };
-    await page.getByRole('link', { name: 'Next →' }).click();
-    await page.getByRole('link', { name: 'Shop number 21 ' }).waitFor();
-    await search.pressSequentially('number 4 &/?');
-    for (let key = 0; key < ' &/?'.length; key++) await page.keyboard.press('Backspace');
-    await page.getByText(`7 of ${MANY_BUSINESSES} businesses.`).waitFor();
-    await opened('Shop number 44 ');
-    await page.goBack();
-    await page.getByText(`7 of ${MANY_BUSINESSES} businesses.`).waitFor();
-    expect(await search.inputValue()).toBe('number 4');
+  test('by last change says when that was', async () => {
+    const served = await visitServed(3);
+    served.all = [listed(1), listed(2, { updated_at: '2026-02-03T00:00:00.000Z' }), listed(3)];
+    await button('Refresh').click();
+    await order().selectOption('Last change');
+    await vi.waitFor(async () => expect(await names()).toEqual(['Store 2', 'Store 1', 'Store 3']));
+    await row('Store 2').getByText('changed Feb 3, 2026').waitFor();
+  });
+});
 
-    await search.fill('');
-    const last = page.getByRole('link', { name: 'Shop number 40 ' });
-    await last.scrollIntoViewIfNeeded();
-    const top = await page.evaluate('scrollY');
-    expect(top).toBeGreaterThan(0);
-    await opened('Shop number 40 ');
-    await page.goBack();
-    await last.waitFor();
-    await vi.waitFor(async () => expect(await page.evaluate('scrollY')).toBe(top), 5000);
+test('a row has the growth and the uses in words, and a mark for what needs attention only', async () => {
+  page = await world.visit();
+  const served = await serve(0);
+  const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
+  const uses = (...counts: number[]) =>
+    Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: counts[index] ?? 0 }));
+  const limits = { daily: null, today: null, day_ends: null, billing_day: 1, month_ends: '2026-04-01T00:00:00.000Z' };
+  served.all = [
+    listed(1, { name: 'A', used: uses(0, ...fourteen(100), ...fourteen(112), 9000) }),
+    listed(2, { name: 'B', used: uses(0, ...fourteen(0), ...fourteen(2), 0), status: 'suspended' }),
+    listed(3, { name: 'C', used: uses(), limits: { ...limits, monthly: 100, month: 87, remaining: 13 } }),
+    listed(4, { name: 'D', used: uses(0, ...fourteen(4), ...fourteen(3), 0), refused_origins: 3 }),
+    listed(5, { name: 'E', used: uses(), limits: { ...limits, monthly: 100, month: 100, remaining: 0 } }),
+  ];
+  await signIn(page, world.keys.many);
+  await total('5 businesses · 12,094 uses in 30 days');
+  const cells = await page
+    .locator('.row')
+    .evaluateAll((rows: { cells: { textContent: string }[] }[]) =>
+      rows.map(({ cells }) => Array.from(cells, ({ textContent }) => textContent)),
+    );
+  const inWords = (now: string, before: number) =>
+    `: ${now} in the 14 days up to Mar 29, 2026, ${before.toLocaleString('en')} in the 14 days before`;
+  expect(cells.map(([, ...rest]) => rest)).toEqual([
+    ['', `+12%${inWords('1,568 uses', 1400)}`, '12K'],
+    ['Suspended', `New${inWords('28 uses', 0)}`, '28'],
+    ['87 % of the month', '–No uses in 28 days', '0'],
+    ['3 refused origins', `−25%${inWords('42 uses', 56)}`, '98'],
+    ['Limit reached', '–No uses in 28 days', '0'],
+  ]);
+  await order().selectOption('Most growth');
+  await vi.waitFor(async () => expect(await names()).toEqual(['B', 'A', 'D', 'C', 'E']));
+});
 
-    // Whoever signs in next starts at the top.
-    const list = await page.evaluate('location.hash');
-    await opened('Shop number 40 ');
+describe('the search', () => {
+  test('forgives accents, case and the order of words, and is in the address while somebody types', async () => {
+    const served = await visitServed(3);
+    served.all.push(listed(4, { name: 'Zürich Café', main_domain: 'xn--bcher-kva.example' }));
+    await button('Refresh').click();
+    await total('4 businesses');
+    await search().pressSequentially('CAFE zurich');
+    await total('1 of 4 businesses');
+    expect(await hash()).toBe('#/?q=CAFE+zurich');
+    expect(await focused()).toBe('businesses-search');
+    await search().fill('bücher');
+    await total('1 of 4 businesses');
+    await page.reload();
+    await total('1 of 4 businesses');
+    expect(await search().inputValue()).toBe('bücher');
+    await search().press('Escape');
+    await total('4 businesses');
+    expect(await hash()).toBe('#/');
+    expect(await focused()).toBe('businesses-search');
+  });
+
+  test('that finds nothing says so, and is cleared by a button that leaves the focus in the field', async () => {
+    await visitMany();
+    await search().fill('nothing like it');
+    await page.getByText('No business matches “nothing like it”.').waitFor();
+    await button('Clear the search').click();
+    await total(`${MANY_BUSINESSES} businesses`);
+    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+  });
+
+  test('opens the only match with Enter, and otherwise says why not', async () => {
+    await visitMany();
+    await search().fill('NUMBER 4');
+    await total(`7 of ${MANY_BUSINESSES} businesses`);
+    await search().press('Enter');
+    await page.getByText('7 businesses match. Type more, or choose one.').waitFor();
+    expect(await hash()).toBe('#/?q=NUMBER+4');
+    await search().fill('example shop-44');
+    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    expect(await page.getByText('Type more').count()).toBe(0);
+    await search().press('Enter');
+    await opened('Shop number 44');
+    await page.goBack();
+    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    expect(await search().inputValue()).toBe('example shop-44');
+  });
+
+  test('does not open the only match while there may be others that were not read yet', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await visitServed(60, async (route, json) => {
+      if (route.request().url().includes('after=')) await held;
+      await route.fulfill({ json });
+    });
+    await search().fill('store 7');
+    await total('1 of 50 businesses so far');
+    await search().press('Enter');
+    await page.getByText('Not all businesses have been read yet.').waitFor();
+    release();
+    await total('1 of 60 businesses');
+    expect(await page.getByText('Not all businesses have been read yet.').count()).toBe(0);
+    expect(await hash()).toBe('#/?q=store+7');
+  });
+
+  test('has the focus after “/”, from the list and from a business, but not from a field or with a modifier', async () => {
+    await visitMany();
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+    await page.keyboard.press('/');
+    expect(await search().inputValue()).toBe('/');
+    await search().fill('shop-44');
+    await search().press('Enter');
+    await opened('Shop number 44');
+    await page.keyboard.press('Control+/');
+    expect(await page.evaluate('location.hash.includes("q=")')).toBe(false);
+    await page.keyboard.down('/');
+    await page.keyboard.down('/'); // as it repeats while it is held
+    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    await page.keyboard.down('/');
+    await page.keyboard.up('/');
+    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+    expect(await search().inputValue()).toBe('shop-44');
+  });
+});
+
+describe('the way back', () => {
+  test('shows the list at once as it was: the rows, the place, and the focus on the business that was opened', async () => {
+    await visitMany();
+    const last = page.getByRole('link', { name: 'Shop number 40', exact: true });
+    for (const goBack of [
+      () => page.goBack(),
+      () => page.getByRole('link', { name: '← Businesses' }).click(),
+      () => page.getByRole('link', { name: 'Business Usage and Access' }).click(),
+    ]) {
+      await last.scrollIntoViewIfNeeded();
+      const before = await top();
+      expect(before).toBeGreaterThan(0);
+      await last.click();
+      await opened('Shop number 40');
+      await page.route(/\/business\?/, () => {}); // never answered
+      await goBack();
+      await last.waitFor();
+      await vi.waitFor(async () => expect(await top()).toBe(before), 5000);
+      expect(await focused()).toBe('Shop number 40');
+      expect(await names()).toHaveLength(MANY_BUSINESSES);
+      await page.unroute(/\/business\?/);
+    }
+  });
+
+  test('keeps the search and the order, and reads the list again', async () => {
+    const served = await visitServed(30);
+    await order().selectOption('Most uses');
+    await search().fill('store 2');
+    await total('11 of 30 businesses');
+    await armed();
+    await page.getByRole('link', { name: 'Store 25' }).click();
+    await page.getByRole('link', { name: '← Businesses' }).waitFor();
+    served.all = served.all.map((business) => (business.id === 25 ? listed(25, { name: 'Store 2500' }) : business));
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await page.getByRole('link', { name: 'Store 2500' }).waitFor();
+    expect(await search().inputValue()).toBe('store 2');
+    expect(await hash()).toBe('#/?sort=uses&q=store+2');
+    expect((await names())[0]).toBe('Store 29');
+    expect(await focused()).toBe('Store 2500');
+  });
+
+  test('is forgotten by the next session', async () => {
+    await visitMany();
+    await page.getByRole('link', { name: 'Shop number 40', exact: true }).click();
+    await opened('Shop number 40');
     await button('Sign out').click();
     await signIn(page, world.keys.many);
-    await page.evaluate(`location.hash = ${JSON.stringify(list)}`);
-    await last.waitFor();
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    expect(await page.evaluate('scrollY')).toBe(0);
+    await total(`${MANY_BUSINESSES} businesses`);
+    expect(await top()).toBe(0);
+    expect(await focused()).toBe('Businesses');
+  });
+});
 
-    await page.getByRole('link', { name: 'Business Usage and Access' }).click();
-    await page.getByRole('link', { name: 'Shop number 1 shop-1.example' }).waitFor();
-    expect(await search.inputValue()).toBe('');
+describe('a refresh', () => {
+  test('says when the list was read, and keeps the rows, the place and the focus', async () => {
+    const served = await visitServed(30);
+    await total('30 businesses');
+    await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
+    const link = page.getByRole('link', { name: 'Store 20' });
+    await link.focus();
+    const before = await top();
+    const element = await link.elementHandle();
+    served.all = served.all.filter(({ id }) => id !== 21).map(({ id }) => listed(id, { status: 'suspended' }));
+    await page.clock.install({ time: Date.now() + 120_000 });
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await total('29 businesses');
+    expect(await page.getByText('Suspended').count()).toBe(29);
+    expect(await element?.evaluate((node: { isConnected: boolean }) => node.isConnected)).toBe(true);
+    expect(await focused()).toBe('Store 20');
+    expect(await top()).toBe(before);
+    expect(served.asked).toEqual([0, 0]);
+  });
+
+  test('that takes away the row with the focus leaves it beside, not nowhere', async () => {
+    const served = await visitServed(3);
+    await page.getByRole('link', { name: 'Store 2' }).focus();
+    served.all = [listed(1), listed(3)];
+    await page.clock.install({ time: Date.now() + 120_000 });
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await total('2 businesses');
+    expect(await focused()).toContain('2 businesses');
+  });
+
+  test('that fails keeps what is there, says from when it is, and goes on', async () => {
+    const served = await visitServed(3);
+    await total('3 businesses');
+    served.answer = (route) => route.abort();
+    await button('Refresh').click();
+    await page.getByRole('alert').filter({ hasText: 'What is here may be as it was at' }).waitFor();
+    expect(await names()).toHaveLength(3);
+    served.answer = (route, json) => route.fulfill({ json });
+    await button('Go on').focus();
+    await page.keyboard.press('Enter');
+    await button('Go on').waitFor({ state: 'detached' });
+    expect(await focused()).toContain('3 businesses');
+  });
+});
+
+describe('many businesses', () => {
+  test('are shown from the first page on while the others are read, and goes on where it broke off', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const served = await visitServed(120, async (route, json) => {
+      if (!route.request().url().includes('after=50')) return route.fulfill({ json });
+      await held;
+      await route.abort();
+    });
+    await total('50 businesses so far');
+    expect(await names()).toHaveLength(50);
+    release();
+    await page.getByRole('alert').filter({ hasText: 'Only 50 businesses could be read.' }).waitFor();
+    expect(await names()).toHaveLength(50);
+    served.answer = (route, json) => route.fulfill({ json });
+    await button('Go on').click();
+    await total(/^120 businesses · 217,800 uses in 30 days/);
+    expect(served.asked).toEqual([0, 50, 50, 100]);
+    expect(await page.getByRole('alert').filter({ hasText: 'could be read' }).count()).toBe(0);
+  });
+
+  test('are shown by 100, and the first of those that come has the focus', async () => {
+    await visitServed(120);
+    await total('120 businesses');
+    expect(await names()).toHaveLength(100);
+    await page.getByText('100 of 120 are shown.').waitFor();
+    await button('Show more').dblclick();
+    await vi.waitFor(async () => expect(await names()).toHaveLength(120));
+    expect(await focused()).toBe('Store 101');
+    expect(await button('Show more').count()).toBe(0);
+    await armed();
+    expect(await hash()).toBe('');
+    const before = await top();
+    await page.getByRole('link', { name: 'Store 110' }).click();
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await vi.waitFor(async () => expect(await names()).toHaveLength(120));
+    expect(await focused()).toBe('Store 110');
+    expect(await top()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('beyond 500 are read on request', async () => {
+    const served = await visitServed(600);
+    await page.getByText('The first 500 of more are here.').waitFor();
+    await total('The first 500 businesses');
+    expect(served.asked).toHaveLength(10);
+    await search().fill('store 7');
+    await total('11 of the first 500 businesses');
+    await search().fill('store 77 77');
+    await search().press('Enter');
+    await page.getByText('There may be more matches among the businesses that were not read.').waitFor();
+    await search().fill('');
+    await button('Read on').focus();
+    await page.keyboard.press('Enter');
+    await total('600 businesses');
+    expect(served.asked).toHaveLength(12);
+    expect(await button('Read on').count()).toBe(0);
+    expect(await focused()).toContain('600 businesses');
+  });
+
+  test('that appear where somebody presses are not opened', async () => {
+    const served = await visitServed(120);
+    await total('120 businesses');
+    const { x = 0, y = 0 } = (await page.getByRole('link', { name: 'Store 3', exact: true }).boundingBox()) ?? {};
+    served.all = [listed(1, { name: 'A' }), listed(2, { name: 'B' }), ...served.all];
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      observer.disconnect();
+      document.elementFromPoint(${x + 2}, ${y + 2}).dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 }));
+    }).observe(document.querySelector('tbody'), { childList: true })`);
+    await button('Refresh').click();
+    await page.getByRole('link', { name: 'B', exact: true }).waitFor();
+    await armed();
+    expect(await hash()).toBe('');
+    await page.mouse.click(x + 2, y + 2);
+    await page.getByRole('link', { name: '← Businesses' }).waitFor();
+  });
+});
+
+describe.each([
+  { width: 320, colorScheme: 'light' as const },
+  { width: 320, colorScheme: 'dark' as const },
+  { width: 1280, colorScheme: 'light' as const },
+  { width: 1280, colorScheme: 'dark' as const },
+])('at $width px, $colorScheme,', ({ width, colorScheme }) => {
+  test('the list with marks, the hint and the notice of more is accessible, fits, and is large enough for a finger', async () => {
+    page = await world.visit('#/?sort=changed', {
+      viewport: { width, height: 900 },
+      colorScheme,
+      ...(width === 320 && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+    });
+    const served = await serve(600);
+    const limits = {
+      daily: 100,
+      today: 85,
+      day_ends: null,
+      billing_day: 1,
+      month_ends: null,
+      monthly: null,
+      month: null,
+    };
+    served.all[0] = listed(1, {
+      ...{
+        name: 'The Most Remarkable Society for the Propagation of Tulips',
+        status: 'suspended',
+        refused_origins: 12,
+      },
+      ...{ limits: { ...limits, remaining: 15 }, main_domain: `${'long-label-'.repeat(5)}x.of-a-long-name.example` },
+    });
+    served.all[1] = listed(2, { refused_origins: 1, used: listed(0).used });
+    await signIn(page, world.keys.many);
+    await button('Read on').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `list-many-${width}-${colorScheme}`, { fullPage: false });
+    await search().fill('store 1');
+    await search().press('Enter');
+    await page.getByText('Type more').waitFor();
+    await expectAccessible(page);
+    await shoot(page, `list-search-${width}-${colorScheme}`, { fullPage: false });
+    if (width > 320) return;
+    const small = await page.evaluate(`[...document.querySelectorAll('main :is(button, input, select)')]
+      .map((element) => [element.outerHTML.slice(0, 60), element.getBoundingClientRect()])
+      .filter(([, { width, height }]) => width < 44 || height < 44).map(([html]) => html)`);
+    expect(small).toEqual([]);
   });
 });

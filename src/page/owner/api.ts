@@ -23,8 +23,8 @@ export type Change = Changes['changes'][number];
 /** What changes must be like. The days are both included. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
-const PER_PAGE = 20;
-const PER_SEARCH = 50;
+/** As many as the service lists at once. */
+const PER_PAGE = 50;
 
 /** A call that failed. `status` is 0 if no answer came: then nobody knows whether a change was made. */
 export class Failure extends Error {
@@ -114,8 +114,6 @@ export function connect(key: string, onEnd: () => void) {
     /** Ends the session. Also when the tab is closed right after. */
     signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
     businesses: (after: number) => page(after, PER_PAGE),
-    /** Pages for a search: as few as there can be. */
-    manyBusinesses: (after: number) => page(after, PER_SEARCH),
     /** The business as listed: only the list has its limits. */
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
     /** The business with its domains, its limits and its former tokens. */

@@ -7,7 +7,7 @@ import { Domains } from './domains.tsx';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
-import { BUSINESSES, businessHref, ROOMS, type Room } from './route.ts';
+import { businessHref, ROOMS, type Room } from './route.ts';
 import { type Memory, type RoomProps, type Session, shownRefused } from './session.ts';
 import { standingOf } from './standing.ts';
 import { Token } from './token.tsx';
@@ -70,7 +70,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   if (failure?.status === 401) {
     return (
       <>
-        <Back />
+        <Back href={memory.list.href} />
         <Title name={`Business ${id}`} />
         <p class="card empty">There is no business {`${id}`} that you can see here.</p>
       </>
@@ -79,7 +79,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   return (
     <>
       <div class="trail">
-        <Back />
+        <Back href={memory.list.href} />
         <Refresh readAt={details.readAt} isBusy={details.busy || refused.busy} refresh={refresh} />
       </div>
       <div class="heading business-name">
@@ -111,9 +111,9 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   );
 }
 
-const Back = () => (
+const Back = ({ href }: { href: string }) => (
   <p class="back">
-    <a href={BUSINESSES}>← Businesses</a>
+    <a href={href}>← Businesses</a>
   </p>
 );
 

@@ -12,6 +12,7 @@ import { LinkView } from './link-view.tsx';
 import { Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
 import { replaceAddress, useRoute } from './route.ts';
+import { useSearchKey } from './search-key.ts';
 import { newMemory, type Session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { endedWords, isSpent, nearEndWords, overWords, refusedLinkWords, signedOutWords } from './words.ts';
@@ -48,6 +49,7 @@ export function Console() {
   const [isNearEnd, setNearEnd] = useState(false);
   const route = useRoute(follow);
   const session = state.is === 'signed in' ? state.session : null;
+  useSearchKey(session === null ? null : (memory.current?.list ?? null));
 
   /** The state in which a tab starts, or goes on after a link that did not replace its session. */
   function resumed(): State {

@@ -1,22 +1,42 @@
 // What the views share while somebody is signed in.
 import type { Api, Business, Details, ListedBusiness, RefusedOrigin } from './api.ts';
 import type { KeptSession } from './kept.ts';
+import { type Listing, NOTHING_READ } from './listing.ts';
 import type { Query } from './query.ts';
+import { BUSINESSES } from './route.ts';
 
 /** Somebody who is signed in. */
 export type Session = { api: Api; kept: KeptSession };
 
 /** What the page remembers of a session, from view to view. The next session begins without it. */
 export type Memory = {
-  /** How far each list was scrolled when a business was opened, by hash. */
-  tops: Map<string, number>;
+  list: ListMemory;
   /** The business that was opened last, as it was listed: it is shown until the business has been read. */
   opened: ListedBusiness | null;
   /** The refused origins that are hidden, by business. */
   dismissed: Map<number, ReadonlySet<string>>;
 };
 
-export const newMemory = (): Memory => ({ tops: new Map(), opened: null, dismissed: new Map() });
+/** The list as it was left. */
+export type ListMemory = {
+  listing: Listing;
+  /** How many rows were shown, and how far they were scrolled. */
+  rows: number;
+  top: number;
+  /** Its address, with the search and the order. */
+  href: string;
+  /** Whether the search is to have the focus when the list appears. */
+  isSearching: boolean;
+};
+
+/** How many rows are shown at first, and how many more are shown on request. */
+export const ROWS = 100;
+
+export const newMemory = (): Memory => ({
+  list: { listing: NOTHING_READ, rows: ROWS, top: 0, href: BUSINESSES, isSearching: false },
+  opened: null,
+  dismissed: new Map(),
+});
 
 /** What a view of a business gets. */
 export type RoomProps = {
