@@ -409,17 +409,36 @@ describe('many businesses', () => {
     expect(await focused()).toContain('600 businesses');
   });
 
+  /** Presses there as soon as something changes in the element. */
+  const pressOnChange = (selector: string, x: number, y: number) =>
+    page.evaluate(`new MutationObserver((_, observer) => {
+      observer.disconnect();
+      setTimeout(() => document.elementFromPoint(${x + 2}, ${y + 2})
+        .dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 })));
+    }).observe(document.querySelector('${selector}'), { childList: true })`);
+
   test('that appear where somebody presses are not opened', async () => {
     const served = await visitServed(120);
     await total('120 businesses');
     const { x = 0, y = 0 } = (await page.getByRole('link', { name: 'Store 3', exact: true }).boundingBox()) ?? {};
     served.all = [listed(1, { name: 'A' }), listed(2, { name: 'B' }), ...served.all];
-    await page.evaluate(`new MutationObserver((_, observer) => {
-      observer.disconnect();
-      document.elementFromPoint(${x + 2}, ${y + 2}).dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 }));
-    }).observe(document.querySelector('tbody'), { childList: true })`);
+    await pressOnChange('tbody', x, y);
     await button('Refresh').click();
     await page.getByRole('link', { name: 'B', exact: true }).waitFor();
+    await armed();
+    expect(await hash()).toBe('');
+    await page.mouse.click(x + 2, y + 2);
+    await page.getByRole('link', { name: '← Businesses' }).waitFor();
+  });
+
+  test('that a notice has moved to where somebody presses are not opened', async () => {
+    const served = await visitServed(30);
+    await total('30 businesses');
+    const { x = 0, y = 0 } = (await page.getByRole('link', { name: 'Store 3', exact: true }).boundingBox()) ?? {};
+    served.answer = (route) => route.abort();
+    await pressOnChange('.notice.problem', x, y);
+    await button('Refresh').click();
+    await button('Go on').waitFor();
     await armed();
     expect(await hash()).toBe('');
     await page.mouse.click(x + 2, y + 2);

@@ -24,25 +24,28 @@ const SETTLED_AFTER_MS = 500;
 type Props = {
   businesses: readonly ListedBusiness[];
   order: Order;
+  /** What is shown above the list. When it changes, every row moves. */
+  above: string;
   /** Called before a business is opened. */
   leave: (business: ListedBusiness) => void;
 };
 
-export function BusinessList({ businesses, order, leave }: Props) {
+export function BusinessList({ businesses, order, above, leave }: Props) {
   const sorted = (by: Order, direction: 'ascending' | 'descending') => (by === order ? direction : undefined);
   /** At which place each row is, and since when. At first, they have been there for ever. */
-  const places = useRef<Map<number, { place: number; since: number }> | null>(null);
+  const places = useRef<Map<number, { place: string; since: number }> | null>(null);
   useLayoutEffect(() => {
     const before = places.current;
     const now = performance.now();
     places.current = new Map(
-      businesses.map(({ id }, place) => {
+      businesses.map(({ id }, index) => {
         const last = before?.get(id);
+        const place = `${index} ${above}`;
         if (last?.place === place) return [id, last];
         return [id, { place, since: before === null ? Number.NEGATIVE_INFINITY : now }];
       }),
     );
-  }, [businesses]);
+  }, [businesses, above]);
 
   function press(event: MouseEvent, business: ListedBusiness): void {
     // A press on a row that has just moved there was meant for what was there before. A key is pressed on the link that has the focus.

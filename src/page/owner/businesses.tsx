@@ -55,6 +55,9 @@ export function BusinessesView({ session, query, memory }: Props) {
   const mayStartElsewhere = location.hash === '' && businesses.length < 2;
   const only = mayStartElsewhere && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayStartElsewhere && busy);
+  const problem = failure && `${failureWords(failure)} ${brokenOffWords(listing)}`;
+  const said = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
+  const more = isHidden ? null : moreWords(listing, busy);
   useLayoutEffect(() => {
     if (only !== undefined) open(only, replaceAddress);
   }, [only]);
@@ -126,7 +129,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <Refresh readAt={readAt} isBusy={busy} refresh={refresh} />
       </div>
       <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Go on' : 'Try again', press: goOn, busy }}>
-        {failure && `${failureWords(failure)} ${brokenOffWords(listing)}`}
+        {problem}
       </Notice>
       <div class="tools">
         <search>
@@ -167,13 +170,13 @@ export function BusinessesView({ session, query, memory }: Props) {
         </label>
       </div>
       <p class="entered" role="status">
-        {wanted !== '' && entered === matching && enteredWords(matches.length, extent)}
+        {said}
       </p>
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
         {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
       </p>
-      <Notice kind="warning" action={{ label: `Read on`, press: readOn, busy }}>
-        {!isHidden && moreWords(listing, busy)}
+      <Notice kind="warning" action={{ label: 'Read on', press: readOn, busy }}>
+        {more}
       </Notice>
       {isHidden ? (
         failure === null && <Loading rows={LOADING_ROWS} />
@@ -192,6 +195,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         <BusinessList
           businesses={matches.slice(0, rows)}
           order={order}
+          above={[problem, said, more].filter(Boolean).join(' ')}
           leave={(business) => {
             memory.opened = business;
           }}
