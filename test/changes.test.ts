@@ -1,11 +1,11 @@
 // Who changed what: one row for each change that an API key makes, none for what changes nothing, and nothing secret in it.
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import type { Action } from '../src/core/change.ts';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Call } from '../src/db/call.ts';
-import type { Action } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { apiKeys, changes, formerTokens } from '../src/db/schema.ts';
 import type { Statement } from '../src/db/statement.ts';
@@ -229,6 +229,10 @@ describe('no row', () => {
   });
 });
 
+const ACTION_RULE =
+  'action must be add_sites, remove_sites, rotate_token, stop_former_tokens, create_business, update_business, delete_business, ' +
+  'create_key, revoke_key, or import_usage';
+
 describe('the list', () => {
   test('has the newest first, in pages', async () => {
     const business = await newBusiness();
@@ -293,7 +297,21 @@ describe('the list', () => {
     ['before', '?before=0', 'before must be an id, such as 17, and given once'],
     ['before', '?before=9007199254740992', 'before must be an id, such as 17, and given once'],
     ['before', '?before=2&before=1', 'before must be an id, such as 17, and given once'],
-    ['after', '?after=2', 'after is not a parameter of this list: it takes limit and before'],
+    ['action', '?action=', ACTION_RULE],
+    ['action', '?action=add_site', ACTION_RULE],
+    ['action', '?action=Add_sites', ACTION_RULE],
+    ['action', '?action=add_sites&action=add_sites', ACTION_RULE],
+    ['search', '?search=', 'search must have 1 to 255 characters'],
+    ['search', `?search=${'x'.repeat(256)}`, 'search must have 1 to 255 characters'],
+    ['search', '?search=a&search=b', 'search must have 1 to 255 characters'],
+    ['from', '?from=2026-02-30', 'from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    ['to', '?to=tomorrow', 'to must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    ['from', '?from=2026-03-02&to=2026-03-01', 'from must not be after to (2026-03-01)'],
+    [
+      'after',
+      '?after=2',
+      'after is not a parameter of this list: it takes limit, before, action, search, from, and to',
+    ],
   ])('refuses a wrong %s: %s', async (field, query, message) => {
     const business = await newBusiness();
     const { status, body } = await call('GET', pathOf(business) + query, { as: business.key });
@@ -345,6 +363,168 @@ describe('the list', () => {
       ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
     });
     expect((await list(business)).changes).toEqual([{ ...row, key_name: null, before, after }]);
+  });
+});
+
+describe('the list with a filter', () => {
+  type Row = { id: number; at?: string; action?: string; before?: unknown; after?: unknown };
+  const store = async ({ id, home }: Business, rows: Row[]) => {
+    const insert = `insert into changes select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
+      value -> 'before', value -> 'after' from json_each(?)`;
+    const stored = rows.map((row) => ({ at: AT, action: 'update_business', ...row }));
+    await home.d1.prepare(insert).bind(id, JSON.stringify(stored)).run();
+  };
+  const page = async (business: Business, query: string) => {
+    const { ids, next } = await list(business, query);
+    return { ids, next };
+  };
+  /** As many changes that nothing is known of, with the ids from 1 on. */
+  const fill = (business: Business, count: number, at = AT) =>
+    store(
+      business,
+      Array.from({ length: count }, (_, index) => ({ id: index + 1, at, action: 'rotate_token' })),
+    );
+
+  test('has the changes of one action, as the list without one shows them', async () => {
+    const { business, key } = await owned();
+    await add(business, [A, B], { as: key });
+    await call('POST', `/api/v1/business/${business.id}/token`, { as: key });
+    await add(business, ['https://c.example'], { as: key });
+    await call('DELETE', business.access, { as: key });
+    const all = (await list(business)).changes;
+    for (const action of ['add_sites', 'rotate_token', 'remove_sites', 'stop_former_tokens']) {
+      const matching = all.filter((change) => change.action === action);
+      expect(await list(business, `?action=${action}`)).toMatchObject({ changes: matching, next: null });
+      expect(await list(business, `?action=${action}`, OPERATOR.full)).toMatchObject({ changes: matching, next: null });
+    }
+    expect((await list(business, '?action=add_sites')).ids).toEqual([3, 1]);
+  });
+
+  test.each([
+    ['example', [4, 3, 2, 1]],
+    ['EXAMPLE', [4, 3, 2, 1]],
+    ['shop.example', [4, 1]],
+    ['https://shop.example', [1]],
+    ['suspended', [3]],
+    ['monthly_limit', [2]],
+    ['%', [2]],
+    ['_', [4, 3, 2]],
+    ['s%p', []],
+    ['*.', [4]],
+    ['Büro "12" \\', [3]],
+    ['BÜRO', []], // only ASCII letters have two cases
+    ['null', []],
+    ['operator', []],
+    [`${'x'.repeat(200)}.example`, [3]],
+  ])('has the changes with a text before or after: %j', async (search, ids) => {
+    const business = await newBusiness();
+    await store(business, [
+      { id: 1, action: 'add_sites', after: { sites: ['https://Shop.example', 'https://a.example'] } },
+      { id: 2, before: { monthly_limit: 5, name: 'https://a.example 100%' }, after: { monthly_limit: 6 } },
+      {
+        id: 3,
+        before: { status: 'active', main_domain: `${'x'.repeat(200)}.example` },
+        after: { status: 'suspended', name: 'Büro "12" \\', main_domain: 'x' },
+      },
+      { id: 4, action: 'remove_sites', before: { sites: ['https://*.shop.example'], main_domain: '' } },
+      { id: 5, action: 'import_usage' },
+    ]);
+    expect(await page(business, `?search=${encodeURIComponent(search)}`)).toEqual({ ids, next: null });
+  });
+
+  test('has the changes from one day to another, both included', async () => {
+    const business = await newBusiness();
+    await store(business, [
+      { id: 1, at: '2026-03-01T23:59:59.999000Z' },
+      { id: 2, at: '2026-03-02T00:00:00.000000Z' },
+      { id: 3, at: '2026-03-03T23:59:59.999000Z' },
+      { id: 4, at: '2026-03-04T00:00:00.000000Z' },
+    ]);
+    expect(await page(business, '?from=2026-03-02')).toEqual({ ids: [4, 3, 2], next: null });
+    expect(await page(business, '?to=2026-03-03')).toEqual({ ids: [3, 2, 1], next: null });
+    expect(await page(business, '?from=2026-03-02&to=2026-03-03')).toEqual({ ids: [3, 2], next: null });
+    expect(await page(business, '?from=2026-03-02&to=2026-03-02')).toEqual({ ids: [2], next: null });
+    expect(await page(business, '?from=1970-01-01&to=9999-12-31')).toEqual({ ids: [4, 3, 2, 1], next: null });
+    expect(await page(business, '?from=2026-03-05')).toEqual({ ids: [], next: null });
+    expect(await page(business, '?to=2026-02-28')).toEqual({ ids: [], next: null });
+  });
+
+  test('has the changes that match all filters, in pages', async () => {
+    const business = await newBusiness();
+    const rows = Array.from({ length: 40 }, (_, index) => ({
+      ...{ id: index + 1, action: index % 2 ? 'add_sites' : 'remove_sites' },
+      at: `2026-03-${index < 20 ? '01' : '02'}T00:00:00.000000Z`,
+      after: { sites: [index % 3 ? A : B] },
+    }));
+    await store(business, rows);
+    const filter = 'action=add_sites&search=B.example&to=2026-03-01&limit=2';
+    expect(await page(business, `?${filter}`)).toEqual({ ids: [16, 10], next: 10 });
+    expect(await page(business, `?${filter}&before=10`)).toEqual({ ids: [4], next: null });
+  });
+
+  test('has fewer in a page if they are long, and goes on behind them', async () => {
+    const business = await newBusiness();
+    const long = Array.from({ length: 6 }, (_, index) => ({ id: index + 1, after: { sites: ['x'.repeat(200_000)] } }));
+    for (const row of long) await store(business, [row]);
+    expect(await page(business, '?search=sites')).toEqual({ ids: [6, 5, 4], next: 4 });
+    expect(await page(business, '?search=sites&before=4')).toEqual({ ids: [3, 2, 1], next: null });
+  });
+
+  test('looks at 1,000 changes for a page, which can be short or empty before the last', async () => {
+    const business = await newBusiness();
+    await fill(business, 2_500);
+    await business.home.d1
+      .prepare(
+        `update changes set action = 'import_usage' where subject_id = ? and id in (1, 3, 500, 1500, 1501, 2500)`,
+      )
+      .bind(business.id)
+      .run();
+    const pages = [await page(business, '?action=import_usage')];
+    for (let next = pages[0]?.next; next; next = pages.at(-1)?.next)
+      pages.push(await page(business, `?action=import_usage&before=${next}`));
+    expect(pages).toEqual([
+      { ids: [2500, 1501], next: 1501 },
+      { ids: [1500], next: 501 },
+      { ids: [500, 3, 1], next: null },
+    ]);
+    expect(await page(business, '?action=add_sites')).toEqual({ ids: [], next: 1501 });
+    expect(await page(business, '?action=add_sites&before=1001')).toEqual({ ids: [], next: null });
+    expect(await page(business, '?action=add_sites&before=1002')).toEqual({ ids: [], next: 2 });
+    expect(await page(business, '?action=add_sites&before=2')).toEqual({ ids: [], next: null });
+    expect(await page(business, '?action=import_usage&limit=1')).toEqual({ ids: [2500], next: 2500 });
+    expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
+  });
+
+  test('costs one round trip, and 1,000 rows at most but those of the page, however many changes there are', async () => {
+    const { business, id } = await owned();
+    const other = await newBusiness({ user_id: business.user_id });
+    await fill(business, 5_000);
+    await fill(other, 100);
+    await business.home.d1
+      .prepare(`update changes set actor = ? where subject_id = ?`)
+      .bind(`key ${id} (…abcd)`, business.id)
+      .run();
+    for (const as of [business.key, OPERATOR.full]) {
+      for (const filter of ['action=add_sites', 'search=shop.example', 'from=2026-03-16', 'to=2026-03-14']) {
+        const { ids, cost } = await list(business, `?${filter}`, as);
+        expect(ids).toEqual([]);
+        expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+        expect(cost.rows_read).toBeLessThanOrEqual(1_000 + 11);
+      }
+      for (const limit of [1, 20, 100]) {
+        const { ids, cost } = await list(business, `?action=rotate_token&limit=${limit}`, as);
+        expect(ids).toHaveLength(limit);
+        // Found at once: it looks no further.
+        expect(cost.rows_read).toBeLessThanOrEqual(4 * limit + 11);
+      }
+    }
+    await business.home.d1
+      .prepare(`update changes set action = 'add_sites' where subject_id = ? and id between 4001 and 4100`)
+      .bind(business.id)
+      .run();
+    const { ids, cost } = await list(business, '?action=add_sites&limit=100');
+    expect(ids).toHaveLength(100);
+    expect(cost.rows_read).toBeLessThanOrEqual(1_000 + 3 * 100 + 11);
   });
 });
 

@@ -116,7 +116,8 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('a parameter that is given twice, or of another type, is refused by its name', async () => {
     for (const { name, example } of queryOf(route)) {
-      for (const query of [`?${name}=${example}&${name}=${example}`, `?${name}=true`, `?${name}=`, `?${name}[]=1`]) {
+      const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text can be searched for
+      for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
         const { status, body } = await refused(query);
         expect({ status, named: Object.keys(body.errors) }).toEqual({
           status: 422,

@@ -1,5 +1,5 @@
 // Every route that the guard protects, and how it answers. A route that is missing here fails the test that walks the app.
-import type { Action } from '../src/db/changes.ts';
+import type { Action } from '../src/core/change.ts';
 
 export type AnyRoute = Route | Unnamed;
 export type Route = {

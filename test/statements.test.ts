@@ -6,7 +6,7 @@ import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { alertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
-import { changesBefore } from '../src/db/changes.ts';
+import { changesBefore, matchingChanges } from '../src/db/changes.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import { endSession, startSession } from '../src/db/sessions.ts';
@@ -114,11 +114,13 @@ test('of sessions', async () => {
 
 test('of lists', async () => {
   await expectFields(changesBefore({ limit: 1, before: 2 }), { ...REFUSAL, list: true }, {}, {});
+  const matching = matchingChanges({ limit: 1, before: 2 }, { action: 'add_sites' });
+  await expectFields(matching, { ...REFUSAL, list: true, next: true }, {}, {});
   await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
-  const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY, seen_since: TODAY });
+  const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY, since: TODAY });
   await expectFields(businesses, { ...REFUSAL, businesses: true }, {}, {});
   const totals = totalsAfter({ limit: 1, after: 0, from: TODAY, to: TODAY });
   await expectFields(totals, { ...REFUSAL, totals: true }, {}, {});

@@ -1,7 +1,8 @@
 // Who changed what, as the operator writes it down and reads it.
 import { and, desc, eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
+import type { Action } from '../core/change.ts';
 import { timestampOf } from '../core/time.ts';
-import { type Action, keyNameOf, nextId } from '../db/changes.ts';
+import { keyNameOf, nextId } from '../db/changes.ts';
 import { businesses, changes, type Database } from '../db/schema.ts';
 
 /** What a change is about. Keys for all businesses of a user are about the user. */

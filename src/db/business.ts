@@ -46,21 +46,20 @@ export const businessInFull = statement([], (permission) =>
 /**
  * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
  * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and the origins
- * that were refused since the day `seen_since`.
+ * that were refused since the day `since`.
  */
-export const businessesAfter = statement(['limit', 'after', 'from', 'seen_since'], (permission, $, form) =>
+export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, form) =>
   listOf(form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id), permission, $, form),
 );
 /** The same of one user, for the operator. */
-export const businessesOfUserAfter = statement(
-  ['user_id', 'limit', 'after', 'from', 'seen_since'],
-  (permission, $, form) => listOf(eq(businesses.user_id, $.user_id), permission, $, form),
+export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, form) =>
+  listOf(eq(businesses.user_id, $.user_id), permission, $, form),
 );
 
 function listOf(
   isOfUser: SQL | undefined,
   permission: Permission,
-  $: Placeholders<'limit' | 'after' | 'from' | 'seen_since' | CallValue>,
+  $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
   form: Form,
 ) {
   // A key for one business has a range of one id.
@@ -93,7 +92,7 @@ function listOf(
     ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
     billing_day: sql<number>`${billing_day}`,
     counts: asJson<Record<string, number>>(counts),
-    refused: asJson<RefusedOf | null>(refusedOf(shownId, $.seen_since)),
+    refused: asJson<RefusedOf | null>(refusedOf(shownId, $.since)),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }

@@ -1,29 +1,18 @@
 // Who changed what. The row is written in the same batch as the change, if that was decided.
-import { and, desc, eq, isNull, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNull, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { Action } from '../core/change.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { $call } from './call.ts';
 import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId, statement, withVerdict } from './permission.ts';
-import { apiKeys, businesses, changes } from './schema.ts';
+import { apiKeys, businesses, changes, type Optional } from './schema.ts';
 import { builder } from './statement.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
 /** The first day whose changes are kept. */
 export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
-
-export type Action =
-  | 'add_sites'
-  | 'remove_sites'
-  | 'rotate_token'
-  | 'stop_former_tokens'
-  | 'create_business'
-  | 'update_business'
-  | 'delete_business'
-  | 'create_key'
-  | 'revoke_key'
-  | 'import_usage';
 
 /** How a change shows a token or a key: never more than its last four characters. */
 export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
@@ -76,56 +65,89 @@ type Content = Record<string, unknown> | null;
 
 /** The name of the key that made a change, if it is one of this user: whoever is given a business sees nothing of the keys before. */
 export function keyNameOf(actor: SQLWrapper, user_id: SQLWrapper) {
-  const id = sql`case when ${actor} glob 'key [0-9]*' then cast(substr(${actor}, ${sql.raw(`${'key '.length + 1}`)}) as integer) end`;
+  const id = sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
   const isNamed = and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id));
   return sql<string | null>`(select ${apiKeys.name} from ${apiKeys} where ${isNamed})`;
 }
 
+/** At most `limit` changes, newest first. */
+const pageOf = (condition: SQL | undefined, limit: Placeholder) =>
+  builder.select().from(changes).where(condition).orderBy(desc(changes.id)).limit(limit).as('page');
+
 /**
- * Reads the verdict and at most `limit` changes of a subject before the one with the id `before`, newest first: as many as it takes
- * to reach PAGE_BYTES. `found` is how many there are, up to `limit`.
+ * What is read of a page: as many of its changes as it takes to reach PAGE_BYTES, and `found`, how many there are. `owner_id`: whose keys
+ * are named.
  */
-const changesOf = (
-  subject: SQL,
-  subjectId: (permission: Permission, user_id: Placeholder) => SQL,
-  ownerOf: (permission: Permission, user_id: Placeholder) => SQLWrapper,
-) =>
+function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper) {
+  const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
+  const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
+  const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
+    from ${page}) as page`;
+  const { id, at, actor, action, before, after } = page;
+  const change = jsonObject({
+    id,
+    at,
+    actor,
+    key_name: keyNameOf(actor, owner_id),
+    action,
+    before: asJson<Content>(before),
+    after: asJson<Content>(after),
+  });
+  const fitting = sql<
+    Json<ContentOf<typeof change>[]>
+  >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
+  return selectOne(jsonObject({ found: sql<number>`count(*)`, changes: fitting }), sql`from ${sized}`).as('list');
+}
+
+/** Reads the verdict and the newest `limit` changes of a subject before the one with the id `before`. */
+const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
   statement(['user_id', 'limit', 'before'], (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
-    const page = builder
-      .select()
-      .from(changes)
-      .where(and(isOwn, lt(changes.id, $.before)))
-      .orderBy(desc(changes.id))
-      .limit($.limit)
-      .as('page');
-    const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
-    const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
-    const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
-    from ${page}) as page`;
-    const { id, at, actor, action, before, after } = page;
-    const change = jsonObject({
-      id,
-      at,
-      actor,
-      key_name: keyNameOf(actor, ownerOf(permission, $.user_id)),
-      action,
-      before: asJson<Content>(before),
-      after: asJson<Content>(after),
-    });
-    const fitting = sql<
-      Json<ContentOf<typeof change>[]>
-    >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
-    const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting });
-    return withVerdict(permission, { list: selectOne(list, sql`from ${sized}`).as('list') });
+    const page = pageOf(and(isOwn, lt(changes.id, $.before)), $.limit);
+    return withVerdict(permission, { list: listOf(page, permission.owner_id) });
   });
 type Page = { limit: number; before: number };
-const changesOfBusiness = changesOf(sql`'business'`, permittedId, ({ owner_id }) => owner_id);
+const changesOfBusiness = changesOf(sql`'business'`, permittedId);
 /** Those of the business in the path. */
 export const changesBefore = (page: Page) => changesOfBusiness({ ...page, user_id: 0 });
 /** Those of the keys that a user has for all businesses. */
 export const changesOfUserBefore = changesOf(
   sql`'user'`,
   (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
-  (_, user_id) => user_id,
 );
+
+/** One page looks for the changes that match among so many ids, so that what it reads does not depend on how many there are. */
+const EXAMINED_IDS = 1000;
+
+/**
+ * Reads the verdict and the newest `limit` changes of the business in the path, of an `action` and with a text in them if those are not
+ * empty, and from day `from` to day `to`. It examines the ids before `before`: EXAMINED_IDS of them. `next` is the last of these if
+ * there are changes behind it.
+ */
+const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 'from', 'to'], (permission, $) => {
+  const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
+  const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
+  const examinedTo = sql<number>`(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS})`;
+  const has = (text: SQLWrapper) => sql`instr(lower(${text}), lower(${$.search}))`;
+  const matches = and(
+    isOwn,
+    lt(changes.id, $.before),
+    gte(changes.id, examinedTo),
+    sql`substr(${changes.at}, 1, 10) between ${$.from} and ${$.to}`,
+    sql`(${$.action} = '' or ${changes.action} = ${$.action})`,
+    sql`(${$.search} = '' or ${has(changes.before)} or ${has(changes.after)})`,
+  );
+  const behind = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
+  return withVerdict(permission, {
+    list: listOf(pageOf(matches, $.limit), permission.owner_id),
+    next: sql<number | null>`case when exists (${behind}) then ${examinedTo} end`.as('next'),
+  });
+});
+/** What changes must be like. Undefined: whatever they are. The days are both included. */
+type Filter = Optional<{ action: string; search: string; from: string; to: string }>;
+/** Those of the business in the path that match. */
+export const matchingChanges = (page: Page, { action = '', search = '', from = '', to = '9999-12-31' }: Filter) =>
+  matchingChangesBefore({
+    ...{ ...page, action, from, to },
+    search: JSON.stringify(search).slice(1, -1), // as it is written in JSON
+  });

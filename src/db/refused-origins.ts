@@ -71,9 +71,7 @@ export function refusedOf(business_id: SQL, since: Placeholder) {
   // A site covers an origin that it equals, or that ends as the site does behind its *. The rule itself (core/site.ts) comes later.
   const end = sql`substr('"' || ${access.site} || '"', instr('"' || ${access.site}, '*') + 1)`;
   const near = sql`json_group_array(${access.site}) filter (where instr(origins, ${end}))`;
-  const sites = sql<
-    Json<string[]>
-  >`case when octet_length(${near}) <= ${sql.raw(`${MAX_SITES_BYTES}`)} then ${near} else '[]' end`;
+  const sites = sql<Json<string[]>>`case when octet_length(${near}) <= ${MAX_SITES_BYTES} then ${near} else '[]' end`;
   const refused = jsonObject({ origins: asJson<string[]>(sql`origins`), sites: asJson<string[]>(sites) });
   return sql<Json<RefusedOf> | null>`(select (select ${refused} from ${access}
     where ${eq(access.business_id, business_id)} having count(*) > 0) from ${remembered})`;

@@ -30,19 +30,28 @@ export const pageBefore = (query: { limit?: string | undefined; before?: string 
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
 });
 
-/** The page of what was read, of which there are `found`, and where the next one begins. */
-function shown<Entry extends { id: number }>(entries: Entry[], found: number, { limit }: { limit: number }) {
+/**
+ * The page of what was read, of which there are `found`, and where the next one begins: behind the page, or where what was found ends and
+ * more was not looked at.
+ */
+function shown<Entry extends { id: number }>(
+  entries: Entry[],
+  found: number,
+  { limit }: { limit: number },
+  next: number | null = null,
+) {
   const page = entries.slice(0, limit - 1);
-  return { page, next: found > page.length ? (page.at(-1)?.id ?? null) : null };
+  return { page, next: found > page.length ? (page.at(-1)?.id ?? null) : next };
 }
 
 export function shownChanges(
   row: { list: Json<{ found: number; changes: Changes['changes'] }> },
   read: { limit: number },
+  next: number | null = null,
 ): Changes {
   const { found, changes } = parseJson(row.list);
-  const { page, next } = shown(changes, found, read);
-  return { changes: page, next };
+  const shownPage = shown(changes, found, read, next);
+  return { changes: shownPage.page, next: shownPage.next };
 }
 
 export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { limit: number }): Alerts {

@@ -8,6 +8,7 @@ import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import {
   businessUpdateBody,
+  changesQuery,
   codeBody,
   consoleLinkBody,
   DESCRIBED,
@@ -85,6 +86,13 @@ const day = rangeQuery.schema.shape.from.check(z.meta({ format: 'date' }));
 const range = [
   parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
   parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
+];
+const { action, search } = changesQuery.schema.shape;
+const filters = [
+  parameter('query', 'action', action, 'Only changes that did this.', 'add_sites'),
+  parameter('query', 'search', search, 'Only changes with this text in `before` or `after`.', 'shop.example'),
+  parameter('query', 'from', day, 'Only changes of this day, UTC, or later.', '2026-01-01'),
+  parameter('query', 'to', day, 'Only changes of this day, UTC, or before.', '2026-03-03'),
 ];
 /** Quoting an id and escaping each character doubles its length and adds two. */
 const key = z.optional(z.string().check(z.regex(/^[\x21-\x7e]{1,512}$/)));
@@ -426,8 +434,13 @@ const paths: ZodOpenApiPathsObject = {
       operationId: 'readChanges',
       summary: 'List changes',
       description:
-        'Who changed what, newest first. Changes are kept for 400 days. Tokens are shown by their last four characters.',
-      parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest change.', 17)],
+        'Who changed what, newest first. Changes are kept for 400 days. Tokens are shown by their last four characters. ' +
+        'With a filter, a page can be short, or empty, although `next` is set.',
+      parameters: [
+        limit(100),
+        ofPage('before', 'The `next` of the page before. Default: the newest change.', 17),
+        ...filters,
+      ],
       success: ok('One page of changes.', schemas.changes, {
         changes: {
           changes: [
@@ -439,7 +452,7 @@ const paths: ZodOpenApiPathsObject = {
           next: null,
         },
       }),
-      refusals: service.INVALID_PAGE,
+      refusals: service.INVALID_CHANGES,
     }),
   },
   '/api/v1/business/{business_id}/alerts': {

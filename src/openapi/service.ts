@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import {
+  alertsQuery,
   businessUpdateBody,
   changesQuery,
   consoleLinkBody,
@@ -76,7 +77,12 @@ export const INVALID_TOTALS = {
   invalid_day: mismatch(totalsQuery.schema, { from: 'yesterday' }),
   invalid_limit: mismatch(totalsQuery.schema, { limit: '1001' }),
 };
-export const INVALID_PAGE = { invalid_limit: mismatch(changesQuery.schema, { limit: '0' }) };
+export const INVALID_CHANGES = {
+  invalid_action: mismatch(changesQuery.schema, { action: 'delete' }),
+  invalid_limit: mismatch(changesQuery.schema, { limit: '0' }),
+  invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
+};
+export const INVALID_PAGE = { invalid_limit: mismatch(alertsQuery.schema, { limit: '0' }) };
 export const INVALID_ROTATION = {
   invalid_body: mismatch(rotationBody, { keep: '24h' }),
   unknown_parameter: invalid('keep_old', NO_PARAMETERS),

@@ -14,7 +14,7 @@ import {
   businessWithEntries,
   type ExaminedBusiness,
 } from '../db/business.ts';
-import { changesBefore } from '../db/changes.ts';
+import { changesBefore, matchingChanges } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { knownHome } from '../db/homes.ts';
@@ -26,7 +26,7 @@ import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { idInHeader } from '../http/input.ts';
+import { idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -104,7 +104,7 @@ type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
 async function businessesOf(
   c: ContextOf<Guarded>,
   user_id: number,
-  page: { limit: number; after: number; from: string; seen_since: string },
+  page: { limit: number; after: number; from: string; since: string },
 ) {
   const home = await knownHome(c.get('databases'), user_id);
   return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
@@ -142,7 +142,7 @@ export const business = newRoutes()
     const limit = Number(query.limit ?? PER_PAGE);
     const after = Number(query.after ?? 0);
     // A month that is not over began at most 30 days ago.
-    const page = { limit, after, from: addDays(today, -30), seen_since: originsKeptFrom(now) };
+    const page = { limit, after, from: addDays(today, -30), since: originsKeptFrom(now) };
     const { row } = await (query.user_id === undefined
       ? c.get('ask')(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));
@@ -200,9 +200,16 @@ export const business = newRoutes()
     return detailsResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
   .get('/:business_id/changes', guard('read_changes', { query: changesQuery }), async (c) => {
-    const page = pageBefore(c.req.valid('query'));
-    const { row } = await c.get('ask')(changesBefore(page));
-    return success<Changes>(c, shownChanges(row, page));
+    const { limit, before, ...filter } = c.req.valid('query');
+    const page = pageBefore({ limit, before });
+    const { from, to } = filter;
+    if (from && to && from > to) throw await invalidField(c, 'from', `must not be after to (${to})`);
+    if (Object.keys(filter).length === 0) {
+      const { row } = await c.get('ask')(changesBefore(page));
+      return success<Changes>(c, shownChanges(row, page));
+    }
+    const { row } = await c.get('ask')(matchingChanges(page, filter));
+    return success<Changes>(c, shownChanges(row, page, row.next));
   })
   .get('/:business_id/alerts', guard('read_alerts', { query: alertsQuery }), async (c) => {
     const page = pageBefore(c.req.valid('query'));

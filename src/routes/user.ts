@@ -14,7 +14,7 @@ import { invalidField } from '../http/input.ts';
 import { pageBefore, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { changesQuery, consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody } from '../wire/requests.ts';
+import { consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody, userChangesQuery } from '../wire/requests.ts';
 import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
@@ -63,7 +63,7 @@ export const user = newRoutes()
     if (link === null) throw unknownEntry('User id');
     return success<ConsoleLink>(c, { url: consoleUrl(ownOrigin, link.code), expires_at: link.expires_at });
   })
-  .get('/:user_id/changes', guard('read_user_changes', { query: changesQuery }), async (c) => {
+  .get('/:user_id/changes', guard('read_user_changes', { query: userChangesQuery }), async (c) => {
     const { user_id, ask } = await askForUser(c);
     const page = pageBefore(c.req.valid('query'));
     const { row } = await ask(changesOfUserBefore({ ...page, user_id }));

@@ -1,6 +1,7 @@
 // What requests may contain: a schema for each query and body, with its rules in words. Routes validate with these schemas, and the
 // OpenAPI description is made of them.
 import * as z from 'zod/mini';
+import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { databaseOfCode, isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION_RULE, durationOf } from '../core/duration.ts';
@@ -30,6 +31,7 @@ import { MAX_QUANTITY, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '..
 export type Query = { name: string; schema: z.ZodMiniObject; operatorOnly?: string[] };
 
 const names = new Intl.ListFormat('en');
+const choices = new Intl.ListFormat('en', { type: 'disjunction' });
 /** The rest of a sentence about a name that is not one of `known`. */
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}: it takes ${names.format(known) || 'none'}`;
@@ -83,7 +85,20 @@ function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
 }
-export const changesQuery = pageQuery('before', 100);
+const ACTION_RULE = `must be ${choices.format(ACTIONS)}`;
+const SEARCH_RULE = `must have 1 to ${MAX_SEARCH_LENGTH} characters`;
+export const userChangesQuery = pageQuery('before', 100);
+export const changesQuery = {
+  name: 'this list',
+  schema: z.extend(userChangesQuery.schema, {
+    action: z.optional(oneOf(ACTIONS, ACTION_RULE)),
+    search: z.optional(
+      z.string(SEARCH_RULE).check(z.minLength(1, SEARCH_RULE), z.maxLength(MAX_SEARCH_LENGTH, SEARCH_RULE)),
+    ),
+    from: day,
+    to: day,
+  }),
+} satisfies Query;
 export const alertsQuery = pageQuery('before', 100);
 const userRule = 'must be the id of a user, such as 7, and given once';
 const user = z.optional(z.string(userRule).check(z.refine((text) => idOf(text) !== null, userRule)));
@@ -166,7 +181,7 @@ export const deletionQuery = {
   schema: z.object({ name: z.string(NAME_RULE) }),
 } satisfies Query;
 
-const ROLE_RULE = `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(ROLES)}`;
+const ROLE_RULE = `must be ${choices.format(ROLES)}`;
 export const EXPIRY_RULE = 'must be today or a later day, written YYYY-MM-DD';
 export const newKeyBody = strict(
   {

@@ -119,6 +119,8 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
   'businesses in a page of their usage': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
+  'characters of a text to search for in changes': (n) =>
+    call('GET', `/business/${$.SHOP}/changes?search=${'x'.repeat(n)}`, key),
   'quantity of a use': (n) => record([{ id: `quantity-${n}`, quantity: n }]),
   'alerts in a page of the list': (n) => call('GET', `/business/${$.SHOP}/alerts?limit=${n}`, key),
   'characters of a name': (n) => call('PATCH', `/business/${$.SHOP}`, operator, { name: 'x'.repeat(n) }),
