@@ -1,6 +1,6 @@
 // What the console says about a change: for each action that the service records, and for what a later version may add.
 import { expect, test } from 'vitest';
-import type { Action } from '../../src/db/changes.ts';
+import type { Action } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/actions.ts';
 import { dayHeading, describe, whoWords } from '../../src/page/owner/change-words.ts';
 

@@ -3,10 +3,7 @@
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
 import { takeCode } from './link.ts';
-
-/** The views of a business, in their order. The first has no name in the address. */
-export const ROOMS = ['usage', 'domains', 'token', 'changes'] as const;
-export type Room = (typeof ROOMS)[number];
+import { ROOMS, type Room } from './rooms.ts';
 
 export type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }

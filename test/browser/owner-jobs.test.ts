@@ -1,0 +1,132 @@
+// What owners come to the console for, by keyboard alone: eight jobs in a row, of an owner with 35 businesses and two years of history.
+// The presses and requests of each are counted, and printed.
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openConsole } from './console.ts';
+import { keyboardOn } from './keyboard.ts';
+import { stepsOn } from './steps.ts';
+
+const closing: (() => unknown)[] = [];
+let world: Awaited<ReturnType<typeof openConsole>>;
+let page: Page;
+beforeAll(async () => {
+  world = await openConsole(closing);
+});
+afterEach(() => world.leave());
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+const { armed, done } = stepsOn(() => page);
+
+/** At most so many presses and requests. */
+const MOST: Record<string, [presses: number, requests: number]> = {
+  'sign in': [2, 2],
+  'find a business': [3, 3],
+  'will the limit be reached?': [0, 0],
+  'did it grow this month?': [10, 1],
+  'why is a page refused? mend it': [10, 3],
+  'replace the token, then stop the old one': [20, 6],
+  'last quarter as CSV': [20, 3],
+  'who removed a domain last week?': [12, 2],
+};
+
+test('eight jobs take few presses and requests, by keyboard alone', async () => {
+  page = await world.visit();
+  await page.getByLabel('API key').waitFor();
+  await page.waitForFunction(`document.activeElement?.id === 'key'`);
+  const { press, type, goTo, counted } = keyboardOn(page);
+  const table: Record<string, ReturnType<typeof counted>> = {};
+  const settled = () => page.waitForLoadState('networkidle');
+  async function ended(job: string): Promise<void> {
+    await settled();
+    table[job] = counted();
+  }
+  const titled = async (name: string | RegExp) => {
+    await page.getByRole('heading', { name }).waitFor();
+    await settled();
+  };
+
+  await type(world.keys.busy);
+  await press('Enter');
+  await titled('Businesses');
+  await page.getByRole('link', { name: 'Zürich Café' }).waitFor();
+  await ended('sign in');
+
+  await press('/');
+  await type('cafe zurich');
+  await page.getByText(/^1 of 35 businesses/).waitFor();
+  await press('Enter');
+  await titled('Zürich Café');
+  await ended('find a business');
+
+  await page.getByText(/At the pace of the last seven whole days/).waitFor();
+  await ended('will the limit be reached?');
+
+  await goTo(/^This month/);
+  await press('Enter');
+  await page.locator('.figures', { hasText: /Change\s*[+−]?\d+%/ }).waitFor();
+  await ended('did it grow this month?');
+
+  await goTo(/^1 refused origin/, 'Shift+Tab');
+  await press('Enter');
+  await titled('Domains');
+  await page.getByText(/www\./).first().waitFor();
+  await goTo(/^Add https:\/\/www\.cafe\.example/);
+  await press('Enter');
+  await done('Added https://www.cafe.example.');
+  await ended('why is a page refused? mend it');
+
+  await goTo(/^Token$/, 'Shift+Tab');
+  await press('Enter');
+  await titled(/^Token/);
+  await goTo(/^Replace the token/);
+  await press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await armed();
+  await goTo(/^Replace, and keep/);
+  await press('Enter');
+  await done('There is a new token');
+  await goTo(/^Stop /);
+  await press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await armed();
+  await goTo(/^Stop /);
+  await press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await done(/no longer work|stopped/);
+  await ended('replace the token, then stop the old one');
+
+  await goTo(/^Usage$/, 'Shift+Tab');
+  await press('Enter');
+  await titled('Usage');
+  await goTo(/^Last quarter/);
+  await press('Enter');
+  await settled();
+  await goTo(/^Download CSV/, 'Shift+Tab');
+  const downloading = page.waitForEvent('download');
+  await press('Enter');
+  const lines = readFileSync(await (await downloading).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(lines.length).toBeGreaterThanOrEqual(1 + 90);
+  await ended('last quarter as CSV');
+
+  await goTo(/^Changes$/, 'Shift+Tab');
+  await press('Enter');
+  await titled('Changes');
+  await goTo(/^(Action|What)/);
+  await type('Domains removed');
+  await page.locator('.entry', { hasText: 'https://page-45.cafe.example' }).waitFor();
+  expect(await page.locator('.entry', { hasText: 'https://page-45.cafe.example' }).innerText()).toContain(
+    'Owner laptop',
+  );
+  await ended('who removed a domain last week?');
+
+  console.log(table);
+  const tooMany = Object.entries(table).filter(([job, { presses, requests }]) => {
+    const [mostPresses, mostRequests] = MOST[job] ?? [0, 0];
+    return presses > mostPresses || requests > mostRequests;
+  });
+  expect(tooMany).toEqual([]);
+});

@@ -1,0 +1,155 @@
+// The views of a business in the console: their addresses, the focus, what stands above them, reading again, and how many requests in a
+// row it takes until a view is there.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ROOMS } from '../../src/page/owner/route.ts';
+import { openConsole, signIn } from './console.ts';
+import { goTo, openRoom, stepsOn } from './steps.ts';
+
+const closing: (() => unknown)[] = [];
+let world: Awaited<ReturnType<typeof openConsole>>;
+let page: Page;
+beforeAll(async () => {
+  world = await openConsole(closing);
+});
+afterEach(() => world.leave());
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+const { button } = stepsOn(() => page);
+
+const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
+const title = (room: string) => `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
+
+test('each view has an address, which a reload, Back and a copied link find', async () => {
+  page = await openRoom(world, world.tulip, 'usage', world.keys.owner);
+  const address = () => page.evaluate('location.hash');
+  expect(await address()).toBe(`#/${world.tulip.id}/usage`);
+  for (const room of ['domains', 'token', 'changes'] as const) {
+    await goTo(page, room);
+    expect(await address()).toBe(`#/${world.tulip.id}/${room}`);
+    await vi.waitFor(async () => expect(await focused()).toContain(title(room)), 5000);
+    expect(await page.title()).toBe(`${title(room)} · Tulip Shop · Business Usage and Access`);
+  }
+  expect(await page.locator('.rooms [aria-current=page]').innerText()).toBe('Changes');
+  await page.reload();
+  await page.locator('.entry').first().waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: /^Token/ }).waitFor();
+  await page.evaluate(`location.hash = '#/${world.tulip.id}/elsewhere'`);
+  await page.getByRole('heading', { name: 'Usage' }).waitFor();
+});
+
+test('the first Tab offers to skip to what is shown', async () => {
+  page = await openRoom(world, world.tulip, 'domains', world.keys.owner);
+  await page.reload();
+  await page.getByText('Would this origin pass?').waitFor();
+  await page.mouse.click(2, 2); // where Tab begins
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip to the content');
+  expect(await page.evaluate(`getComputedStyle(document.activeElement).clipPath`)).toBe('none');
+  await page.keyboard.press('Enter');
+  expect(await focused()).toBe('Domains');
+});
+
+describe('the head of a business', () => {
+  test('counts the refused origins that were not dismissed, and what was dismissed belongs to the session', async () => {
+    const business = await world.spare('https://a.example');
+    for (const origin of ['https://b.example', 'https://c.example']) {
+      const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
+      expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(403);
+    }
+    page = await openRoom(world, business, 'token');
+    await page.getByRole('link', { name: '2 refused origins' }).click();
+    await button('Dismiss https://c.example').click();
+    await page.getByRole('link', { name: '1 refused origin', exact: true }).waitFor();
+    await page.getByRole('link', { name: '← Businesses' }).click();
+    await page.goBack();
+    await page.getByRole('link', { name: '1 refused origin', exact: true }).waitFor();
+    await button('Sign out').click();
+    await signIn(page, world.keys.spare);
+    await page.evaluate(`location.hash = '#/${business.id}/domains'`);
+    await button('Dismiss https://c.example').waitFor();
+    await page.getByRole('link', { name: '2 refused origins' }).waitFor();
+  });
+
+  test('says that a limit is reached, or how much of it is used', async () => {
+    page = await openRoom(world, world.limited, 'token', world.keys.owner);
+    const mark = page.locator('.business-name .mark');
+    const answer = async (fields: object) => {
+      await page.route(/\/business\/\d+$/, async (route) => {
+        const response = await route.fetch();
+        const body = (await response.json()) as { data: { limits: object } };
+        await route.fulfill({ json: { ...body, data: { ...body.data, limits: { ...body.data.limits, ...fields } } } });
+      });
+      await button('Refresh').click();
+    };
+    await answer({ daily: 100, today: 79, monthly: 1000, month: 799 });
+    await mark.waitFor({ state: 'detached' });
+    await answer({ daily: 100, today: 79, monthly: 1000, month: 879 });
+    await page.getByText('87 % of the month', { exact: true }).waitFor();
+    await answer({ daily: 100, today: 92, monthly: 1000, month: 879 });
+    await page.getByText('92 % of today', { exact: true }).waitFor();
+    await answer({ daily: 100, today: 92, monthly: 1000, month: 1000 });
+    await page.getByText('Limit reached', { exact: true }).waitFor();
+  });
+});
+
+describe('what is shown is read again', () => {
+  test('by Refresh, and on the return to the tab after a minute', async () => {
+    const business = await world.spare('https://a.example');
+    page = await world.visit(`#/${business.id}/changes`);
+    await page.clock.install();
+    await signIn(page, world.keys.spare);
+    await page.locator('.entry').first().waitFor();
+    await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/^.*\/business\/\d+/, '')));
+    const all = ['', '/access/refused', '/changes'];
+    const reads = () => vi.waitFor(() => expect(asked.toSorted()).toEqual(all), 5000);
+    await world.call('POST', `${business.id}/access`, { sites: ['https://b.example'] });
+    await button('Refresh').click();
+    await reads();
+    await page.getByText('https://b.example').first().waitFor();
+    asked.length = 0;
+    const comeBack = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.clock.fastForward(59_000);
+    await comeBack();
+    expect(asked).toEqual([]);
+    await page.clock.fastForward(2000);
+    await comeBack();
+    await reads();
+  });
+});
+
+describe('after Enter, the first view takes two round trips in a row, and no request twice', () => {
+  const expected = {
+    list: ['/business'],
+    usage: ['/business/:id', '/business/:id/access/refused', '/business/usage/:id'],
+    domains: ['/business/:id', '/business/:id/access/refused'],
+    token: ['/business/:id', '/business/:id/access/refused'],
+    changes: ['/business/:id', '/business/:id/access/refused', '/business/:id/changes'],
+  };
+
+  test.each(['list', ...ROOMS] as const)('%s', async (view) => {
+    page = await world.visit(view === 'list' ? '' : `#/${world.tulip.id}/${view}`);
+    const calls: { path: string; from: number; to: number }[] = [];
+    await page.route(/\/api\//, async (route) => {
+      const path = new URL(route.request().url()).pathname.replace('/api/v1', '').replace(/\d+/, ':id');
+      const call = { path, from: performance.now(), to: Number.POSITIVE_INFINITY };
+      calls.push(call);
+      await new Promise((later) => setTimeout(later, 200));
+      await route.continue();
+      call.to = performance.now();
+    });
+    await signIn(page, view === 'list' ? world.keys.many : world.keys.owner);
+    const last = expected[view].at(-1);
+    await vi.waitFor(() => expect(calls.find(({ path }) => path === last)?.to).toBeLessThan(Infinity), 10_000);
+    await page.waitForTimeout(600); // what would come after the last answer
+    const [session, ...others] = calls;
+    expect(session?.path).toBe('/session');
+    expect(others.map(({ path }) => path).toSorted()).toEqual(expected[view]);
+    const firstAnswer = Math.min(...others.map(({ to }) => to));
+    expect(others.every(({ from }) => from < firstAnswer)).toBe(true);
+  });
+});

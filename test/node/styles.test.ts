@@ -1,0 +1,67 @@
+// The styles of the pages have few sizes, weights and distances, and each view of the console keeps its styles to itself.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const PAGE = resolve(import.meta.dirname, '../../src/page');
+const OWNER = join(PAGE, 'owner');
+/** These style what all views are made of. */
+const SHARED = ['console.css', 'parts.css'];
+const read = (path: string) => readFileSync(path, 'utf8').replace(/\/\*.*?\*\//gs, '');
+const sheets = [
+  ...['base.css', 'page.css'].map((name) => [name, join(PAGE, name)] as const),
+  ...readdirSync(OWNER)
+    .filter((name) => name.endsWith('.css'))
+    .map((name) => [name, join(OWNER, name)] as const),
+];
+
+/** The values of the properties whose name matches, without those of custom properties. */
+const valuesOf = (style: string, property: string) =>
+  [...style.matchAll(new RegExp(`(?<![\\w-])(?:${property}):([^;{}]+);`, 'g'))].map(([, value = '']) => value.trim());
+
+describe.each(sheets)('%s', (_, path) => {
+  const style = read(path);
+
+  test('has the six sizes, the three weights, and the distances of the scale only', () => {
+    const sizes = valuesOf(style, 'font-size').filter((value) => !/^(var\(--size-[1-6]\)|inherit)$/.test(value));
+    const weights = valuesOf(style, 'font-weight').filter(
+      (value) => !/^(var\(--weight-(normal|medium|bold)\)|inherit)$/.test(value),
+    );
+    const distances = valuesOf(style, '(?:margin|padding)(?:-[a-z]+)*|(?:row-|column-)?gap').filter((value) => {
+      const parts = value.replace(/var\(--space-[1-7]\)/g, '0').replace(/(calc|min|max)\([^()]*\)/g, '0');
+      return !parts.split(' ').every((part) => /^(0|auto|1px|\d+d?vh)$/.test(part));
+    });
+    expect({ sizes, weights, distances }).toEqual({ sizes: [], weights: [], distances: [] });
+  });
+});
+
+/** The selectors of a style sheet outside of any other rule. */
+function outerSelectors(style: string): string[] {
+  const found: string[] = [];
+  const open: string[] = [];
+  let text = '';
+  for (const character of style) {
+    if (character === '{') {
+      const head = text.trim();
+      if (!head.startsWith('@') && open.every((outer) => outer.startsWith('@media'))) found.push(head);
+      open.push(head);
+      text = '';
+    } else if (character === '}') {
+      open.pop();
+      text = '';
+    } else text = character === ';' ? '' : text + character;
+  }
+  return found;
+}
+
+test.each(sheets.filter(([name, path]) => path.startsWith(OWNER) && !SHARED.includes(name)))(
+  '%s styles nothing outside of its view',
+  (name, path) => {
+    const roots = new Set(
+      outerSelectors(read(path)).flatMap((selector) =>
+        selector.split(',').map((one) => /^[.\w-]+/.exec(one.trim())?.[0]),
+      ),
+    );
+    expect([...roots]).toEqual([name === 'confirm.css' ? 'dialog' : `.${name.replace('.css', '')}`]);
+  },
+);
