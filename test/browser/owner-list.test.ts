@@ -142,9 +142,10 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
     listed(3, { name: 'C', used: uses(), limits: { ...limits, monthly: 100, month: 87, remaining: 13 } }),
     listed(4, { name: 'D', used: uses(0, ...fourteen(4), ...fourteen(3), 0), refused_origins: 3 }),
     listed(5, { name: 'E', used: uses(), limits: { ...limits, monthly: 100, month: 100, remaining: 0 } }),
+    listed(6, { name: 'F', used: uses(0, ...fourteen(1), ...fourteen(1234), 0) }),
   ];
   await signIn(page, world.keys.many);
-  await total('5 businesses · 12,094 uses in 30 days');
+  await total('6 businesses · 29,384 uses in 30 days');
   const cells = await page
     .locator('.row')
     .evaluateAll((rows: { cells: { textContent: string }[] }[]) =>
@@ -158,9 +159,10 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
     ['87 % of the month', '–No uses in 28 days', '0'],
     ['3 refused origins', `−25%${inWords('42 uses', 56)}`, '98'],
     ['Limit reached', '–No uses in 28 days', '0'],
+    ['', `×1,234${inWords('17,276 uses', 14)}`, '17.3K'],
   ]);
   await order().selectOption('Most growth');
-  await vi.waitFor(async () => expect(await names()).toEqual(['B', 'A', 'D', 'C', 'E']));
+  await vi.waitFor(async () => expect(await names()).toEqual(['B', 'F', 'A', 'D', 'C', 'E']));
 });
 
 describe('the search', () => {
@@ -477,6 +479,8 @@ describe.each([
       ...{ limits: { ...limits, remaining: 15 }, main_domain: `${'long-label-'.repeat(5)}x.of-a-long-name.example` },
     });
     served.all[1] = listed(2, { refused_origins: 1, used: listed(0).used });
+    const used = listed(99_999).used.map((day, index) => (index < 15 ? { ...day, count: 15_000 } : day));
+    served.all[2] = listed(3, { status: 'suspended', used });
     await signIn(page, world.keys.many);
     await button('Read on').waitFor();
     await expectAccessible(page);
@@ -487,7 +491,7 @@ describe.each([
     await expectAccessible(page);
     await shoot(page, `list-search-${width}-${colorScheme}`, { fullPage: false });
     if (width > 320) return;
-    const small = await page.evaluate(`[...document.querySelectorAll('main :is(button, input, select)')]
+    const small = await page.evaluate(`[...document.querySelectorAll('main :is(a, button, input, select)')]
       .map((element) => [element.outerHTML.slice(0, 60), element.getBoundingClientRect()])
       .filter(([, { width, height }]) => width < 44 || height < 44).map(([html]) => html)`);
     expect(small).toEqual([]);

@@ -20,6 +20,7 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
+const MANIFOLD = 10;
 
 type Props = {
   businesses: readonly ListedBusiness[];
@@ -119,6 +120,10 @@ function Row({ business, showsChange, press }: RowProps) {
   );
 }
 
+/** A percentage of four digits says less than how many times it is, and is too wide for a column. */
+const changeWords = (now: number, before: number): string =>
+  now < MANIFOLD * before ? percentChange(now, before) : `×${compact(Math.floor(now / before))}`;
+
 /** The growth in percent. What it compares is said in words, too. */
 function Change({ used }: Pick<ListedBusiness, 'used'>) {
   const { now, before, to } = growthOf(used);
@@ -133,7 +138,7 @@ function Change({ used }: Pick<ListedBusiness, 'used'>) {
   const compared = `${plural(now, 'use')} in the 14 days up to ${dayWords(to)}, ${number(before)} in the 14 days before`;
   return (
     <span class="growth" title={compared}>
-      {before === 0 ? 'New' : percentChange(now, before)}
+      {before === 0 ? 'New' : changeWords(now, before)}
       <span class="sr-only">: {compared}</span>
     </span>
   );
