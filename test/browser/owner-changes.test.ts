@@ -21,6 +21,7 @@ type Spare = Awaited<ReturnType<typeof world.spare>>;
 
 const entries = () => page.locator('.entry');
 const titles = () => page.locator('.entry b').allInnerTexts();
+const kind = () => page.getByLabel('Kind');
 const search = () => page.getByLabel('Domain or text');
 const hash = () => page.evaluate<string>('location.hash');
 /** What has the focus: its entry, its label, or its words. */
@@ -88,6 +89,64 @@ describe('narrowed', () => {
     return business;
   };
 
+  test('by kind: the choice is in the address, and Back takes it back', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    await kind().selectOption('Removing domains');
+    await eventually(titles).toEqual(['Domains removed']);
+    expect(await hash()).toBe(`#/${business.id}/changes?action=remove_sites`);
+    await expectAccessible(page);
+    await page.goBack();
+    await eventually(titles).toHaveLength(4);
+    expect(await kind().inputValue()).toBe('');
+    await page.goForward();
+    await eventually(titles).toEqual(['Domains removed']);
+    expect(await kind().inputValue()).toBe('remove_sites');
+  });
+
+  test('by text: one request after the typing, and no entry in the history', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    const before = await page.evaluate('history.length');
+    const asked = watch();
+    await search().pressSequentially('b.exam', { delay: 30 });
+    await eventually(titles).toEqual(['Domains added']);
+    expect(asked).toEqual(['?search=b.exam']);
+    expect(await hash()).toBe(`#/${business.id}/changes?search=b.exam`);
+    expect(await page.evaluate('history.length')).toBe(before);
+    await search().fill('a.example');
+    await page.keyboard.press('Enter');
+    await eventually(titles).toEqual(['Domains removed', 'Domains added']);
+    expect(asked).toEqual(['?search=b.exam', '?search=a.example']);
+  });
+
+  test('by days, as a link has them: with all that is narrowed in the fields', async () => {
+    const business = await narrow();
+    page = await world.visit(`#/${business.id}/changes?action=rotate_token&search=token&from=2026-01-01&to=9999-12-31`);
+    await page.getByLabel('API key').fill(world.keys.spare);
+    await page.keyboard.press('Enter');
+    await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('9999-12-31');
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-01-01');
+    expect(await search().inputValue()).toBe('token');
+    expect(await kind().inputValue()).toBe('rotate_token');
+    await button('Clear what narrows the changes').click();
+    await eventually(titles).toHaveLength(4);
+    expect(await hash()).toBe(`#/${business.id}/changes`);
+    expect(await search().inputValue()).toBe('');
+    expect(await page.evaluate('document.activeElement.id')).toBe('changes-action');
+  });
+
+  test('to nothing: it says so, with a way back', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    await search().fill('nobody has ever added this');
+    await page.getByText('Nothing matches.').waitFor();
+    await expectAccessible(page);
+    await button('Show all changes').click();
+    await eventually(titles).toHaveLength(4);
+    expect(await page.evaluate('document.activeElement.id')).toBe('changes-action');
+  });
+
   test('by days that cannot be: the service is not asked, and it is said beside the field', async () => {
     const business = await narrow();
     page = await openRoom(world, business, 'changes');
@@ -112,6 +171,29 @@ describe('narrowed', () => {
     await page.getByRole('heading', { name: /^Token/ }).waitFor();
     await page.waitForTimeout(600);
     expect(await hash()).toBe(`#/${business.id}/token`);
+  });
+
+  test('when two answers arrive in the wrong order, the one that was asked for last stays', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    let release = () => {};
+    const late = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/search=b/, async (route) => {
+      const response = await route.fetch();
+      await late;
+      await route.fulfill({ response }).catch(() => {});
+    });
+    const asked = page.waitForRequest(/search=b/);
+    await search().fill('b.example');
+    await asked;
+    expect(await titles()).toEqual([]); // what was shown before does not answer this search
+    await search().fill('a.example');
+    await eventually(titles).toEqual(['Domains removed', 'Domains added']);
+    release();
+    await page.waitForTimeout(300);
+    expect(await titles()).toEqual(['Domains removed', 'Domains added']);
   });
 });
 

@@ -1,4 +1,5 @@
-// What the service records as a change.
+// What the service records as a change, in words.
+import type { Action } from '../../core/change.ts';
 
 /** Each action that the service records: what it is called in the list, and as a choice. */
 export const ACTIONS = {
@@ -12,5 +13,4 @@ export const ACTIONS = {
   create_key: { title: 'API key created', choice: 'Creating API keys' },
   revoke_key: { title: 'API key revoked', choice: 'Revoking API keys' },
   import_usage: { title: 'Usage imported', choice: 'Importing usage' },
-} as const;
-export type Action = keyof typeof ACTIONS;
+} satisfies Record<Action, { title: string; choice: string }>;

@@ -1,6 +1,7 @@
 // The service as the console asks it: Hono's client with the types of the routes. An API key is sent once, to begin a session.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
+import type { Action } from '../../core/change.ts';
 import type { Range } from '../../core/time.ts';
 import type {
   Business,
@@ -14,7 +15,6 @@ import type {
 } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
 import type { UsageChart } from '../usage-chart.ts';
-import type { Action } from './actions.ts';
 import type { KeptSession } from './kept.ts';
 
 export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };

@@ -1,14 +1,12 @@
 // Which changes are shown: what the address asks for, and how pages that were read at different times fit together.
+import { type Action, MAX_SEARCH_LENGTH } from '../../core/change.ts';
 import { isDay } from '../../core/time.ts';
-import { ACTIONS, type Action } from './actions.ts';
+import { ACTIONS } from './actions.ts';
 import type { Change, ChangeFilter } from './api.ts';
 
 /** What narrows the list, by its name in the address and in the service's query. */
 export const NARROWING = ['action', 'search', 'from', 'to'] as const;
 export type Narrowing = (typeof NARROWING)[number];
-
-/** The service searches for no longer text. */
-export const MAX_SEARCH_LENGTH = 255;
 
 /** `sent` is what the service is asked. It is asked nothing while there is a problem. */
 export type Filter = {

@@ -1,5 +1,6 @@
 // Who changed what, newest first, under the days. The address says what narrows the list.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { MAX_SEARCH_LENGTH } from '../../core/change.ts';
 import { isDay } from '../../core/time.ts';
 import { ACTIONS } from './actions.ts';
 import type { Api, Change, ChangeFilter } from './api.ts';
@@ -9,7 +10,6 @@ import {
   type Filter,
   filterOf,
   join,
-  MAX_SEARCH_LENGTH,
   NARROWING,
   type Narrowing,
   type Read,
