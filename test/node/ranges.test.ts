@@ -1,0 +1,135 @@
+// Which days the view of usage shows: what the address says, the choices, the arrows, and what cannot be reported.
+import { describe, expect, test } from 'vitest';
+import { addDays, daysIn } from '../../src/core/time.ts';
+import {
+  CHOICE_NAMES,
+  comparedDays,
+  comparisonIn,
+  earlier,
+  entriesOf,
+  later,
+  problemOf,
+  rangeOfChoice,
+  type Shown,
+  shownBy,
+} from '../../src/page/owner/ranges.ts';
+
+const SUNDAY = '2026-11-22';
+const shown = (text: string, today = SUNDAY) => shownBy(new URLSearchParams(text), today);
+const range = (from: string, to: string) => ({ from, to });
+
+describe('the address says which days are shown', () => {
+  test.each([
+    ['', '28', '2026-10-26', '2026-11-22'],
+    ['range=7', '7', '2026-11-16', '2026-11-22'],
+    ['range=91', '91', '2026-08-24', '2026-11-22'],
+    ['range=364', '364', '2025-11-24', '2026-11-22'],
+    ['range=this-month', 'this-month', '2026-11-01', '2026-11-22'],
+    ['range=last-month', 'last-month', '2026-10-01', '2026-10-31'],
+    ['range=this-quarter', 'this-quarter', '2026-10-01', '2026-11-22'],
+    ['range=last-quarter', 'last-quarter', '2026-07-01', '2026-09-30'],
+    ['range=this-year', 'this-year', '2026-01-01', '2026-11-22'],
+    ['range=last-12-months', 'last-12-months', '2025-11-01', '2026-10-31'],
+    ['range=never', '28', '2026-10-26', '2026-11-22'],
+    ['range=constructor', '28', '2026-10-26', '2026-11-22'],
+    ['from=2026-03-01&to=2026-03-09', null, '2026-03-01', '2026-03-09'],
+    ['from=1970-01-01&to=1970-01-01', null, '1970-01-01', '1970-01-01'],
+  ])('“%s”', (text, choice, from, to) => {
+    expect(shown(text)).toEqual({ choice, range: range(from, to), problem: null });
+  });
+
+  test.each([
+    ['from=2026-03-09&to=2026-03-01', { is: 'reversed' }],
+    ['from=2021-01-01&to=2026-01-05', { is: 'too long', days: 1831, earliest: '2021-01-02' }],
+    ['from=1969-12-31&to=1970-01-05', { is: 'not a day', end: 'from' }],
+    ['from=2026-02-30&to=2026-03-05', { is: 'not a day', end: 'from' }],
+    ['from=2026-03-05', { is: 'not a day', end: 'to' }],
+    ['to=2026-03-05', { is: 'not a day', end: 'from' }],
+    ['from=0202-03-05&to=2026-03-05', { is: 'not a day', end: 'from' }],
+  ])('the last 28 days and a problem for “%s”', (text, problem) => {
+    expect(shown(text)).toEqual({ choice: '28', range: range('2026-10-26', SUNDAY), problem });
+  });
+
+  test('a range of 1,830 days can be reported', () => {
+    expect(problemOf(range('2021-01-02', '2026-01-05'))).toBeNull();
+  });
+
+  test.each([
+    ['', 'previous'],
+    ['compare=year', 'year'],
+    ['compare=off', 'off'],
+    ['compare=Off', 'previous'],
+  ])('and with what they are compared: “%s”', (text, comparison) => {
+    expect(comparisonIn(new URLSearchParams(text))).toBe(comparison);
+  });
+});
+
+test('what a choice writes into the address is what the address says', () => {
+  for (const today of ['2026-01-01', '2026-03-31', '2028-02-29', SUNDAY]) {
+    for (const choice of CHOICE_NAMES) {
+      const query = new URLSearchParams();
+      const entries = entriesOf({ choice, range: rangeOfChoice(choice, today) });
+      for (const [name, value] of Object.entries(entries)) if (value !== null) query.set(name, value);
+      expect(shownBy(query, today)).toEqual({ choice, range: rangeOfChoice(choice, today), problem: null });
+    }
+  }
+  expect(entriesOf({ choice: '28', range: range('', '') })).toEqual({ range: null, from: null, to: null });
+  expect(entriesOf({ choice: null, range: range('2026-03-01', '2026-03-09') })).toEqual({
+    range: null,
+    from: '2026-03-01',
+    to: '2026-03-09',
+  });
+});
+
+describe('the arrows', () => {
+  test.each<[string, string, string, string, string | null]>([
+    ['', 'earlier', '2026-09-28', '2026-10-25', null],
+    ['range=7', 'earlier', '2026-11-09', '2026-11-15', null],
+    ['range=this-month', 'earlier', '2026-10-01', '2026-10-31', 'last-month'],
+    ['range=last-month', 'earlier', '2026-09-01', '2026-09-30', null],
+    ['range=last-month', 'later', '2026-11-01', '2026-11-22', 'this-month'],
+    ['from=2026-02-01&to=2026-02-28', 'later', '2026-03-01', '2026-03-31', null],
+    ['range=this-quarter', 'earlier', '2026-07-01', '2026-09-30', 'last-quarter'],
+    ['range=last-quarter', 'later', '2026-10-01', '2026-11-22', 'this-quarter'],
+    ['range=last-quarter', 'earlier', '2026-04-01', '2026-06-30', null],
+    ['range=this-year', 'earlier', '2025-01-01', '2025-12-31', null],
+    ['from=2025-01-01&to=2025-12-31', 'later', '2026-01-01', '2026-11-22', 'this-year'],
+    ['range=last-12-months', 'earlier', '2024-11-01', '2025-10-31', null],
+    ['from=2024-11-01&to=2025-10-31', 'later', '2025-11-01', '2026-10-31', 'last-12-months'],
+    ['from=2026-11-10&to=2026-11-15', 'later', '2026-11-16', '2026-11-21', null],
+    ['from=2026-11-14&to=2026-11-20', 'later', '2026-11-16', '2026-11-22', '7'],
+    ['from=2026-09-28&to=2026-10-25', 'later', '2026-10-26', '2026-11-22', '28'],
+  ])('“%s” %s: %s to %s', (text, way, from, to, choice) => {
+    const next = (way === 'earlier' ? earlier : later)(shown(text), SUNDAY);
+    expect(next).toEqual({ choice, range: range(from, to) });
+  });
+
+  test('go no further than today, and not before 1970', () => {
+    expect(later(shown(''), SUNDAY)).toBeNull();
+    expect(later(shown('from=2026-11-01&to=2026-12-01'), SUNDAY)).toBeNull();
+    expect(later(shown('range=last-12-months'), SUNDAY)).toBeNull();
+    expect(earlier(shown('from=1970-01-05&to=1970-01-12'), SUNDAY)).toBeNull();
+    expect(earlier(shown('from=1970-01-09&to=1970-01-16'), SUNDAY)?.range).toEqual(range('1970-01-01', '1970-01-08'));
+  });
+
+  test('lead back: the days after the days before are the same, on each day of four years', () => {
+    for (let today = '2025-01-01'; today < '2029-01-01'; today = addDays(today, 1)) {
+      for (const choice of CHOICE_NAMES) {
+        const begin: Shown = { choice, range: rangeOfChoice(choice, today) };
+        const before = earlier(begin, today) as Shown;
+        expect(addDays(before.range.to, 1), `${choice} ${today}`).toBe(begin.range.from);
+        expect(later(before, today)?.range, `${choice} ${today}`).toEqual(begin.range);
+      }
+    }
+  });
+});
+
+test('the days to compare with are as many, earlier by whole weeks, or none if one report cannot have them too', () => {
+  expect(comparedDays(range('2026-10-26', SUNDAY), 'previous')).toEqual(range('2026-09-28', '2026-10-25'));
+  expect(comparedDays(range('2026-10-26', SUNDAY), 'year')).toEqual(range('2025-10-27', '2025-11-23'));
+  expect(comparedDays(range('2026-10-26', SUNDAY), 'off')).toBeNull();
+  const most = range(addDays(SUNDAY, -909), SUNDAY); // 910 days, a multiple of seven
+  expect(daysIn({ from: comparedDays(most, 'previous')?.from ?? '', to: SUNDAY })).toBe(1820);
+  expect(comparedDays(range(addDays(SUNDAY, -914), SUNDAY), 'previous')).toBeNull(); // 915 days, and 917 earlier
+  expect(comparedDays(range('1970-01-05', '1970-01-11'), 'previous')).toBeNull();
+});
