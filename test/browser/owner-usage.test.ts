@@ -1,9 +1,10 @@
-// The usage of a business in the console: the days, the figures, and the file.
+// The usage of a business in the console: which days, the figures, the file and the limits.
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openConsole, signIn } from './console.ts';
-import { stepsOn } from './steps.ts';
+import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
+import { expectAccessible, openConsole, signIn } from './console.ts';
+import { failWith, goOn, stepsOn } from './steps.ts';
 
 const closing: (() => unknown)[] = [];
 let world: Awaited<ReturnType<typeof openConsole>>;
@@ -16,60 +17,402 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 const { button } = stepsOn(() => page);
+const today = () => dayOf(new Date());
+const until = (check: () => Promise<void>) => vi.waitFor(check, 10_000);
 
-describe('the usage', () => {
-  test('is shown for other days, with its figures, and as a file', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    const bars = page.locator('usage-chart .bar');
-    const shows = (days: number) => vi.waitFor(async () => expect(await bars.count()).toBe(days), 5000);
-    await shows(30);
-    const [from, to] = [page.getByLabel('From', { exact: true }), page.getByLabel('To', { exact: true })];
-    await button('7 days').click();
-    await shows(7);
-    expect(await button('7 days').getAttribute('aria-pressed')).toBe('true');
-    await from.fill('2026-01-05');
-    await to.fill('2026-01-08');
-    await shows(4);
-    expect(await button('7 days').getAttribute('aria-pressed')).toBe('false');
-    await button('30 days').click();
-    await shows(30);
-    await page.locator('.figures', { hasText: /Change[+−-]\d/ }).waitFor();
-    const report = await fetch(
-      `${world.url}/api/v1/business/usage/${world.tulip.id}?from=${await from.inputValue()}&to=${await to.inputValue()}`,
-      { headers: { Authorization: `Bearer ${world.keys.owner}` } },
-    );
-    const { data } = (await report.json()) as { data: { used: { date: string; count: number }[] } };
-    const peak = Math.max(...data.used.map(({ count }) => count));
-    expect(await page.locator('.figures').innerText()).toContain(`Peak\n${peak}`);
-    expect(await bars.count()).toBe(30);
-    const downloading = page.waitForEvent('download');
-    await button('Download CSV').click();
-    const download = await downloading;
-    expect(download.suggestedFilename()).toBe(
-      `usage-${world.tulip.id}-${await from.inputValue()}-${await to.inputValue()}.csv`,
-    );
-    expect(readFileSync(await download.path(), 'utf8')).toBe(
-      ['date,count', ...data.used.map(({ date, count }) => `${date},${count}`), ''].join('\r\n'),
-    );
+/** The days and the counts that somebody has reported, as the number of days before today and the uses. */
+type History = [daysAgo: number, uses: number][];
+const HISTORY: History = Array.from({ length: 34 }, (_, index) => [index, 10 + ((index * 7) % 13)]);
+
+/** A business of its own with such a history, within the days that a use may lie in the past. */
+async function used(history = HISTORY) {
+  const business = await world.spare();
+  const uses = history.map(([ago, quantity]) => {
+    const at = ago === 0 ? {} : { at: `${addDays(today(), -ago)}T12:00:00Z` };
+    return { id: `day-${ago}`, quantity, ...at };
+  });
+  if (uses.length > 0) await world.call('POST', `usage/${business.id}`, { uses });
+  return business;
+}
+
+const dateOf = (end: 'From' | 'To') => page.getByLabel(end, { exact: true });
+const days = () => page.getByLabel('Days', { exact: true });
+const rangeIn = async () => [await dateOf('From').inputValue(), await dateOf('To').inputValue()];
+const figure = (name: string) =>
+  page.locator('.figures > div', { has: page.locator('dt', { hasText: name }) }).locator('dd');
+const chart = () => page.locator('usage-chart');
+const query = async () => (await page.evaluate<string>('location.hash')).split('?')[1] ?? '';
+/** The report is there, and so is what it is compared with. */
+const settled = () =>
+  page.locator('.drawing[aria-busy="false"] usage-chart .bar').first().waitFor({ state: 'attached' });
+const shows = async (from: string, to: string) => {
+  await until(async () => expect(await rangeIn()).toEqual([from, to]));
+  await settled();
+};
+const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.tagName');
+
+/** The days of each report that the page asks for, in order. */
+function watchReports(accept = 'application/json'): string[] {
+  const asked: string[] = [];
+  page.on('request', (request: Request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (!pathname.includes('/business/usage/') || request.headers().accept !== accept) return;
+    asked.push(`${searchParams.get('from')} ${searchParams.get('to')}`);
+  });
+  return asked;
+}
+
+/** Holds back the reports of ranges that end on `to`. `release` lets them go on. */
+async function holdReports(to: string) {
+  let release: (how: (route: Route) => Promise<unknown>) => void = () => {};
+  const released = new Promise<(route: Route) => Promise<unknown>>((resolve) => {
+    release = resolve;
+  });
+  await page.route(new RegExp(`/business/usage/.*to=${to}`), async (route) => void (await (await released)(route)));
+  return { release };
+}
+
+/** Opens the view, with what its address says, and signs in. */
+async function open({ id }: { id: number }, chosen = ''): Promise<string[]> {
+  page = await world.visit(`#/${id}${chosen}`);
+  const asked = watchReports();
+  await signIn(page, world.keys.spare);
+  return asked;
+}
+
+describe('the days', () => {
+  test('are the last 28, compared with the 28 before, in one request', async () => {
+    const asked = await open(await used());
+    await settled();
+    const [from, to] = [addDays(today(), -27), today()];
+    expect(await rangeIn()).toEqual([from, to]);
+    expect(await days().inputValue()).toBe('28');
+    expect(await query()).toBe('');
+    expect(asked).toEqual([`${addDays(from, -28)} ${to}`]);
+    const ago = (first: number, last: number) =>
+      HISTORY.filter(([day]) => day >= first && day <= last).reduce((total, [, uses]) => total + uses, 0);
+    const [now, before] = [ago(1, 27), ago(29, 55)];
+    expect(await figure('Mean').innerText()).toBe(`${Math.round((now / 27) * 10) / 10}\na day, of 27 whole days`);
+    expect(await figure('Peak').locator('.value').innerText()).toBe('22');
+    expect(await figure('Change').innerText()).toContain(`${now} against ${before} on 27 whole days, `);
+    expect(await figure('Change').locator('.value').innerText()).toBe(`+${Math.round((now / before - 1) * 100)}%`);
+    await expectAccessible(page);
+  });
+
+  test('are chosen by name, and found again by Back, Forward and a copied link', async () => {
+    const business = await used();
+    const asked = await open(business);
+    await settled();
+    await days().selectOption('Last 91 days');
+    await shows(addDays(today(), -90), today());
+    expect(await query()).toBe('range=91');
+    await page.getByText('A year before').click();
+    await settled();
+    expect(await query()).toBe('range=91&compare=year');
+    await days().selectOption('Last month');
+    const [first, last] = [`${today().slice(0, 8)}01`, addDays(`${today().slice(0, 8)}01`, -1)];
+    await shows(`${last.slice(0, 8)}01`, last);
+    expect(await query()).toBe('range=last-month&compare=year');
+    expect(asked.length).toBe(3); // what the last month needs had just been read
+    await page.goBack();
+    await shows(addDays(today(), -90), today());
+    expect(await page.getByRole('radio', { name: 'A year before' }).isChecked()).toBe(true);
+    await page.goBack();
+    await settled();
+    expect(await page.getByRole('radio', { name: 'Previous days' }).isChecked()).toBe(true);
+    await page.goForward();
+    await page.goForward();
+    await shows(`${last.slice(0, 8)}01`, last);
+    await button('Later days').click();
+    await shows(first, today());
+    expect(await days().inputValue()).toBe('this-month');
+    await world.leave();
+    await open(business, '?from=2026-03-02&to=2026-03-29&compare=off');
+    await shows('2026-03-02', '2026-03-29');
+    expect(await days().inputValue()).toBe('');
+    expect(await page.getByRole('radio', { name: 'Off' }).isChecked()).toBe(true);
+    expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
+  });
+
+  test('move by the arrows, one step for a double click, and not beyond today', async () => {
+    await open(await used());
+    await settled();
+    expect(await button('Later days').getAttribute('aria-disabled')).toBe('true');
+    await button('Later days').click({ force: true });
+    await button('Earlier days').dblclick();
+    await shows(addDays(today(), -55), addDays(today(), -28));
+    expect(await query()).toBe(`from=${addDays(today(), -55)}&to=${addDays(today(), -28)}`);
+    await button('Later days').focus();
+    await page.keyboard.down('Enter');
+    await page.keyboard.down('Enter');
+    await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await shows(addDays(today(), -27), today());
+    expect(await query()).toBe('');
+    expect(await page.evaluate('document.activeElement?.ariaLabel')).toBe('Later days');
+  });
+
+  test('that are typed make one request after the typing, and no entry in the history', async () => {
+    const business = await used();
+    page = await world.visit(`#/${business.id}?compare=off`);
+    await page.clock.install();
+    const asked = watchReports();
+    await signIn(page, world.keys.spare);
+    await settled();
+    asked.length = 0;
+    await dateOf('From').focus();
+    await page.clock.pauseAt(Date.now() + 60_000); // so that it does not matter how fast the keys come
+    await page.keyboard.type('03022026'); // the year passes through 0002, 0020 and 0202
+    expect(asked).toEqual([]);
+    await page.clock.runFor(499);
+    expect(await query()).toBe('compare=off');
+    await page.clock.runFor(1);
+    expect(await query()).toBe(`compare=off&from=2026-03-02&to=${today()}`);
+    await page.clock.resume();
+    await shows('2026-03-02', today());
+    expect(asked).toEqual([`2026-03-02 ${today()}`]);
+    await dateOf('To').fill('2026-03-29');
+    await dateOf('To').press('Enter');
+    expect(await query()).toBe('compare=off&from=2026-03-02&to=2026-03-29');
+    await shows('2026-03-02', '2026-03-29');
+    expect(asked).toEqual([`2026-03-02 ${today()}`]); // fewer days, which have just been read
+    await dateOf('From').fill('2026-03-09');
+    await days().focus(); // the field is left
+    expect(await query()).toBe('compare=off&from=2026-03-09&to=2026-03-29');
+    await settled();
+    await page.goBack();
+    await page.getByLabel('API key').waitFor({ state: 'detached' });
+    expect(await query()).not.toContain('from=');
+  });
+
+  test('that cannot be reported never reach the service: the chart stays, and a notice says what would be right', async () => {
+    const asked = await open(await used());
+    await settled();
+    const shown = await rangeIn();
+    for (const [from, words] of [
+      [addDays(today(), 1), 'Choose an earlier first day or a later last day.'],
+      ['2015-01-01', `days are more than a report can have, 1,830.`],
+      ['', 'The first day is not complete, or is before 1970.'],
+      ['1969-12-31', 'The first day is not complete, or is before 1970.'],
+    ] as const) {
+      await dateOf('From').fill(from);
+      await page.getByRole('alert').filter({ hasText: words }).waitFor();
+      expect(await dateOf('From').getAttribute('aria-invalid')).toBe('true');
+    }
+    await expectAccessible(page);
+    expect(await query()).toBe('');
+    expect(await chart().locator('.bar').count()).toBe(28);
+    expect(await figure('Mean').locator('.value').innerText()).not.toBe('–');
+    await days().selectOption('Chosen days');
+    await shows(shown[0] as string, shown[1] as string);
+    expect(await page.getByRole('alert').allInnerTexts()).not.toContain(expect.stringMatching(/./));
+    expect(asked.length).toBe(1);
+  });
+
+  test('of an address that cannot be reported are the last 28, and a notice says why', async () => {
+    const asked = await open(await used(), '?from=2026-03-09&to=2026-03-01');
+    await page.getByText('is after the last one, Mar 1, 2026.').waitFor();
+    await page.getByText('These are the last 28 days.').waitFor();
+    await shows(addDays(today(), -27), today());
+    expect(asked).toEqual([`${addDays(today(), -55)} ${today()}`]);
+  });
+
+  test('are not compared if one report cannot have both, and the view says so', async () => {
+    const asked = await open(await used(), '?from=2022-01-01&to=2025-01-01');
+    await settled();
+    await page.getByText('Not compared: with the days before, this would be more than 1,830 days').waitFor();
+    expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
+    expect(asked).toEqual(['2022-01-01 2025-01-01']);
+  });
+
+  test('are compared by keys, and switching that off asks nothing', async () => {
+    const asked = await open(await used());
+    await settled();
+    await page.getByRole('radio', { name: 'Previous days' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await until(async () => expect(await query()).toBe('compare=year'));
+    await settled();
+    expect(asked).toEqual([`${addDays(today(), -55)} ${today()}`, `${addDays(today(), -391)} ${today()}`]);
+    expect(await figure('Change').locator('.value').innerText()).toBe('New');
+    await page.keyboard.press('ArrowRight');
+    await until(async () => expect(await page.locator('.figures dt').count()).toBe(2));
+    await settled();
+    expect(asked.length).toBe(2);
+    expect(await page.getByRole('radio', { name: 'Off' }).isChecked()).toBe(true);
+    await expectAccessible(page);
   });
 });
 
-test('an impossible range of days is explained in plain words', async () => {
-  page = await world.visit(`#/${world.tulip.id}`);
-  await signIn(page, world.keys.owner);
-  const [from, to] = [page.getByLabel('From', { exact: true }), page.getByLabel('To', { exact: true })];
-  await to.fill('2026-01-08');
-  for (const [first, words] of [
-    ['2026-01-09', 'The first day is after the last day. Choose another one.'],
-    ['2020-01-01', 'Choose at most 1830 days.'],
-  ] as const) {
-    await from.fill(first);
-    await page.locator('usage-chart').getByText(words).waitFor();
+describe('while a report is on its way', () => {
+  test('no figure of other days is shown, and a late answer is dropped', async () => {
+    await open(await used());
+    await settled();
+    const late = await holdReports('2025-03-31');
+    await dateOf('To').fill('2025-03-31');
+    await dateOf('From').fill('2025-03-01');
+    await dateOf('From').press('Enter');
+    await page.locator('.drawing.old[aria-busy="true"]').waitFor();
+    expect(await page.locator('.figures .value').allInnerTexts()).toEqual(['–', '–', '–']);
+    await expectAccessible(page);
+    await days().selectOption('Last 7 days');
+    await shows(addDays(today(), -6), today());
+    const mean = await figure('Mean').innerText();
+    const answered = page.waitForResponse(/to=2025-03-31/);
+    late.release(goOn);
+    await answered;
+    await page.waitForTimeout(100);
+    expect(await chart().locator('.bar').count()).toBe(7);
+    expect(await figure('Mean').innerText()).toBe(mean);
+  });
+
+  test('the chart of the list is shown, without figures', async () => {
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+    const held = await holdReports(today());
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await chart().locator('.bar').first().waitFor({ state: 'attached' });
+    expect(await chart().locator('.bar').count()).toBe(28);
+    expect(await page.locator('.figures .value').allInnerTexts()).toEqual(['–', '–', '–']);
+    expect(await page.getByText('Updated').count()).toBe(0);
+    held.release(goOn);
+    await settled();
+    await page.getByText('Updated').waitFor();
+    expect(await figure('Change').innerText()).toContain('against');
+  });
+
+  test('a failure takes the place of the chart, and trying again keeps the focus', async () => {
+    const business = await used();
+    await open(business);
+    await settled();
+    const reports = /\/business\/usage\//;
+    await page.route(reports, failWith(503, 'x'));
+    await days().selectOption('Last 91 days');
+    await page.getByRole('alert').filter({ hasText: 'The service cannot reach its database now.' }).waitFor();
+    expect(await chart().count()).toBe(0);
+    expect(await page.locator('.figures .value').allInnerTexts()).toEqual(['–', '–', '–']);
+    await expectAccessible(page);
+    await page.unroute(reports);
+    await button('Try again').focus();
+    await page.keyboard.press('Enter');
+    await shows(addDays(today(), -90), today());
+    expect(await focused()).toBe('usage-title');
+    await page.route(reports, (route) => route.abort());
+    await button('Refresh').click();
+    await page.getByRole('alert').filter({ hasText: 'The service cannot be reached.' }).waitFor();
+    expect(await page.getByText('Updated').count()).toBe(0);
+    expect(await chart().count()).toBe(0);
+  });
+});
+
+test('a refresh reads again, and knows the day: at midnight yesterday is not today', async () => {
+  const business = await used();
+  page = await world.visit(`#/${business.id}?compare=off`);
+  await page.clock.install({ time: Date.parse(today()) + DAY_MS - 30_000 });
+  const asked = watchReports();
+  await signIn(page, world.keys.spare);
+  await settled();
+  const tomorrow = addDays(today(), 1);
+  await page.clock.fastForward(60_000);
+  await button('Refresh').click();
+  await shows(addDays(tomorrow, -27), tomorrow);
+  expect([...new Set(asked)]).toEqual([`${addDays(today(), -27)} ${today()}`, `${addDays(tomorrow, -27)} ${tomorrow}`]);
+  expect(await figure('Mean').innerText()).toContain('of 27 whole days');
+});
+
+describe('the file', () => {
+  test('has the days that are shown, and their name', async () => {
+    const business = await used();
+    await open(business, '?range=7');
+    await settled();
+    const files = watchReports('text/csv');
+    const downloading = page.waitForEvent('download');
+    await button('Download CSV').dblclick();
+    const download = await downloading;
+    const [from, to] = await rangeIn();
+    expect(download.suggestedFilename()).toBe(`usage-${business.id}-${from}-${to}.csv`);
+    const lines = HISTORY.slice(0, 7).map(([ago, uses]) => `${addDays(today(), -ago)},${uses}`);
+    expect(readFileSync(await download.path(), 'utf8')).toBe(['date,count', ...lines.reverse(), ''].join('\r\n'));
+    expect(files.length).toBe(1);
+  });
+
+  test('is not saved if the service refuses, or if other days were chosen meanwhile', async () => {
+    const business = await used();
+    await open(business, '?range=7');
+    await settled();
+    const saved: string[] = [];
+    page.on('download', (download) => saved.push(download.suggestedFilename()));
+    const files = (how: (route: Route) => Promise<unknown>) => async (route: Route) =>
+      void (route.request().headers().accept === 'text/csv' ? await how(route) : await route.fallback());
+    const reports = /\/business\/usage\//;
+    await page.route(reports, files(failWith(503, 'x')));
     await button('Download CSV').click();
-    await page.getByRole('alert').getByText(words).waitFor();
+    await page.getByText('Nothing was saved. The service cannot reach its database now.').waitFor();
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
+    await page.unroute(reports);
+
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(
+      reports,
+      files(async (route) => {
+        await released;
+        await route.continue();
+      }),
+    );
+    await button('Download CSV').click();
+    await button('Downloading…').waitFor();
+    await days().selectOption('Last 28 days');
+    await button('Download CSV').waitFor();
+    const answered = page.waitForResponse((answer) => answer.request().headers().accept === 'text/csv');
+    release();
+    await answered;
+    await settled();
+    expect(saved).toEqual([]);
+  });
+});
+
+describe('the limits', () => {
+  /** What the service says about the limits of a business, to its owner. */
+  async function limitsOf(id: number) {
+    const answer = await fetch(`${world.url}/api/v1/business/${id}`, {
+      headers: { Authorization: `Bearer ${world.keys.owner}` },
+    });
+    const { data } = (await answer.json()) as { data: { limits: { today: number; month: number } } };
+    return data.limits;
   }
-  await button('7 days').click();
-  await page.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
-  await world.leave(/^Failed to load resource|: 422 from must /);
+
+  test('say what is used, what is left, when they start again, and where the month is going', async () => {
+    page = await world.visit(`#/${world.limited.id}?range=last-quarter&compare=off`);
+    const asked = watchReports();
+    await signIn(page, world.keys.owner);
+    await page.locator('.pace').waitFor();
+    const { today: uses, month } = await limitsOf(world.limited.id);
+    const meters = await page.locator('.meter').allInnerTexts();
+    const number = new Intl.NumberFormat('en').format;
+    expect(meters[0]).toContain(`${number(uses)} of 150`);
+    expect(meters[0]).toContain(`${number(150 - uses)} uses left. Starts again on `);
+    expect(meters[1]).toContain(`${number(month)} of 5,000`);
+    expect(meters[1]).toMatch(/Starts again on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
+    expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven whole days, /);
+    await settled();
+    // The last quarter does not have the seven days, so they are a request of their own.
+    expect(asked.length).toBe(2);
+    expect(asked).toContain(`${addDays(today(), -7)} ${addDays(today(), -1)}`);
+    await days().selectOption('Last 28 days');
+    await settled();
+    await days().selectOption('Last quarter');
+    await settled();
+    expect(asked.filter((range) => range.startsWith(addDays(today(), -7))).length).toBe(1);
+    await expectAccessible(page);
+  });
+
+  test('are not there for a business without any, and nothing more is asked', async () => {
+    const asked = await open(await used([]), '?range=last-quarter&compare=off');
+    await settled();
+    expect(await page.locator('.limits').count()).toBe(0);
+    expect(asked.length).toBe(1);
+  });
 });

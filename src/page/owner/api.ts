@@ -14,7 +14,6 @@ import type {
   Session,
 } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
-import type { UsageChart } from '../usage-chart.ts';
 import type { KeptSession } from './kept.ts';
 
 export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };
@@ -118,6 +117,8 @@ export function connect(key: string, onEnd: () => void) {
     listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
     /** The business with its domains, its limits and its former tokens. */
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
+    /** The uses of each day. */
+    report: async (id: number, range: Range) => (await dataOf(report(id, range, 'application/json'))).used,
     csv: async (id: number, range: Range) => (await successOf(report(id, range, 'text/csv'))).blob(),
     addSite: (id: number, site: string) => dataOf(access.$post({ param: param(id), json: { sites: [site] } })),
     removeSite: (id: number, access_id: number) =>
@@ -133,12 +134,6 @@ export function connect(key: string, onEnd: () => void) {
       dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),
     /** The time by the clock of the service, in milliseconds since 1970. */
     now: () => Date.now() + aheadMs,
-    /** Lets a chart ask for itself. It is the property, because an attribute would put the key into the document. */
-    lend: (chart: UsageChart) => {
-      chart.token = key;
-    },
-    /** For what a chart finds out. */
-    ended: onEnd,
   };
 }
 

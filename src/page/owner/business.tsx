@@ -9,7 +9,7 @@ import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
-import { type Memory, type RoomProps, type Session, shownRefused } from './session.ts';
+import { type Memory, type ReportState, type RoomProps, type Session, shownRefused } from './session.ts';
 import { standingOf } from './standing.ts';
 import { Token } from './token.tsx';
 import { Usage } from './usage.tsx';
@@ -26,6 +26,9 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   const details = useQuery(() => api.business(id), [id, revision]);
   const refused = useQuery(() => api.refused(id), [id, revision]);
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
+  const [usageReport, setReport] = useState<ReportState | null>(null);
+  const report = room === 'usage' ? usageReport : null;
+  const readAt = report === null ? details.readAt : oldest(details.readAt, report.readAt);
   const { data, failure } = details;
   const listed = memory.opened?.id === id ? memory.opened : null;
   const seen = data ?? listed;
@@ -57,7 +60,17 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
     },
   };
   const rooms: Record<Room, () => Child> = {
-    usage: () => <Usage {...frame} id={id} name={name} listed={listed} limits={seen?.limits ?? null} />,
+    usage: () => (
+      <Usage
+        {...frame}
+        id={id}
+        name={name}
+        listed={listed}
+        limits={seen?.limits ?? null}
+        isActive={seen?.status === 'active'}
+        onReport={setReport}
+      />
+    ),
     domains: () => editing((props) => <Domains {...props} />),
     token: () => editing((props) => <Token {...props} />),
     changes: () => <Changes {...frame} id={id} />,
@@ -81,7 +94,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
     <>
       <div class="trail">
         <Back href={memory.list.href} />
-        <Refresh readAt={details.readAt} isBusy={details.busy || refused.busy} refresh={refresh} />
+        <Refresh readAt={readAt} isBusy={details.busy || refused.busy || (report?.busy ?? false)} refresh={refresh} />
       </div>
       <div class="heading business-name">
         <Title name={name} part={NAMES[room]} />
@@ -111,6 +124,8 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
     </>
   );
 }
+
+const oldest = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
 
 const Back = ({ href }: { href: string }) => (
   <p class="back">

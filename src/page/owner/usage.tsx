@@ -1,175 +1,165 @@
-// The chart of a business with a choice of days, and the figures read off it.
-import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
-import { addDays, dayOf, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../core/time.ts';
+// The usage of a business: its chart and figures for the days that were chosen, and its limits.
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import { dayOf } from '../../core/time.ts';
 import type { Limits as Standing } from '../../wire/responses.ts';
-import type { Failed } from '../report.ts';
-import type { Loaded, UsageChart } from '../usage-chart.ts';
-import { type Api, Failure, type ListedBusiness } from './api.ts';
+import { type Compare, sum } from '../scale.ts';
+import type { Data, UsageChart } from '../usage-chart.ts';
+import type { ListedBusiness } from './api.ts';
+import { daysOf, withCompared } from './days-read.ts';
+import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
+import { type Figures, figuresOf } from './figures.ts';
+import { plural, rangeWords } from './formats.ts';
 import { Limits } from './limits.tsx';
-import { Button } from './parts.tsx';
-import { useMutation } from './query.ts';
-import type { RoomProps } from './session.ts';
-import { compact, dayWords, failureWords, mean, number, percentChange, rangeWords } from './words.ts';
+import { type Month, paceOf } from './pace.ts';
+import { Loading, Notice } from './parts.tsx';
+import { RangeChoice } from './range-choice.tsx';
+import { comparedDays, comparisonIn, shownBy } from './ranges.ts';
+import { type Report, usePaceDays, useReport } from './report.ts';
+import type { ReportState, RoomProps } from './session.ts';
+import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
+import { failureWords } from './words.ts';
 
-const LENGTHS = [7, 30, 90, 365];
-const DEFAULT_LENGTH = 30;
-const BLOB_MS = 60_000;
+const LOADING_ROWS = 5;
 
-const lastDays = (length: number): Range => {
-  const to = dayOf(new Date());
-  return { from: addDays(to, 1 - length), to };
-};
-
-/** Why a range cannot be reported, or null. */
-function problemOf(range: Range): string | null {
-  if (range.from > range.to) return 'The first day is after the last day. Choose another one.';
-  return daysIn(range) > MAX_RANGE_DAYS ? `Choose at most ${MAX_RANGE_DAYS} days.` : null;
-}
-
-/** `listed` is the business as it was listed, if it was opened from the list. */
 type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
   id: number;
   name: string;
+  /** The business as it was listed, if it was opened from the list. */
   listed: ListedBusiness | null;
   limits: Standing;
+  /** Uses of others are refused. */
+  isActive: boolean;
+  /** Takes what the frame says about the report. */
+  onReport: (state: ReportState) => void;
 };
 
-export function Usage({ api, id, name, limits }: Props) {
-  const [range, setRange] = useState(() => lastDays(DEFAULT_LENGTH));
-  const [loaded, setLoaded] = useState<Loaded | null>(null);
-  const chart = useRef<UsageChart>(null);
-  const problem = problemOf(range);
-  // A layout effect runs before the chart looks for its token, which it does at the end of this task.
-  useLayoutEffect(() => {
-    if (chart.current) api.lend(chart.current);
-    return () => {
-      if (chart.current) chart.current.token = null;
-    };
-  }, [api]);
+export function Usage({ api, id, name, listed, limits, isActive, query, revision, onReport }: Props) {
+  const now = Date.now();
+  const today = dayOf(new Date(now));
+  const shown = shownBy(query, today);
+  const { range, problem } = shown;
+  const comparison = comparisonIn(query);
+  const compared = comparedDays(range, comparison);
+  const report = useReport(api, id, withCompared(range, compared), revision, listed?.used ?? null);
+  const { reading, failure, busy } = report;
+  const used = reading && daysOf(reading, range);
+  const before = reading && compared && daysOf(reading, compared);
+  // The chart draws anew whatever it is given, so it is given the same days once.
+  const data = useMemo(
+    () => used && { used, ...(before && { before }) },
+    [reading, range.from, range.to, compared?.from],
+  );
+  const isRead = failure === null && used !== null && reading !== null && reading.at !== null;
+  const readAt = isRead ? reading.at : null;
+  const figures = isRead ? figuresOf(used, before, today) : null;
+  const download = useDownload(api, id, range);
+  const month = isActive ? monthOf(limits) : null;
+  const isOpen = month !== null && month.used < month.limit;
+  const { days, isUnknown } = usePaceDays(api, id, isOpen, { report, listed: listed?.used ?? null, revision, today });
+  const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], now) : null;
+  const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
-  function fail({ detail }: CustomEvent<Failed>): void {
-    setLoaded(null);
-    if (detail.status === 401) api.ended();
-  }
-  function type(end: keyof Range, event: Event): void {
-    const { value } = event.target as HTMLInputElement;
-    // While somebody types a year, the field passes through years that they do not mean.
-    if (isDay(value)) setRange((last) => ({ ...last, [end]: value }));
-  }
+  useEffect(() => onReport({ readAt, busy }), [readAt, busy]);
 
   return (
-    <>
+    <div class="usage-view">
       <section class="card usage" aria-labelledby="usage-title">
         <div class="heading">
           <h2 id="usage-title" tabIndex={-1}>
             Usage
           </h2>
-          <Download api={api} id={id} range={range} problem={problem} />
+          <DownloadButton {...download} />
         </div>
-        <div class="controls">
-          <fieldset class="lengths">
-            <legend class="sr-only">Last days</legend>
-            {LENGTHS.map((length) => {
-              const last = lastDays(length);
-              const isShown = last.from === range.from && last.to === range.to;
-              return (
-                <button key={length} type="button" aria-pressed={`${isShown}`} onClick={() => setRange(last)}>
-                  {`${length}`}
-                  <span class="unit"> days</span>
-                </button>
-              );
-            })}
-          </fieldset>
-          <div class="dates">
-            <label>
-              From{' '}
-              <input type="date" min="1970-01-01" value={range.from} onInput={(event: Event) => type('from', event)} />
-            </label>
-            <label>
-              To <input type="date" min="1970-01-01" value={range.to} onInput={(event: Event) => type('to', event)} />
-            </label>
-          </div>
-        </div>
-        <usage-chart
-          ref={chart}
-          business={`${id}`}
-          label={name}
-          from={range.from}
-          to={range.to}
-          compare=""
-          word-error={problem ?? undefined}
-          onLoad={({ detail }: CustomEvent<Loaded>) => setLoaded(detail)}
-          onError={fail}
+        <DownloadNotice {...download} />
+        <RangeChoice
+          shown={shown}
+          comparison={comparison}
+          address={`${query}`}
+          fault={problem && `${problemWords(problem, typed)} These are the last 28 days.`}
+          today={today}
         />
-        <Figures loaded={loaded} />
-        <p class="note">Days are UTC.{range.to >= dayOf(new Date()) && ' Today is not over yet.'}</p>
+        <Chart
+          report={report}
+          name={name}
+          data={data}
+          compare={compared && comparison !== 'off' ? comparison : undefined}
+        />
+        <p class="sr-only" role="status">
+          {isRead && !busy && `${rangeWords(range)}: ${plural(sum(used), 'use')}`}
+        </p>
+        <FigureList figures={figures} isCompared={compared !== null} isBusy={busy} />
+        <p class="note">
+          Days are UTC.
+          {range.to >= today && ' Today is not over yet: only the total and the peak include it.'}
+          {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
+        </p>
       </section>
-      <Limits limits={limits} />
-    </>
+      <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={now} />
+    </div>
   );
 }
 
-/** Mean, peak, and the change against the same number of days before. */
-function Figures({ loaded }: { loaded: Loaded | null }) {
-  const peak = loaded?.used.reduce((most, day) => (day.count > most.count ? day : most));
-  const figures: [string, string, string][] =
-    loaded === null || peak === undefined
-      ? ['Mean', 'Peak', 'Change'].map((name) => [name, '–', ''])
-      : [
-          ['Mean', mean(loaded.total, loaded.used.length), 'a day'],
-          ['Peak', compact(peak.count), peak.count === 0 ? '' : dayWords(peak.date)],
-          ['Change', ...changeOf(loaded)],
-        ];
+function monthOf(limits: Standing): Month | null {
+  if (limits === null || limits.monthly === null || limits.month === null || limits.month_ends === null) return null;
+  return { limit: limits.monthly, used: limits.month, ends: Date.parse(limits.month_ends) };
+}
+
+type ChartProps = {
+  report: Report;
+  name: string;
+  /** Null: not read yet. What was drawn before stays until then, and is dimmed. */
+  data: Data | null;
+  compare: Compare | undefined;
+};
+
+function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<UsageChart>(null);
+  const hasDrawn = useRef(false);
+  hasDrawn.current = failure === null && (hasDrawn.current || data !== null);
+  const hadFocus = place.current?.contains(document.activeElement);
+
+  // A layout effect runs before the chart looks for its data, which it does at the end of this task.
+  useLayoutEffect(() => {
+    if (chart.current && data) chart.current.data = data;
+  }, [data, failure]);
+  // What had the focus, such as the button that was pressed, may be gone.
+  useLayoutEffect(() => {
+    if (hadFocus && document.activeElement === document.body) document.getElementById('usage-title')?.focus();
+  });
+
   return (
-    <dl class="figures">
-      {figures.map(([name, value, more]) => (
+    <div ref={place} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
+      <Notice kind="problem" action={{ label: 'Try again', press: retry, busy }}>
+        {failure && failureWords(failure)}
+      </Notice>
+      {hasDrawn.current && <usage-chart ref={chart} label={name} compare={compare} />}
+      {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
+    </div>
+  );
+}
+
+/** `figures` is null until they are read. */
+function FigureList({
+  figures,
+  isCompared,
+  isBusy,
+}: {
+  figures: Figures | null;
+  isCompared: boolean;
+  isBusy: boolean;
+}) {
+  return (
+    <dl class="figures" aria-busy={`${isBusy}`}>
+      {figureWords(figures, isCompared).map(([name, value, of]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
             <b class="value">{value}</b>
-            <small>{more}</small>
+            <small>{of}</small>
           </dd>
         </div>
       ))}
     </dl>
-  );
-}
-
-function changeOf({ total, before }: Loaded): [string, string] {
-  if (before === undefined) return ['–', 'the days before could not be read'];
-  const against = `against ${number(before.total)}, ${rangeWords(before)}`;
-  if (before.total === 0) return [total === 0 ? '0%' : 'New', against];
-  return [percentChange(total, before.total), against];
-}
-
-/** Downloads the days that are shown. */
-function Download({ api, id, range, problem }: { api: Api; id: number; range: Range; problem: string | null }) {
-  const [file, setFile] = useState<{ url: string; name: string } | null>(null);
-  const link = useRef<HTMLAnchorElement>(null);
-  const { busy, failure, run } = useMutation();
-  useEffect(() => {
-    if (file === null) return;
-    link.current?.click();
-    const timer = setTimeout(() => URL.revokeObjectURL(file.url), BLOB_MS);
-    return () => clearTimeout(timer);
-  }, [file]);
-  const download = () =>
-    run('Downloading…', async () => {
-      if (problem !== null) throw new Failure(422, problem);
-      const url = URL.createObjectURL(await api.csv(id, range));
-      setFile({ url, name: `usage-${id}-${range.from}-${range.to}.csv` });
-    });
-  return (
-    <div class="download">
-      <span class="problem" role="alert">
-        {failure && failureWords(failure)}
-      </span>
-      <Button class="quiet" busy={busy !== null} onClick={download}>
-        {busy ?? 'Download CSV'}
-      </Button>
-      <a ref={link} hidden href={file?.url} download={file?.name}>
-        CSV
-      </a>
-    </div>
   );
 }

@@ -1,29 +1,12 @@
-// How the console writes numbers, days and instants, and what it says about a failure.
-import type { Range } from '../../core/time.ts';
+// What the console says about a failure and about the end of a session.
 import type { Failure } from './api.ts';
+import { plural } from './formats.ts';
 import { type KeptSession, namedBy } from './kept.ts';
 
-const LANGUAGE = 'en';
-const whole = new Intl.NumberFormat(LANGUAGE);
-const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFractionDigits: 1 });
-const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
-const small = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 1 });
-/** As in the chart. */
-const signed = new Intl.NumberFormat(LANGUAGE, { style: 'percent', signDisplay: 'exceptZero' });
-const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
-const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
-const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+/** For the views, which say both. */
+export { compact, dayWords, instantWords, number, percentChange, plural } from './formats.ts';
 
-export const number = (count: number): string => whole.format(count);
-export const compact = (count: number): string => (count < 10_000 ? whole : short).format(count);
-export function mean(total: number, days: number): string {
-  const perDay = total / days;
-  if (perDay < 0.1) return small.format(perDay);
-  return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
-}
-export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
-export const dayWords = (date: string): string => day.format(new Date(date));
-export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
+const LANGUAGE = 'en';
 /** The time of a session's end, in the time zone of whoever looks at the clock. */
 const clock = new Intl.DateTimeFormat(LANGUAGE, {
   hour: '2-digit',
@@ -35,10 +18,6 @@ const clock = new Intl.DateTimeFormat(LANGUAGE, {
 const hour = new Intl.DateTimeFormat(LANGUAGE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 export const clockTime = (at: number): string => hour.format(new Date(at));
 const clockWords = (at: number): string => clock.format(new Date(at));
-export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
-
 /** The service's message about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
 export function aboutDomain(message: string): string {
   // Another tab, or somebody else, has removed the others in the meantime.
