@@ -62,7 +62,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   useEffect(() => onReport({ readAt, busy }), [readAt, busy]);
 
   return (
-    <div class="usage-view">
+    <>
       <section class="card usage" aria-labelledby="usage-title">
         <div class="heading">
           <h2 id="usage-title" tabIndex={-1}>
@@ -95,7 +95,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
         </p>
       </section>
       <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={now} />
-    </div>
+    </>
   );
 }
 
