@@ -1,0 +1,91 @@
+// What the console makes of the text in its field for domains.
+import { expect, test } from 'vitest';
+import { additionsOf } from '../../src/page/owner/additions.ts';
+
+const NOTHING = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
+
+test.each([
+  ['shop.example', 'https://shop.example'],
+  ['Shop.Example/cart?x=1', 'https://shop.example'],
+  ['//shop.example', 'https://shop.example'],
+  ['shop.example:8443', 'https://shop.example:8443'],
+  ['*.shop.example', 'https://*.shop.example'],
+  ['localhost', 'http://localhost'],
+  ['localhost:3000', 'http://localhost:3000'],
+  ['localhost:*', 'http://localhost:*'],
+  ['127.0.0.1:8080', 'http://127.0.0.1:8080'],
+  ['[::1]:8080', 'http://[::1]:8080'],
+  ['http://shop.example', 'http://shop.example'],
+  ['http://intranet', 'http://intranet'],
+  ['https://co.uk', 'https://co.uk'],
+  ['bücher.example', 'https://xn--bcher-kva.example'],
+])('reads %s as %s', (text, site) => {
+  expect(additionsOf(text, [])).toEqual({ ...NOTHING, fresh: [site] });
+});
+
+test.each([
+  ['spaces', 'a.example b.example  c.example '],
+  ['commas', 'a.example,b.example, c.example,'],
+  ['semicolons', ';a.example;b.example ; c.example'],
+  ['line breaks', 'a.example\nb.example\r\n\tc.example'],
+  ['spaces that cannot break', 'a.example\u00a0b.example\u3000c.example'],
+  ['all of them, and duplicates among them', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
+])('reads several that are separated by %s', (_, text) => {
+  expect(additionsOf(text, [])).toEqual({
+    ...NOTHING,
+    fresh: ['https://a.example', 'https://b.example', 'https://c.example'],
+  });
+});
+
+test.each([
+  ['sh', 'needs an ending, as in sh.com. If it is a name in your own network, write http:// before it', null],
+  ['sh:8080', 'needs an ending, as in sh.com. If it is a name in your own network, write http:// before it', null],
+  ['co.uk', 'is not a site of one owner: a name before it is missing, as in shop.co.uk', null],
+  ['*.co.uk', 'is not a site of one owner: a name before it is missing, as in shop.co.uk', null],
+  ['github.io', 'is not a site of one owner: a name before it is missing, as in shop.github.io', null],
+  ['ftp://shop.example/x', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
+  ['mailto:me@shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
+  ['http:shop.example', 'must be an http or https URL, such as https://example.com', 'http://shop.example'],
+  [
+    'https//shop.example',
+    'needs an ending, as in https.com. If it is a name in your own network, write http:// before it',
+    'https://shop.example',
+  ],
+  ['me@shop.example', 'must not contain a user name or password', 'https://shop.example'],
+  ['shop.example.', 'must not have a dot at the end of its host', 'https://shop.example'],
+  ['https://shop.example.:8443/x', 'must not have a dot at the end of its host', 'https://shop.example:8443'],
+  ['shop.example:0', 'must have a port from 1 to 65535', null],
+  ['javascript:alert(1)', 'must be an http or https URL, such as https://example.com', null],
+])('does not add %s, and says what is wrong and what would be right', (text, problem, right) => {
+  expect(additionsOf(text, [])).toEqual({ ...NOTHING, wrong: [{ text, problem, right }] });
+});
+
+test('tells what is registered, and what a wildcard covers, from what is new', () => {
+  const registered = ['https://a.example', 'https://*.b.example', 'http://localhost:*'];
+  const text =
+    'a.example www.a.example x.b.example *.x.b.example b.example http://x.b.example localhost:3000 *.b.example';
+  expect(additionsOf(text, registered)).toEqual({
+    ...NOTHING,
+    known: ['https://a.example', 'https://*.b.example'],
+    covered: [
+      { site: 'https://x.b.example', by: 'https://*.b.example' },
+      { site: 'https://*.x.b.example', by: 'https://*.b.example' },
+      { site: 'http://localhost:3000', by: 'http://localhost:*' },
+    ],
+    fresh: ['https://www.a.example', 'https://b.example', 'http://x.b.example'],
+  });
+});
+
+const many = (count: number, end: string) => Array.from({ length: count }, (_, n) => `https://s${n}.${end}`);
+
+test('adds at most 100 at a time, and 500 in all', () => {
+  expect(additionsOf(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
+  expect(additionsOf(many(101, 'a.example').join(' '), []).tooMany).toBe(
+    'These are 101 domains. At most 100 can be added at a time.',
+  );
+  expect(additionsOf(many(2, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(null);
+  expect(additionsOf(many(3, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(
+    'A business has at most 500 domains. This one has 498, so 2 more can be added.',
+  );
+  expect(additionsOf('https://s1.b.example', many(500, 'b.example')).tooMany).toBe(null);
+});

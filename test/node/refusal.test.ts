@@ -1,0 +1,74 @@
+// Why the console says that an origin was refused.
+import { expect, test } from 'vitest';
+import { refusalOf } from '../../src/page/owner/refusal.ts';
+
+const SHOP = 'https://shop.example';
+test.each([
+  ['http://shop.example', [SHOP], 'It begins with http:// and https://shop.example is registered.', null],
+  [SHOP, ['http://shop.example'], 'It begins with https:// and http://shop.example is registered.', null],
+  [
+    'http://a.shop.example',
+    ['https://*.shop.example'],
+    'It begins with http:// and https://*.shop.example is registered.',
+    null,
+  ],
+  ['https://www.shop.example', [SHOP], 'It has www. and https://shop.example is registered without.', null],
+  [SHOP, ['https://www.shop.example'], 'It has no www. and https://www.shop.example is registered with it.', null],
+  ['https://shop.example:8443', [SHOP], 'It has another port than https://shop.example, which is registered.', null],
+  [
+    'http://localhost:5173',
+    ['http://localhost:3000'],
+    'It has another port than http://localhost:3000, which is registered.',
+    null,
+  ],
+  [
+    'http://shop.example:8080',
+    [SHOP],
+    'It has another scheme and port than https://shop.example, which is registered.',
+    null,
+  ],
+  [
+    'https://a.shop.example:8443',
+    ['https://*.shop.example'],
+    'It has another port than https://*.shop.example, which is registered.',
+    null,
+  ],
+  [
+    'https://a.b.shop.example',
+    [SHOP],
+    'It is a subdomain of https://shop.example, which lets no subdomain pass.',
+    ['https://a.b.shop.example', 'https://*.shop.example'],
+  ],
+  [
+    'http://a.localhost',
+    ['http://localhost'],
+    'It is a subdomain of http://localhost, which lets no subdomain pass.',
+    null,
+  ],
+  [
+    SHOP,
+    ['https://a.shop.example'],
+    'It is the domain above https://a.shop.example, which does not let it pass.',
+    null,
+  ],
+  [
+    SHOP,
+    ['https://*.shop.example'],
+    'It is the domain above https://*.shop.example, which does not let it pass.',
+    null,
+  ],
+  ['https://copycat.example', [SHOP], 'Not registered.', null],
+  ['https://notshop.example', [SHOP], 'Not registered.', null],
+  ['https://sh', [SHOP], 'Not registered.', []],
+  ['https://github.io', [SHOP], 'Not registered.', []],
+  [
+    'null',
+    [SHOP],
+    'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.',
+    [],
+  ],
+  ['chrome-extension://abcdef', [SHOP], 'Not a web site that could be registered.', []],
+  ['https://shop.example/path', [SHOP], 'Not a web site that could be registered.', []],
+])('%s, where %s is registered', (origin, sites, reason, offers) => {
+  expect(refusalOf(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
+});

@@ -1,0 +1,61 @@
+// How the console writes names that are in punycode.
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { expect, test } from 'vitest';
+import { writtenName } from '../../src/page/owner/written-name.ts';
+
+test.each([
+  'bücher.example',
+  'straße.example',
+  'müller-und-söhne.example',
+  'việtnam.example',
+  'пример.example',
+  'παράδειγμα.example',
+  '例え.example',
+  'ドメイン名例.example',
+  'サーバー.example',
+  '中文网.example',
+  '한국.example',
+  'उदाहरण.example',
+  'مثال.example',
+  'דוגמה.example',
+  'ตัวอย่าง.example',
+  'shop.bücher.example',
+  'büro.пример.example',
+])('shows %s', (name) => {
+  const host = domainToASCII(name);
+  expect(host).toContain('xn--');
+  expect(domainToUnicode(host)).toBe(name);
+  expect(writtenName(`https://${host}`)).toBe(name);
+  expect(writtenName(`http://*.${host}:8443`)).toBe(`*.${name}`);
+});
+
+test.each([
+  ['mixes Cyrillic into Latin', 'pаypal.example'],
+  ['mixes Greek into Latin', 'gοogle.example'],
+  ['is Cyrillic that looks like Latin', 'аррӏе.example'],
+  ['is Greek that looks like Latin', 'νικο.example'],
+  ['has a slash that is none', 'shop.example⁄x.example'],
+  ['has a letter that looks like an exclamation mark', 'shopǃ.example'],
+  ['has a dotless i', 'vısa.example'],
+  ['has a Latin letter that looks like an a', 'ɑpple.example'],
+  ['has a stroke through its letters', 'a\u0338b.example'],
+  ['mixes Hangul and Hiragana', '한ひ.example'],
+  ['has one plain label and one that is not', 'bücher.аррӏе.example'],
+])('shows only the punycode of a name that %s', (_, name) => {
+  const host = domainToASCII(name);
+  expect(host).toContain('xn--');
+  expect(writtenName(`https://${host}`)).toBe(null);
+});
+
+test.each([
+  ['plain ASCII', 'https://shop.example'],
+  ['an IP address', 'http://[::1]:3000'],
+  ['no punycode behind xn--', 'https://xn--!.example'],
+  ['punycode that ends too early', 'https://xn--bcher-kv.example'],
+  ['punycode beyond Unicode', 'https://xn--99999999999.example'],
+  ['punycode of ASCII alone', 'https://xn--shop-.example'],
+  ['punycode of an invisible character', 'https://xn--shop-8o0a.example'],
+  ['null', 'null'],
+])('shows %s as it is', (_, site) => {
+  expect(writtenName(site)).toBe(null);
+});
