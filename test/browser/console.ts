@@ -24,7 +24,7 @@ const MANY = 10;
 const NOBODY = 11;
 const SPARE = 12;
 export const MANY_BUSINESSES = 45;
-const SPARES = 28;
+const SPARES = 40;
 /** How many links of each kind there are: each works once. */
 const LINKS = 20;
 const LONG =

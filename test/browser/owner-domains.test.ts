@@ -1,8 +1,9 @@
-// The domains of a business in the console: added, tried, removed, and refused origins.
+// The domains of a business in the console: added, tried, removed, and refused origins. Nothing moves under the pointer, and nothing is
+// done twice.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openConsole } from './console.ts';
-import { goTo, openRoom, stepsOn } from './steps.ts';
+import { expectAccessible, openConsole, shoot } from './console.ts';
+import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const closing: (() => unknown)[] = [];
 let world: Awaited<ReturnType<typeof openConsole>>;
@@ -14,117 +15,509 @@ afterEach(() => world.leave());
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-const { button, done, armed, shownSites } = stepsOn(() => page);
+const { button, dialog, done, armed, hold, shownSites } = stepsOn(() => page);
 
-describe('the domains', () => {
-  test('are added, tried, removed, and added again', async () => {
-    const business = await world.spare('https://a.example');
+const A = 'https://a.example';
+const B = 'https://b.example';
+const C = 'https://c.example';
+const field = () => page.getByLabel('Add a domain');
+const tried = () => page.getByLabel('Would this origin pass?');
+const verdict = () => page.locator('.verdict');
+const undo = (site: string) => button(`Undo: add ${site} again`);
+/** What has the focus: the name of a button, or the id of anything else. */
+const focused = () =>
+  page.evaluate<string>(
+    'document.activeElement.getAttribute("aria-label") || document.activeElement.id || document.activeElement.textContent',
+  );
+const clickAt = async (point: { x: number; y: number }) => page.mouse.click(point.x, point.y);
+async function middleOf(name: string | RegExp): Promise<{ x: number; y: number }> {
+  await button(name).scrollIntoViewIfNeeded();
+  const box = await button(name).boundingBox();
+  if (box === null) throw new Error(`${name} is not shown`);
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+async function refuse(business: { id: number; token: string }, ...origins: string[]): Promise<void> {
+  for (const origin of origins) {
+    const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
+    expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(403);
+  }
+}
+async function holdEnter(): Promise<void> {
+  for (let times = 0; times < 40; times++) {
+    await page.keyboard.down('Enter'); // pressing it again without a release repeats it
+    await page.waitForTimeout(40);
+  }
+  await page.keyboard.up('Enter');
+}
+
+describe('a domain that is removed', () => {
+  test('stays in its place, so that a second click at the same point removes no other', async () => {
+    const business = await world.spare(A, B, C);
     page = await openRoom(world, business, 'domains');
-    await page.getByLabel('Add a domain').fill('https://*.Tulip.example/x');
-    await button('Add').click();
-    await done('Added https://*.tulip.example.');
-    await page.getByText('https://*.tulip.example').first().waitFor();
-    expect(await shownSites()).toEqual(['https://a.example', 'https://*.tulip.example']);
-
-    const verdict = page.locator('.verdict');
-    const tried = page.getByLabel('Would this origin pass?');
-    await tried.fill('www.tulip.example/page');
-    expect(await verdict.innerText()).toContain('https://*.tulip.example lets https://www.tulip.example pass.');
-    await tried.fill('null');
-    expect(await verdict.innerText()).toContain('null is refused.');
-    await tried.fill('ftp://tulip.example');
-    expect(await verdict.innerText()).toContain('ftp://tulip.example is refused.');
-    expect(await button(/^Register it/).count()).toBe(0);
-    await tried.fill('localhost:3000');
-    expect(await verdict.innerText()).toContain('http://localhost:3000 is refused.');
-    await tried.fill('https://tulip.example');
-    expect(await verdict.innerText()).toContain('https://tulip.example is refused.');
-    await button(/^Register it/).click();
-    await page.getByText('https://tulip.example lets https://tulip.example pass.').waitFor();
-
-    await button('Remove https://*.tulip.example').click();
-    await done('Removed https://*.tulip.example.');
-    expect(await business.sites()).toEqual(['https://a.example', 'https://tulip.example']);
-    await button('Undo').click();
-    await done('Added https://*.tulip.example.');
-    expect((await business.sites()).sort()).toEqual([
-      'https://*.tulip.example',
-      'https://a.example',
-      'https://tulip.example',
-    ]);
-    await goTo(page, 'changes');
-    await page.getByText('Domains removed').waitFor();
+    await armed();
+    const point = await middleOf(`Remove ${A}`);
+    await clickAt(point);
+    await clickAt(point);
+    await undo(A).waitFor();
+    expect(await page.locator('.removed .state').allInnerTexts()).toEqual(['Removed']);
+    expect(await focused()).toBe(`Undo: add ${A} again`);
+    expect(await business.sites()).toEqual([B, C]);
+    await page.waitForTimeout(1200);
+    await clickAt(point); // on Undo
+    await button(`Remove ${A}`).waitFor();
+    expect(await shownSites()).toEqual([A, B, C]);
+    expect(await focused()).toBe(`Remove ${A}`);
+    expect((await business.sites()).sort()).toEqual([A, B, C]);
   });
 
-  test('come with a warning before the first one, and with an offer to complete a missing scheme', async () => {
+  test('is removed once by a held Enter, and not added again by it', async () => {
+    const business = await world.spare(A, B, C);
+    page = await openRoom(world, business, 'domains');
+    await armed();
+    await button(`Remove ${B}`).focus();
+    await holdEnter();
+    await undo(B).waitFor();
+    expect(await focused()).toBe(`Undo: add ${B} again`);
+    expect(await business.sites()).toEqual([A, C]);
+    await page.keyboard.press('Enter');
+    await button(`Remove ${B}`).waitFor();
+    expect(await shownSites()).toEqual([A, B, C]);
+  });
+
+  test('is shown as removed only when the service says so, and nothing else is done meanwhile', async () => {
+    const business = await world.spare(A, B, C);
+    page = await openRoom(world, business, 'domains');
+    await armed();
+    const held = await hold('DELETE');
+    await button(`Remove ${A}`).click();
+    await page.getByText('Removing…').waitFor();
+    await button(`Remove ${B}`).click({ force: true });
+    await button('Remove all domains…').click({ force: true });
+    expect(await dialog().count()).toBe(0);
+    expect(await shownSites()).toEqual([A, B, C]);
+    expect(held.calls).toBe(1);
+    held.release(goOn);
+    await undo(A).waitFor();
+    expect(await business.sites()).toEqual([B, C]);
+  });
+
+  test('says in its row what failed', async () => {
+    const business = await world.spare(A, B);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('DELETE');
+    held.release(failWith(503, 'Service Unavailable'));
+    await button(`Remove ${A}`).click();
+    await page.locator('.item', { hasText: A }).getByText('The service cannot reach its database now.').waitFor();
+    expect(await focused()).toBe(`Remove ${A}`);
+    expect(await shownSites()).toEqual([A, B]);
+  });
+
+  test('says in its row that it may have been removed if the answer is lost, and what is registered now', async () => {
+    const business = await world.spare(A, B);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('DELETE');
+    held.release(loseAnswer);
+    await button(`Remove ${A}`).click();
+    await page.locator('.item', { hasText: A }).getByText('The change may have been made all the same').waitFor();
+    await undo(A).waitFor();
+    expect(await shownSites()).toEqual([B]);
+    expect(await focused()).toBe(`Undo: add ${A} again`);
+  });
+
+  test('by somebody else disappears when the business is read again, and what they added appears', async () => {
+    const business = await world.spare(A, B);
+    page = await openRoom(world, business, 'domains');
+    const { access_list } = await business.stored();
+    await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
+    await world.call('POST', `${business.id}/access`, { sites: [C] });
+    await button('Refresh').click();
+    await page.locator('.box code', { hasText: C }).waitFor();
+    expect(await shownSites()).toEqual([B, C]);
+    expect(await page.locator('.removed').count()).toBe(0);
+  });
+
+  test('by somebody else meanwhile is said to be removed, and can be added again', async () => {
+    const business = await world.spare(A, B);
+    page = await openRoom(world, business, 'domains');
+    const { access_list } = await business.stored();
+    await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
+    await button(`Remove ${A}`).click();
+    await page.getByText('Somebody else has removed it already.').waitFor();
+    await undo(A).waitFor();
+  });
+
+  test('is confirmed if it is the last one, and stays with Undo and with what it means', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    await button(`Remove ${A}`).click();
+    await armed();
+    await button('Let the token work everywhere').click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.locator('.removed', { hasText: 'Removed. The token works on every site now.' }).waitFor();
+    expect(await focused()).toBe(`Undo: add ${A} again`);
+    expect(await business.sites()).toEqual([]);
+    await armed();
+    await page.keyboard.press('Enter');
+    await button(`Remove ${A}`).waitFor();
+    expect(await business.sites()).toEqual([A]);
+  });
+});
+
+test('all domains that were removed at once come back by one Undo', async () => {
+  const business = await world.spare(A, B, C);
+  page = await openRoom(world, business, 'domains');
+  await button('Remove all domains…').click();
+  await dialog().getByText('It removes 3 domains').waitFor();
+  await armed();
+  await button('Let the token work everywhere').click();
+  await done('Removed. The token works on every site now.');
+  expect(await business.sites()).toEqual([]);
+  expect(await page.locator('.removed').count()).toBe(3);
+  expect(await focused()).toBe('Undo: add 3 domains again');
+  const held = await hold('POST');
+  held.release(goOn);
+  await armed();
+  await page.keyboard.press('Enter');
+  await button('Remove all domains…').waitFor();
+  expect(held.calls).toBe(1);
+  expect(await shownSites()).toEqual([A, B, C]);
+  expect(await focused()).toBe('Remove all domains…');
+  expect(await business.sites()).toEqual([A, B, C]);
+});
+
+describe('a domain is added', () => {
+  test('with https:// completed, after a warning before the first one, and Undo asks before it removes the last', async () => {
     const business = await world.spare();
     page = await openRoom(world, business, 'domains');
     await page.getByText('Before you add the first domain:').waitFor();
     expect(await page.getByText('Servers that use the token stop working at once').isVisible()).toBe(true);
-    await page.getByLabel('Add a domain').fill('shop.example/cart');
+    await field().fill('shop.example/cart');
     await page.keyboard.press('Enter');
-    await page.getByText('Did you mean').waitFor();
-    expect(await business.sites()).toEqual([]);
-    await page.keyboard.press('Enter'); // on the offer, which has the focus
     await done('Added https://shop.example.');
     expect(await business.sites()).toEqual(['https://shop.example']);
     expect(await page.getByText('Before you add the first domain:').count()).toBe(0);
-    await page.getByLabel('Add a domain').fill('localhost:3000');
-    await page.keyboard.press('Enter');
-    await button('Add http://localhost:3000').waitFor();
+    expect(await field().inputValue()).toBe('');
+    expect(await focused()).toBe('site');
+    await button('Undo').click();
+    await dialog().getByText('Remove the last domain?').waitFor();
+    await armed();
+    await button('Let the token work everywhere').click();
+    await dialog().waitFor({ state: 'detached' });
+    await undo('https://shop.example').waitFor();
+    expect(await focused()).toBe('site');
+    expect(await business.sites()).toEqual([]);
   });
 
-  test('say beside the field, in the words of the service, why one is refused', async () => {
-    const business = await world.spare('https://a.example');
+  test('and Undo beside it removes it', async () => {
+    const business = await world.spare(A);
     page = await openRoom(world, business, 'domains');
-    await page.getByLabel('Add a domain').fill('https://*.co.uk');
+    await field().fill('localhost:3000');
     await page.keyboard.press('Enter');
-    await page.getByText('The domain must not cover co.uk: others own domains below it').waitFor();
-    await page.getByLabel('Add a domain').fill('ftp://shop.example');
-    await page.keyboard.press('Enter');
-    await page.getByText('The domain must be an http or https URL, such as https://example.com.').waitFor();
-    await page.getByLabel('Add a domain').fill('me@shop.example');
-    await page.keyboard.press('Enter');
-    await page.getByText('The domain must not contain a user name or password.').waitFor();
-    await page.getByLabel('Add a domain').fill('*.co.uk');
-    await page.keyboard.press('Enter');
-    await button('Add https://*.co.uk').click();
-    await page.getByText('The domain must not cover co.uk').waitFor();
-    expect(await page.getByText('Did you mean').count()).toBe(0);
-    expect(await page.getByLabel('Add a domain').inputValue()).toBe('https://*.co.uk');
-    expect(await business.sites()).toEqual(['https://a.example']);
+    await done('Added http://localhost:3000.');
+    await button('Undo').click();
+    await undo('http://localhost:3000').waitFor();
+    await expect.poll(focused).toBe('site');
+    expect(await business.sites()).toEqual([A]);
   });
 
-  test('that were refused are added or dismissed, and are all forgotten only after a confirmation', async () => {
-    const business = await world.spare('https://a.example');
-    for (const origin of ['https://b.example', 'https://c.example']) {
-      const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
-      expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(403);
-    }
+  test('together with others that are pasted, line by line, in one call', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('POST');
+    held.release(goOn);
+    await page.evaluate(`navigator.clipboard.writeText('b.example\\r\\nc.example, localhost:5173;\\nc.example\\n')`);
+    await field().focus();
+    await page.keyboard.press('Control+v');
+    expect(await field().inputValue()).toBe('b.example c.example, localhost:5173; c.example');
+    await page.keyboard.press('Enter');
+    await done(`Added 3 domains: ${B}, ${C}, http://localhost:5173.`);
+    expect(held.calls).toBe(1);
+    expect(await business.sites()).toEqual([A, B, C, 'http://localhost:5173']);
+    await button('Undo').click();
+    await undo('http://localhost:5173').waitFor();
+    expect(await business.sites()).toEqual([A]);
+  });
+
+  test('only if all are valid: each that is not is named, with what would be right', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('POST');
+    await field().fill('b.example, ftp://shop.example sh');
+    await page.keyboard.press('Enter');
+    const problem = page.locator('#site-problem');
+    await problem.getByText('Nothing was added:').waitFor();
+    expect(await problem.locator('.sentence').allInnerTexts()).toEqual([
+      'Nothing was added:',
+      'ftp://shop.example must be an http or https URL, such as https://example.com. Did you mean https://shop.example?',
+      'sh needs an ending, as in sh.com. If it is a name in your own network, write http:// before it.',
+    ]);
+    expect(held.calls).toBe(0);
+    expect(await focused()).toBe('site');
+    await field().fill('');
+    await page.keyboard.press('Enter');
+    await page.getByText('Type a domain first, such as shop.example.').waitFor();
+  });
+
+  test('only if the service finds them valid, too: it is named by its field', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    await field().fill('b.example https://*.co.uk');
+    await page.keyboard.press('Enter');
+    await page.getByText('https://*.co.uk must not cover co.uk: others own domains below it.').waitFor();
+    expect(await page.locator('#site-problem .sentence').count()).toBe(2);
+    expect(await field().inputValue()).toBe('b.example https://*.co.uk');
+    expect(await business.sites()).toEqual([A]);
+  });
+
+  test('not if it is registered: its row is shown', async () => {
+    const business = await world.spare(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('POST');
+    await field().fill('S1.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('Registered already: https://s1.example.').waitFor();
+    const row = page.locator('.revealed', { hasText: 'https://s1.example' });
+    await row.getByText('Registered already').waitFor();
+    expect(await row.isVisible()).toBe(true);
+    expect(held.calls).toBe(0);
+    expect(await focused()).toBe('site');
+  });
+
+  test('although a wildcard covers it, if that is what is meant', async () => {
+    const business = await world.spare('https://*.shop.example');
+    page = await openRoom(world, business, 'domains');
+    await field().fill('www.shop.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('https://www.shop.example passes already: https://*.shop.example covers it.').waitFor();
+    expect(await business.sites()).toEqual(['https://*.shop.example']);
+    await button('Add it all the same').click();
+    await done('Added https://www.shop.example.');
+    await expect.poll(focused).toBe('site');
+    expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
+  });
+
+  test('only when the service says so, and once', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('POST');
+    await field().fill('b.example');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await page.locator('.add button[type=submit]').dblclick({ force: true }); // it looks disabled
+    await field().fill('c.example'); // the next one is typed meanwhile
+    expect(held.calls).toBe(1);
+    expect(await shownSites()).toEqual([A]);
+    held.release(goOn);
+    await done('Added https://b.example.');
+    expect(await field().inputValue()).toBe('c.example');
+    expect(await business.sites()).toEqual([A, B]);
+  });
+
+  test('with what failed beside the field, and what is registered after a lost answer', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    const held = await hold('POST');
+    held.release(loseAnswer);
+    await field().fill('b.example');
+    await page.keyboard.press('Enter');
+    await page.locator('#site-problem', { hasText: 'The change may have been made all the same' }).waitFor();
+    await page.locator('.box code', { hasText: B }).waitFor();
+    expect(await field().inputValue()).toBe('b.example');
+    expect(await page.locator('.add .done', { hasText: /\w/ }).count()).toBe(0);
+  });
+
+  test('without anything moving under the pointer', async () => {
+    const business = await world.spare(A, B);
+    page = await openRoom(world, business, 'domains');
+    await page.setViewportSize({ width: 700, height: 500 });
+    await armed();
+    await field().fill('c.example');
+    const point = await middleOf('Add');
+    await clickAt(point);
+    await done(`Added ${C}.`);
+    await page.waitForTimeout(1200);
+    await clickAt(point);
+    await page.getByText('Type a domain first').waitFor(); // the same button, with the field empty
+    expect(await business.sites()).toEqual([A, B, C]);
+  });
+});
+
+test('names in other scripts stand beside their punycode', async () => {
+  const business = await world.spare('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
+  page = await openRoom(world, business, 'domains');
+  expect(await page.locator('.box .site').allInnerTexts()).toEqual([
+    expect.stringMatching(/^https:\/\/xn--bcher-kva\.example\s*bücher\.example$/),
+    'https://xn--80ak6aa92e.example', // Cyrillic letters that look like "apple"
+  ]);
+});
+
+describe('an origin that is tried', () => {
+  test('gets its verdict when typing has ended', async () => {
+    const business = await world.spare('https://*.tulip.example');
+    page = await openRoom(world, business, 'domains');
+    await tried().pressSequentially('www.tulip.example/page', { delay: 30 });
+    expect(await verdict().count()).toBe(0);
+    await page.getByText('https://*.tulip.example lets https://www.tulip.example pass.').waitFor();
+    await tried().fill('null');
+    expect(await verdict().count()).toBe(0);
+    await page.keyboard.press('Enter');
+    expect(await verdict().innerText()).toContain('null is refused. Sent by a sandboxed frame');
+    await tried().fill('ftp://tulip.example');
+    await page.keyboard.press('Tab');
+    expect(await verdict().innerText()).toContain('ftp://tulip.example is refused. Not a web site');
+    expect(await button(/^Register it/).count()).toBe(0);
+    await tried().fill('sh');
+    await page.keyboard.press('Enter');
+    expect(await verdict().innerText()).toContain('https://sh is refused.');
+    expect(await button(/^Register it/).count()).toBe(0);
+  });
+
+  test('is registered by one press, with Undo at the same place', async () => {
+    const business = await world.spare(A);
+    page = await openRoom(world, business, 'domains');
+    await tried().fill('localhost:3000');
+    await page.keyboard.press('Enter');
+    await armed();
+    const point = await middleOf(/^Register it/);
+    await clickAt(point);
+    await clickAt(point);
+    await page.getByText('http://localhost:3000 lets http://localhost:3000 pass.').waitFor();
+    expect(await focused()).toBe('Undo: remove http://localhost:3000');
+    expect(await business.sites()).toEqual([A, 'http://localhost:3000']);
+    await page.waitForTimeout(1200);
+    await clickAt(point);
+    await undo('http://localhost:3000').waitFor();
+    expect(await business.sites()).toEqual([A]);
+    expect(await focused()).toBe('Register it: http://localhost:3000');
+  });
+});
+
+describe('origins that were refused', () => {
+  test('come with a reason, and stay in their place when they are added', async () => {
+    const business = await world.spare('https://shop.example');
+    await refuse(business, 'https://copycat.example', 'https://a.shop.example', 'http://shop.example');
     page = await openRoom(world, business, 'domains');
     await page.getByText('Whoever has the token can make an entry appear here').waitFor();
-    await button('Dismiss https://c.example').click();
+    const row = (origin: string) => page.locator('.refused .item', { hasText: origin });
+    expect(await row('http://shop.example').locator('.reason').innerText()).toBe(
+      'It begins with http://, but https://shop.example is registered.',
+    );
+    expect(await row('https://copycat.example').locator('.reason').innerText()).toBe('Not registered.');
+    expect(await row('https://a.shop.example').locator('small').innerText()).toContain('at least 1 time, last on ');
+    await armed();
+    const point = await middleOf('Add https://*.shop.example');
+    await clickAt(point);
+    await button('Undo: remove https://*.shop.example, which was added for https://a.shop.example').waitFor();
+    await row('https://a.shop.example').getByText('Passes now.').waitFor();
+    await expect.poll(focused).toContain('Undo: remove https://*.shop.example');
+    await page.waitForTimeout(1200);
+    expect(await page.locator('.refused .item').count()).toBe(3);
+    expect(await business.sites()).toEqual(['https://shop.example', 'https://*.shop.example']);
+    await page.keyboard.press('Enter');
+    await button('Add https://*.shop.example').waitFor();
+    await expect.poll(focused).toBe('Add https://*.shop.example');
+    expect(await business.sites()).toEqual(['https://shop.example']);
+  });
+
+  test('are dismissed one by one, and shown again', async () => {
+    const business = await world.spare(A);
+    await refuse(business, 'https://x.example', 'https://y.example');
+    page = await openRoom(world, business, 'domains');
+    await armed();
+    await button('Dismiss https://y.example').dblclick();
     await page.getByText('1 dismissed, until this page is closed.').waitFor();
-    await button('Show again').click();
-    await button('Add https://b.example').click();
-    await done('Added https://b.example.');
-    await button('Add https://b.example').waitFor({ state: 'detached' });
+    await expect.poll(focused).toBe('Dismiss https://x.example');
+    await armed();
+    await page.keyboard.press('Enter');
+    await page.getByText('2 dismissed, until this page is closed.').waitFor();
+    await expect.poll(focused).toBe('Show again');
+    await armed();
+    await page.keyboard.press('Enter');
+    await button('Dismiss https://x.example').waitFor();
+    await expect.poll(focused).toMatch(/^Dismiss /);
+  });
+
+  test('are all forgotten only after a confirmation', async () => {
+    const business = await world.spare(A);
+    await refuse(business, 'https://x.example');
+    page = await openRoom(world, business, 'domains');
     await button('Forget all…').click();
     await armed();
     await button('Cancel').click();
-    expect(await button('Add https://c.example').count()).toBe(1);
+    expect(await button('Add https://x.example').count()).toBe(1);
     await button('Forget all…').click();
     await armed();
     await button('Forget 1 origin').click();
-    await page.getByText('Refused lately').waitFor({ state: 'detached' });
+    await page.getByText('No origin was refused lately.').waitFor();
     expect((await world.call('GET', `${business.id}/access/refused`)).data).toEqual({ refused: [] });
+    expect(await focused()).not.toBe('');
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
   });
+});
+
+test('500 domains are filtered, by what the address says', async () => {
+  const business = await world.spare();
+  for (let part = 0; part < 5; part++) {
+    const sites = Array.from({ length: 100 }, (_, n) => `https://s${part * 100 + n}.example`);
+    await world.call('POST', `${business.id}/access`, { sites });
+  }
+  page = await openRoom(world, business, 'domains');
+  await page.getByText('500 domains', { exact: true }).waitFor();
+  await page.getByLabel('Filter').fill('s49');
+  await page.getByText('11 of 500 match').waitFor();
+  expect(new URL(page.url()).hash).toBe(`#/${business.id}/domains?q=s49`);
+  await armed();
+  await button('Remove https://s49.example').click();
+  await undo('https://s49.example').waitFor();
+  await undo('https://s49.example').click();
+  await button('Remove https://s49.example').waitFor();
+  await goTo(page, 'changes');
+  await page.goBack();
+  await page.getByText('11 of 500 match').waitFor();
+  expect(await page.getByLabel('Filter').inputValue()).toBe('s49');
+  await field().fill('s3.example');
+  await page.keyboard.press('Enter');
+  await page.locator('.revealed', { hasText: 'https://s3.example' }).waitFor();
+  expect(await page.getByLabel('Filter').inputValue()).toBe('');
+  await field().fill('more.example');
+  await page.keyboard.press('Enter');
+  await page.getByText('A business has at most 500 domains. This one has 500, so 0 more can be added.').waitFor();
 });
 
 test('no origin passes for a business that is not active', async () => {
   page = await openRoom(world, world.closed, 'domains', world.keys.owner);
   await page.getByText('This business is suspended: its token is refused everywhere').waitFor();
-  await page.getByLabel('Would this origin pass?').fill('https://winter.example');
+  await tried().fill('https://winter.example');
   await page.getByText('No: while the business is not active, its token is refused everywhere.').waitFor();
   expect(await button(/^Register it/).count()).toBe(0);
+});
+
+test.each([
+  { width: 320, colorScheme: 'light', hasTouch: true },
+  { width: 1280, colorScheme: 'dark', hasTouch: false },
+  { width: 1280, colorScheme: 'light', hasTouch: false },
+  { width: 320, colorScheme: 'dark', hasTouch: true },
+] as const)('the view can be read and used at $width px, $colorScheme', async ({ width, colorScheme, hasTouch }) => {
+  const business = await world.spare(
+    'https://shop.example',
+    'https://xn--bcher-kva.example',
+    `https://${'a-very-long-label-'.repeat(3)}x.example`,
+    A,
+  );
+  await refuse(business, 'https://copycat.example', 'https://a.shop.example', 'http://localhost:5173');
+  page = await openRoom(world, business, 'domains');
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 800 });
+  await button(`Remove ${A}`).click();
+  await undo(A).waitFor();
+  await field().fill('b.example ftp://c.example');
+  await page.keyboard.press('Enter');
+  await tried().fill('http://shop.example');
+  await page.keyboard.press('Enter');
+  await verdict().waitFor();
+  await armed();
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(700); // the fade of what was disabled
+  await expectAccessible(page);
+  await shoot(page, `owner-domains-${width}-${colorScheme}${hasTouch ? '-touch' : ''}`);
 });

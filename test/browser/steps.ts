@@ -36,7 +36,7 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
 export const stepsOn = (at: () => Page) => ({
   button: (name: string | RegExp) => at().getByRole('button', { name, exact: true }),
   dialog: () => at().getByRole('dialog'),
-  shownSites: () => at().locator('#console section:has(#domains-title) > div > .rows code').allInnerTexts(),
+  shownSites: () => at().locator('.box .item:not(.removed) code').allInnerTexts(),
   done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
   /** Waits longer than a button takes to be armed. */
   armed: () => at().waitForTimeout(650),

@@ -4,16 +4,21 @@ import { refusalOf } from '../../src/page/owner/refusal.ts';
 
 const SHOP = 'https://shop.example';
 test.each([
-  ['http://shop.example', [SHOP], 'It begins with http:// and https://shop.example is registered.', null],
-  [SHOP, ['http://shop.example'], 'It begins with https:// and http://shop.example is registered.', null],
+  ['http://shop.example', [SHOP], 'It begins with http://, but https://shop.example is registered.', null],
+  [SHOP, ['http://shop.example'], 'It begins with https://, but http://shop.example is registered.', null],
   [
     'http://a.shop.example',
     ['https://*.shop.example'],
-    'It begins with http:// and https://*.shop.example is registered.',
+    'It begins with http://, but https://*.shop.example is registered.',
     null,
   ],
-  ['https://www.shop.example', [SHOP], 'It has www. and https://shop.example is registered without.', null],
-  [SHOP, ['https://www.shop.example'], 'It has no www. and https://www.shop.example is registered with it.', null],
+  ['https://www.shop.example', [SHOP], 'It begins with www., but https://shop.example is registered.', null],
+  [
+    SHOP,
+    ['https://www.shop.example'],
+    'It does not begin with www., but https://www.shop.example is registered.',
+    null,
+  ],
   ['https://shop.example:8443', [SHOP], 'It has another port than https://shop.example, which is registered.', null],
   [
     'http://localhost:5173',

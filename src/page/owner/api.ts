@@ -22,6 +22,8 @@ export type Change = Changes['changes'][number];
 /** What changes must be like. The days are both included. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
+type FieldErrors = Record<string, string[]>;
+
 /** As many as the service lists at once. */
 const PER_PAGE = 50;
 
@@ -32,11 +34,20 @@ export class Failure extends Error {
   readonly seconds: number | null;
   /** The word for the error, if the service sent one. */
   readonly code: string | null;
-  constructor(status: number, message: string, seconds: number | null = null, code: string | null = null) {
+  /** What is wrong with the fields of the request, by their paths, such as `sites.1`. */
+  readonly errors: FieldErrors;
+  constructor(
+    status: number,
+    message: string,
+    seconds: number | null = null,
+    code: string | null = null,
+    errors: FieldErrors = {},
+  ) {
     super(message);
     this.status = status;
     this.seconds = seconds;
     this.code = code;
+    this.errors = errors;
   }
 }
 
@@ -49,10 +60,11 @@ async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
     throw new Failure(0, 'The service cannot be reached.');
   });
   if (answer.ok) return answer;
-  const body: Partial<ErrorBody> | null = await answer.json().catch(() => null);
+  const body: (Partial<ErrorBody> & { errors?: FieldErrors }) | null = await answer.json().catch(() => null);
   const wait = Number(answer.headers.get('Retry-After') ?? '');
   const code = answer.headers.get('Error-Code');
-  throw new Failure(answer.status, body?.message ?? `The service answered ${answer.status}.`, wait || null, code);
+  const message = body?.message ?? `The service answered ${answer.status}.`;
+  throw new Failure(answer.status, message, wait || null, code, body?.errors);
 }
 
 const dataIn = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
@@ -120,7 +132,8 @@ export function connect(key: string, onEnd: () => void) {
     /** The uses of each day. */
     report: async (id: number, range: Range) => (await dataOf(report(id, range, 'application/json'))).used,
     csv: async (id: number, range: Range) => (await successOf(report(id, range, 'text/csv'))).blob(),
-    addSite: (id: number, site: string) => dataOf(access.$post({ param: param(id), json: { sites: [site] } })),
+    /** All of them, or none if one is not valid. */
+    addSites: (id: number, sites: string[]) => dataOf(access.$post({ param: param(id), json: { sites } })),
     removeSite: (id: number, access_id: number) =>
       dataOf(access[':access_id'].$delete({ param: { ...param(id), access_id: `${access_id}` } })),
     removeSites: (id: number) => dataOf(access.$delete({ param: param(id) })),

@@ -1,138 +1,130 @@
-// The domains on which the token of a business works: add, remove, try an origin, and see which were refused.
-import { useRef, useState } from 'hono/jsx/dom';
-import { canonicalSite } from '../../core/site.ts';
-import type { Business } from './api.ts';
+// The domains on which the token of a business works: add, remove, try an origin, and see which were refused. What is removed stays in
+// its place until the view is left, so that nothing else gets under the pointer.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { Confirm } from './confirm.tsx';
+import { useDomainChanges } from './domain-changes.ts';
 import { DomainForm } from './domain-form.tsx';
+import { DomainList } from './domain-list.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { Button, Section } from './parts.tsx';
-import { useMutation } from './query.ts';
+import { PlaceFailure } from './place-failure.tsx';
 import { Refused } from './refused.tsx';
+import { setQuery } from './route.ts';
+import { inOrderSeen, rowsOf } from './seen.ts';
 import type { RoomProps } from './session.ts';
-import { changeFailureWords, plural } from './words.ts';
-
-/** What was done last, and the site to add again if it was a removal. */
-type Done = { words: string; undo?: string };
+import { SiteName } from './site-name.tsx';
+import { useSteady } from './steady.ts';
+import { plural } from './words.ts';
 
 const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
+const EVERYWHERE = 'Removed. The token works on every site now.';
+const ALL = 'all';
 
-export function Domains({ api, business, readOnly, refused, dismissed, setDismissed, onChanged, reload }: RoomProps) {
-  const { id, access_list: domains } = business;
-  const [done, setDone] = useState<Done | null>(null);
-  const [lifting, setLifting] = useState(false);
-  const { busy, failure, run, reset } = useMutation();
-  const list = useRef<HTMLDivElement>(null);
-  const sites = domains.map(({ site }) => site);
+export function Domains(props: RoomProps) {
+  const { api, business, readOnly, query, refused, dismissed, setDismissed, reload } = props;
+  const changes = useDomainChanges(props);
+  const { locked, lifted, asking } = changes;
+  const [revealed, setRevealed] = useState<string | null>(null);
+  const root = useRef<HTMLDivElement>(null);
+  const release = useSteady(root);
+  const sites = business.access_list.map(({ site }) => site);
+  const seen = useRef<string[]>([]);
+  seen.current = inOrderSeen(seen.current ?? [], sites);
+  const rows = rowsOf(seen.current, sites, changes.touched);
   const isActive = business.status === 'active';
+  const isLifted = lifted?.place === ALL && sites.length === 0;
 
-  /** Makes one change at a time. The list is then what the service answers. */
-  async function change(what: string, work: () => Promise<Business>, then: Done): Promise<boolean> {
-    setDone(null);
-    const succeeded = await run(what, async () => {
-      onChanged(await work());
-      setDone(then);
-    });
-    if (!succeeded) reload();
-    return succeeded;
+  useEffect(() => {
+    if (revealed === null) return;
+    release();
+    root.current?.querySelector('.revealed')?.scrollIntoView({ block: 'nearest' });
+  }, [revealed]);
+
+  function reveal(site: string | null): void {
+    if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide it
+    setRevealed(site);
   }
-  const add = (site: string) =>
-    change(`add ${site}`, () => api.addSite(id, site), { words: `Added ${canonicalSite(site).site ?? site}.` });
-  function forgetLast(): void {
-    setDone((last) => (last?.undo === undefined ? null : last));
-    reset();
-  }
-  async function remove(access_id: number, site: string): Promise<void> {
-    if (domains.length === 1) return setLifting(true);
-    await change(`remove ${site}`, () => api.removeSite(id, access_id), { words: `Removed ${site}.`, undo: site });
-    list.current?.focus(); // the button that was pressed is gone
-  }
-  function lifted(succeeded: boolean): void {
-    setLifting(false);
-    if (!succeeded) return;
-    setDone({ words: 'Removed. The token works on every site now.' });
-    list.current?.focus();
+  function close(): void {
+    const opener = asking?.opener;
+    const next = root.current?.querySelector<HTMLElement>(asking?.place === 'check' ? '#origin' : '#site');
+    changes.closeDialog();
+    if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
+    else next?.focus();
   }
 
   return (
-    <Section
-      id="domains"
-      title="Domains"
-      note={isActive ? (domains.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
-    >
-      <div ref={list} tabIndex={-1}>
-        {domains.length > 0 && (
-          <ul class="rows">
-            {domains.map(({ id: access_id, site }) => (
-              <li key={access_id}>
-                <code>{site}</code>
-                {!readOnly && (
-                  <Button
-                    class="quiet"
-                    label={`Remove ${site}`}
-                    busy={busy !== null}
-                    onClick={() => void remove(access_id, site)}
-                  >
-                    {busy === `remove ${site}` ? 'Removing…' : domains.length === 1 ? 'Remove…' : 'Remove'}
-                  </Button>
-                )}
-              </li>
-            ))}
-          </ul>
+    <div ref={root} class="domains-view">
+      <Section
+        id="domains"
+        title="Domains"
+        note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
+      >
+        <DomainList
+          rows={rows}
+          count={sites.length}
+          wanted={query.get('q') ?? ''}
+          revealed={revealed}
+          readOnly={readOnly}
+          changes={changes}
+        />
+        {!readOnly && <DomainForm sites={sites} changes={changes} reveal={reveal} />}
+        <p class="sr-only" role="status">
+          {changes.done}
+        </p>
+        {!readOnly && (sites.length > 1 || isLifted) && (
+          <div class="foot">
+            <p class="done">{isLifted && EVERYWHERE}</p>
+            <Button
+              class={isLifted ? 'quiet' : 'quiet danger-text'}
+              busy={locked}
+              onClick={() => (isLifted ? void changes.add(ALL, lifted.sites) : changes.askToLift(ALL))}
+            >
+              {changes.busy === ALL
+                ? 'Adding…'
+                : isLifted
+                  ? `Undo: add ${plural(lifted.sites.length, 'domain')} again`
+                  : 'Remove all domains…'}
+            </Button>
+          </div>
         )}
-      </div>
-      <p class="done" role="status">
-        {done?.words}
-        {done?.undo !== undefined && (
-          <Button class="link" busy={busy !== null} onClick={() => void add(done.undo ?? '')}>
-            Undo
-          </Button>
-        )}
-      </p>
-      <p class="problem" role="alert">
-        {failure && busy === null && changeFailureWords(failure)}
-      </p>
-      {!readOnly && <DomainForm isFirst={domains.length === 0} isBusy={busy !== null} add={add} onType={forgetLast} />}
-      {!readOnly && domains.length > 1 && (
-        <Button class="quiet danger-text" onClick={() => setLifting(true)}>
-          Remove all domains…
-        </Button>
-      )}
-      <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} isBusy={busy !== null} add={add} />
+        <PlaceFailure changes={changes} place={ALL} />
+      </Section>
+      <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} changes={changes} />
       <Refused
         api={api}
-        id={id}
+        id={business.id}
+        sites={sites}
         refused={refused}
         dismissed={dismissed}
         setDismissed={setDismissed}
         readOnly={readOnly}
-        isBusy={busy !== null}
-        add={add}
+        changes={changes}
       />
-      {lifting && (
+      {asking !== null && (
         <Confirm
-          title={domains.length === 1 ? 'Remove the last domain?' : 'Remove all domains?'}
+          title={sites.length > 1 ? 'Remove all domains?' : 'Remove the last domain?'}
           action="Let the token work everywhere"
           doing="Removing…"
-          work={async () => onChanged(await api.removeSites(id))}
+          work={changes.lift}
           onFailure={reload}
-          onClose={lifted}
+          onClose={close}
         >
           <p>
             Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
             your pages can use it on pages of their own.
           </p>
-          <p>This takes effect with the next request. It removes {plural(domains.length, 'domain')}:</p>
+          <p>This takes effect with the next request. It removes {plural(sites.length, 'domain')}:</p>
           <ul class="going">
             {sites.map((site) => (
               <li key={site}>
-                <code>{site}</code>
+                <SiteName site={site} />
               </li>
             ))}
           </ul>
         </Confirm>
       )}
-    </Section>
+    </div>
   );
 }

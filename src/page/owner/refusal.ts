@@ -23,14 +23,14 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   const other = protocol === 'https:' ? 'http:' : 'https:';
   const otherScheme = coverOf(origin.replace(protocol, other));
   if (otherScheme !== undefined) {
-    return { reason: `It begins with ${protocol}// and ${otherScheme} is registered.`, offers: own };
+    return { reason: `It begins with ${protocol}//, but ${otherScheme} is registered.`, offers: own };
   }
   const bare = hostname.startsWith('www.') ? hostname.slice('www.'.length) : null;
   if (bare !== null && sites.includes(at(bare))) {
-    return { reason: `It has www. and ${at(bare)} is registered without.`, offers: own };
+    return { reason: `It begins with www., but ${at(bare)} is registered.`, offers: own };
   }
   if (sites.includes(at(`www.${hostname}`))) {
-    return { reason: `It has no www. and ${at(`www.${hostname}`)} is registered with it.`, offers: own };
+    return { reason: `It does not begin with www., but ${at(`www.${hostname}`)} is registered.`, offers: own };
   }
   const sameHost = sites.filter((site) => hostOf(site) === hostname && !site.includes('*'));
   const otherPort = sameHost.find((site) => site.startsWith(`${protocol}//`)) ?? sameHost[0];

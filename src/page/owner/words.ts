@@ -18,23 +18,31 @@ const clock = new Intl.DateTimeFormat(LANGUAGE, {
 const hour = new Intl.DateTimeFormat(LANGUAGE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 export const clockTime = (at: number): string => hour.format(new Date(at));
 const clockWords = (at: number): string => clock.format(new Date(at));
-/** The service's message about a field, without the field's name on the wire: "sites.0 must …" is "The domain must …". */
-export function aboutDomain(message: string): string {
+const LAST_DOMAIN =
+  'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
+
+/** What the service says is wrong with a field: the rest of a sentence that starts with the name of the field. */
+export const ruleAbout = ({ errors }: Failure, path: string): string | null =>
+  errors[path]?.[0]?.slice(`${path} `.length) ?? null;
+
+/** Why the service refuses a request. */
+function refusalWords(failure: Failure): string {
   // Another tab, or somebody else, has removed the others in the meantime.
-  if (message.startsWith('access_id must not be the last')) {
-    return 'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
-  }
-  return message.replace(/^sites(?:\.\d+)? /, 'The domain ').replace(/[^.]$/, '$&.');
+  if (failure.code === 'last_domain') return LAST_DOMAIN;
+  const path = Object.keys(failure.errors).find((field) => /^sites(\.\d+)?$/.test(field));
+  const words = path === undefined ? failure.message : `The domain ${ruleAbout(failure, path)}`;
+  return words.replace(/[^.]$/, '$&.');
 }
 
 /** What a failed call means, and what can be done. */
-export function failureWords({ status, message, seconds }: Failure): string {
+export function failureWords(failure: Failure): string {
+  const { status, message, seconds } = failure;
   const later = seconds === null ? 'Try again in a moment.' : `Try again in ${plural(seconds, 'second')}.`;
   if (status === 0) return `${message} Check your connection, then try again.`;
   if (status === 429) return `Too many requests. ${later}`;
   if (status === 503) return `The service cannot reach its database now. ${later}`;
   if (status >= 500) return 'The service failed to answer. Try again; if it lasts, tell whoever runs it.';
-  return aboutDomain(message);
+  return refusalWords(failure);
 }
 
 /** The same for a change, which may have been made even if no answer came. */
