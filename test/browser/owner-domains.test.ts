@@ -74,9 +74,12 @@ describe('a domain that is removed', () => {
     const business = await world.spare(A, B, C);
     page = await openRoom(world, business, 'domains');
     await armed();
+    const added = await hold('POST');
+    added.release(goOn);
     await button(`Remove ${B}`).focus();
     await holdEnter();
     await undo(B).waitFor();
+    expect(added.calls).toBe(0);
     expect(await focused()).toBe(`Undo: add ${B} again`);
     expect(await business.sites()).toEqual([A, C]);
     await page.keyboard.press('Enter');
@@ -418,6 +421,32 @@ describe('origins that were refused', () => {
     await expect.poll(focused).toBe('Add https://*.shop.example');
     expect(await business.sites()).toEqual(['https://shop.example']);
   });
+
+  test.each([320, 1280])(
+    'are added one by one: a second click at the same point adds no other, at %i px',
+    async (width) => {
+      const business = await world.spare('https://shop.example');
+      await refuse(business, 'https://x.example', 'https://a.shop.example', 'https://y.example');
+      page = await openRoom(world, business, 'domains');
+      await page.setViewportSize({ width, height: 700 });
+      for (const origin of ['https://a.shop.example', 'https://x.example']) {
+        await armed();
+        const point = await middleOf(`Add ${origin}`);
+        await clickAt(point);
+        await clickAt(point);
+        await button(`Undo: remove ${origin}`).waitFor();
+        await page.waitForTimeout(1200);
+        await clickAt(point); // on Undo, or on nothing
+        await page.waitForTimeout(700);
+        expect((await business.sites()).filter((site) => site !== 'https://shop.example' && site !== origin)).toEqual(
+          [],
+        );
+        expect(await page.locator('.refused .item').count()).toBe(3);
+        if ((await business.sites()).includes(origin)) await button(`Undo: remove ${origin}`).click();
+        await button(`Add ${origin}`).waitFor();
+      }
+    },
+  );
 
   test('are dismissed one by one, and shown again', async () => {
     const business = await world.spare(A);

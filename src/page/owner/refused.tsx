@@ -69,7 +69,12 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
     nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
     setDismissed(new Set());
   }
+  /** A row that passes has less to say and to press: without this, the next one would get under the pointer. */
+  function keepHeights(): void {
+    for (const row of root.current?.querySelectorAll('li') ?? []) row.style.minHeight = `${row.offsetHeight}px`;
+  }
   async function add(origin: string, site: string): Promise<void> {
+    keepHeights();
     nextFocus.current = undoLabel(origin, site);
     setAdded((before) => new Map(before).set(origin, site)); // from now on: Undo appears with the answer
     if (!(await changes.add(placeOf(origin), [site]))) nextFocus.current = null;

@@ -2,10 +2,10 @@
 // meet something else.
 import { type RefObject, useEffect, useRef } from 'hono/jsx/dom';
 
-type Held = { button: Element; top: number };
+type Held = { element: Element; top: number };
 
 /**
- * Holds the button of `root` that was pressed last, until the next touch, key or turn of the wheel. Call what it returns before
+ * Holds the button of `root` that was pressed last, or its row, which stays when the button does not, until the next touch, key or turn of the wheel. Call what it returns before
  * bringing something else into sight.
  */
 export function useSteady(root: RefObject<HTMLElement | null>): () => void {
@@ -18,11 +18,12 @@ export function useSteady(root: RefObject<HTMLElement | null>): () => void {
       const presses = !(event instanceof KeyboardEvent) || event.key === 'Enter' || event.key === ' ';
       const button = presses && event.target instanceof Element ? event.target.closest('button') : null;
       const isHere = button !== null && root.current?.contains(button) === true;
-      held.current = isHere ? { button, top: button.getBoundingClientRect().top } : null;
+      const element = isHere ? (button.closest('li') ?? button) : null;
+      held.current = element && { element, top: element.getBoundingClientRect().top };
     };
     const settle = () => {
-      if (!held.current?.button.isConnected) return;
-      const moved = held.current.button.getBoundingClientRect().top - held.current.top;
+      if (!held.current?.element.isConnected) return;
+      const moved = held.current.element.getBoundingClientRect().top - held.current.top;
       if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: 'instant' });
     };
     // Its callback comes before the changes are painted.
