@@ -2,7 +2,7 @@
 // row it takes until a view is there.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ROOMS } from '../../src/page/owner/route.ts';
+import { ROOMS } from '../../src/page/owner/rooms.ts';
 import { openConsole, signIn } from './console.ts';
 import { goTo, openRoom, stepsOn } from './steps.ts';
 

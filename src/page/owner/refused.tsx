@@ -71,7 +71,8 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
   }
   /** A row that passes has less to say and to press: without this, the next one would get under the pointer. */
   function keepHeights(): void {
-    for (const row of root.current?.querySelectorAll('li') ?? []) row.style.minHeight = `${row.offsetHeight}px`;
+    for (const row of root.current?.querySelectorAll('li') ?? [])
+      row.style.minHeight = `${row.getBoundingClientRect().height}px`;
   }
   async function add(origin: string, site: string): Promise<void> {
     keepHeights();
