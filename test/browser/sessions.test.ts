@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { newFolder } from '../node/state.ts';
 import { launch, launchProfile } from './chromium.ts';
 import { keptIn, openConsole, signIn } from './console.ts';
+import { goTo } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const closing: (() => unknown)[] = [];
@@ -119,7 +120,7 @@ describe('a session from a key', () => {
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
     await page.reload();
     await tulip();
-    await page.getByText('Business created').waitFor();
+    await page.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
     expect(paths.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/v1/business'))).toEqual([]);
     expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
   });
@@ -219,8 +220,8 @@ describe('a session from a key', () => {
     await page.reload();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await tulip();
-    await page.getByText('Business created').waitFor();
     await page.locator('.figures', { hasText: 'against' }).waitFor(); // all answers are here
+    await goTo(page, 'domains');
     await page.getByLabel('Add a domain').fill('half.a.na');
     await page.clock.runFor(HOUR_MS - 6 * 60_000);
     expect(await page.locator('.near-end').count()).toBe(0);
@@ -348,7 +349,7 @@ describe('a link', () => {
     page = await world.visit(link(code()));
     await says(SPENT);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    expect(await page.evaluate('document.activeElement.className')).toBe('notice');
+    expect(await page.evaluate('document.activeElement.className')).toBe('notice warning');
   });
 
   test('that is opened in the background is used at once, before the tab is looked at', async () => {
@@ -387,7 +388,8 @@ describe('a link', () => {
     page = await world.visit(link(world.newCode('reading')));
     await page.getByText('Read only').waitFor();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
-    await page.getByText('Business created').waitFor();
+    await tulip();
+    await goTo(page, 'token');
     expect(await button('Replace the token…').count()).toBe(0);
     await page.reload();
     await page.getByText('Read only').waitFor();

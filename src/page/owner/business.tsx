@@ -9,7 +9,7 @@ import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
-import { type Memory, type ReportState, type RoomProps, type Session, shownRefused } from './session.ts';
+import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, shownRefused } from './session.ts';
 import { standingOf } from './standing.ts';
 import { Token } from './token.tsx';
 import { Usage } from './usage.tsx';
@@ -26,9 +26,12 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   const details = useQuery(() => api.business(id), [id, revision]);
   const refused = useQuery(() => api.refused(id), [id, revision]);
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
-  const [usageReport, setReport] = useState<ReportState | null>(null);
-  const report = room === 'usage' ? usageReport : null;
-  const readAt = report === null ? details.readAt : oldest(details.readAt, report.readAt);
+  const [ofRoom, setOfRoom] = useState(NOT_READ);
+  // What is the same is not set again: while effects are waiting to be run, Hono runs them once for each time that it draws.
+  const onRead = (state: ReadState) =>
+    setOfRoom((last) => (last.readAt === state.readAt && last.busy === state.busy ? last : state));
+  const read = room === 'usage' || room === 'changes' ? ofRoom : details;
+  const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
   const listed = memory.opened?.id === id ? memory.opened : null;
   const seen = data ?? listed;
@@ -68,12 +71,12 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
         listed={listed}
         limits={seen?.limits ?? null}
         isActive={seen?.status === 'active'}
-        onReport={setReport}
+        onRead={onRead}
       />
     ),
     domains: () => editing((props) => <Domains {...props} />),
     token: () => editing((props) => <Token {...props} />),
-    changes: () => <Changes {...frame} id={id} />,
+    changes: () => <Changes {...frame} id={id} onRead={onRead} />,
   };
   /** A view that needs the business. */
   function editing(view: (props: RoomProps) => Child): Child {
@@ -94,7 +97,7 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
     <>
       <div class="trail">
         <Back href={memory.list.href} />
-        <Refresh readAt={readAt} isBusy={details.busy || refused.busy || (report?.busy ?? false)} refresh={refresh} />
+        <Refresh readAt={readAt} isBusy={details.busy || refused.busy || read.busy} refresh={refresh} />
       </div>
       <div class="heading business-name">
         <Title name={name} part={NAMES[room]} />

@@ -19,7 +19,7 @@ import { dayHeading, describe, type Line, whoWords } from './change-words.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from './parts.tsx';
 import { useMutation, useQuery } from './query.ts';
 import { businessHref, setQuery } from './route.ts';
-import type { RoomProps } from './session.ts';
+import type { ReadState, RoomProps } from './session.ts';
 import { failureWords, instantWords, number } from './words.ts';
 
 const LOADING_ROWS = 3;
@@ -29,9 +29,9 @@ const MOST_SHOWN = 5;
 /** Nobody sees these changes here: the business is gone. */
 const UNSEEN = 'delete_business';
 
-type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number };
+type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number; onRead: (state: ReadState) => void };
 
-export function Changes({ api, id, query, revision }: Props) {
+export function Changes({ api, id, query, revision, onRead }: Props) {
   const filter = filterOf(query);
   const [isTyping, setTyping] = useState(false);
   const sent = JSON.stringify(filter.sent);
@@ -57,6 +57,7 @@ export function Changes({ api, id, query, revision }: Props) {
             filter={filter.sent}
             revision={revision}
             clear={isNarrowed ? clear : null}
+            onRead={onRead}
           />
         </div>
       )}
@@ -194,10 +195,11 @@ type ListProps = {
   revision: number;
   /** Shows everything again. Null: everything is shown. */
   clear: (() => void) | null;
+  onRead: (state: ReadState) => void;
 };
 
 /** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */
-function List({ api, id, filter, revision, clear }: ListProps) {
+function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const isMounted = useRef(true);
   useEffect(
     () => () => {
@@ -213,6 +215,8 @@ function List({ api, id, filter, revision, clear }: ListProps) {
       () => isMounted.current ?? false,
     );
   const newest = useQuery(() => read(null), [id, revision]);
+  const { readAt } = newest;
+  useEffect(() => onRead({ readAt, busy: newest.busy }), [readAt, newest.busy]);
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);

@@ -28,15 +28,10 @@ const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || writtenName(site)?.includes(wanted) === true;
 
 export function DomainList({ rows, count, wanted, revealed, readOnly, changes }: Props) {
-  const field = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const hasFilter = rows.length >= FILTERED_FROM || wanted !== '';
   const sought = wanted.trim().toLowerCase();
   const shown = sought === '' ? rows : rows.filter(({ site }) => matches(site, sought));
-  // The address decides, also after Back.
-  useEffect(() => {
-    if (field.current && field.current.value !== wanted) field.current.value = wanted;
-  }, [wanted, hasFilter]);
   // What is added comes last: it would be out of sight.
   const length = useRef(rows.length);
   useEffect(() => {
@@ -52,9 +47,9 @@ export function DomainList({ rows, count, wanted, revealed, readOnly, changes }:
           <label for="domain-filter">Filter</label>
           <input
             id="domain-filter"
-            ref={field}
             {...VERBATIM}
             placeholder="part of a domain"
+            value={wanted}
             onInput={(event: Event) => setQuery({ q: (event.target as HTMLInputElement).value || null }, 'replace')}
           />
           <span class="count" role="status">

@@ -58,8 +58,9 @@ export type RoomProps = {
   reload: () => void;
 };
 
-/** What a view says about a report that it reads itself: when that came, in milliseconds since 1970. Null: it is not there. */
-export type ReportState = { readAt: number | null; busy: boolean };
+/** What a view says about what it reads itself: when that came, in milliseconds since 1970. Null: it is not there. */
+export type ReadState = { readAt: number | null; busy: boolean };
+export const NOT_READ: ReadState = { readAt: null, busy: true };
 
 /** Those that were not dismissed. */
 export const shownRefused = ({ refused, dismissed }: Pick<RoomProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>

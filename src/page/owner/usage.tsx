@@ -15,7 +15,7 @@ import { Loading, Notice } from './parts.tsx';
 import { RangeChoice } from './range-choice.tsx';
 import { comparedDays, comparisonIn, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
-import type { ReportState, RoomProps } from './session.ts';
+import type { ReadState, RoomProps } from './session.ts';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 import { failureWords } from './words.ts';
 
@@ -30,10 +30,10 @@ type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
   /** Uses of others are refused. */
   isActive: boolean;
   /** Takes what the frame says about the report. */
-  onReport: (state: ReportState) => void;
+  onRead: (state: ReadState) => void;
 };
 
-export function Usage({ api, id, name, listed, limits, isActive, query, revision, onReport }: Props) {
+export function Usage({ api, id, name, listed, limits, isActive, query, revision, onRead }: Props) {
   const now = Date.now();
   const today = dayOf(new Date(now));
   const shown = shownBy(query, today);
@@ -59,7 +59,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], now) : null;
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
-  useEffect(() => onReport({ readAt, busy }), [readAt, busy]);
+  useEffect(() => onRead({ readAt, busy }), [readAt, busy]);
 
   return (
     <>
