@@ -1,6 +1,6 @@
 // What the console makes of the text in its field for domains.
 import { expect, test } from 'vitest';
-import { additionsOf } from '../../src/page/owner/additions.ts';
+import { additionsOf } from '../../src/page/owner/domains/additions.ts';
 
 const NOTHING = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
 

@@ -1,10 +1,10 @@
 // The list of businesses in the console: what a search finds, the orders, the growth, and how pages become a list.
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { found, indexed } from '../../src/page/owner/find.ts';
-import { growthOf, growthRank } from '../../src/page/owner/growth.ts';
-import { again, further, type Listing, NOTHING_READ, withPage } from '../../src/page/owner/listing.ts';
-import { ORDERS, ordered, orderOf } from '../../src/page/owner/order.ts';
+import { found, indexed } from '../../src/page/owner/list/find.ts';
+import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
+import { again, further, type Listing, NOTHING_READ, withPage } from '../../src/page/owner/list/listing.ts';
+import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 

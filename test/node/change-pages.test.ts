@@ -1,6 +1,6 @@
 // Which changes the console asks for, and how pages that were read at different times fit together.
 import { describe, expect, test } from 'vitest';
-import { append, byDay, filterOf, join, type Read, readOn } from '../../src/page/owner/change-pages.ts';
+import { append, byDay, filterOf, join, type Read, readOn } from '../../src/page/owner/changes/change-pages.ts';
 
 const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   id,

@@ -1,8 +1,8 @@
 // What the console says about a change: for each action that the service records, and for what a later version may add.
 import { expect, test } from 'vitest';
 import { type Action, ACTIONS as RECORDED } from '../../src/core/change.ts';
-import { ACTIONS } from '../../src/page/owner/actions.ts';
-import { dayHeading, describe, whoWords } from '../../src/page/owner/change-words.ts';
+import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
+import { dayHeading, describe, whoWords } from '../../src/page/owner/changes/change-words.ts';
 
 type Values = Record<string, unknown> | null;
 /** A change as the service sends it, and the lines that the console has for it. */

@@ -8,7 +8,7 @@ import {
   tailsOf,
   waitMs,
   workingAt,
-} from '../../src/page/owner/former-tokens.ts';
+} from '../../src/page/owner/token/former-tokens.ts';
 
 const NOW = Date.parse('2026-11-22T07:21:00Z');
 const MINUTE = 60_000;

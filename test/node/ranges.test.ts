@@ -12,7 +12,7 @@ import {
   rangeOfChoice,
   type Shown,
   shownBy,
-} from '../../src/page/owner/ranges.ts';
+} from '../../src/page/owner/usage/ranges.ts';
 
 const SUNDAY = '2026-11-22';
 const shown = (text: string, today = SUNDAY) => shownBy(new URLSearchParams(text), today);

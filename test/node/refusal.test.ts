@@ -1,6 +1,6 @@
 // Why the console says that an origin was refused.
 import { expect, test } from 'vitest';
-import { refusalOf } from '../../src/page/owner/refusal.ts';
+import { refusalOf } from '../../src/page/owner/domains/refusal.ts';
 
 const SHOP = 'https://shop.example';
 test.each([

@@ -1,6 +1,6 @@
 // What stays in its place in the lists of the console.
 import { expect, test } from 'vitest';
-import { inOrderSeen, rowsOf } from '../../src/page/owner/seen.ts';
+import { inOrderSeen, rowsOf } from '../../src/page/owner/domains/seen.ts';
 
 test('keys are in the order in which they were first seen, whatever order comes next', () => {
   expect(inOrderSeen([], ['b', 'a'])).toEqual(['b', 'a']);

@@ -1,6 +1,6 @@
 // The styles of the pages have few sizes, weights and distances, and each view of the console keeps its styles to itself.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const PAGE = resolve(import.meta.dirname, '../../src/page');
@@ -10,9 +10,9 @@ const SHARED = ['console.css', 'parts.css'];
 const read = (path: string) => readFileSync(path, 'utf8').replace(/\/\*.*?\*\//gs, '');
 const sheets = [
   ...['base.css', 'page.css'].map((name) => [name, join(PAGE, name)] as const),
-  ...readdirSync(OWNER)
-    .filter((name) => name.endsWith('.css'))
-    .map((name) => [name, join(OWNER, name)] as const),
+  ...readdirSync(OWNER, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.css'))
+    .map((path) => [basename(path), join(OWNER, path)] as const),
 ];
 
 /** The values of the properties whose name matches, without those of custom properties. */

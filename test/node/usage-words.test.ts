@@ -1,9 +1,15 @@
 // What the view of usage says about a range that cannot be reported, about figures, and about a limit of the month.
 import { expect, test } from 'vitest';
-import { figuresOf } from '../../src/page/owner/figures.ts';
-import type { Pace } from '../../src/page/owner/pace.ts';
-import { problemOf, type RangeProblem } from '../../src/page/owner/ranges.ts';
-import { figureWords, leftWords, paceWords, problemWords, startsAgainWords } from '../../src/page/owner/usage-words.ts';
+import { figuresOf } from '../../src/page/owner/usage/figures.ts';
+import type { Pace } from '../../src/page/owner/usage/pace.ts';
+import { problemOf, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
+import {
+  figureWords,
+  leftWords,
+  paceWords,
+  problemWords,
+  startsAgainWords,
+} from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
   ['', '2026-03-09', 'The first day is not complete, or is before 1970. Choose one from Jan 1, 1970, on.'],

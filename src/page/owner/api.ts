@@ -14,7 +14,7 @@ import type {
   Session,
 } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
-import type { KeptSession } from './kept.ts';
+import type { KeptSession } from './sign-in/kept.ts';
 
 export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };
 export type RefusedOrigin = RefusedOrigins['refused'][number];

@@ -2,8 +2,8 @@
 import type { Child } from 'hono/jsx';
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import type { Business, RefusedOrigin } from './api.ts';
-import { Changes } from './changes.tsx';
-import { Domains } from './domains.tsx';
+import { Changes } from './changes/changes.tsx';
+import { Domains } from './domains/domains.tsx';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
@@ -11,8 +11,8 @@ import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
 import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, shownRefused } from './session.ts';
 import { standingOf } from './standing.ts';
-import { Token } from './token.tsx';
-import { Usage } from './usage.tsx';
+import { Token } from './token/token.tsx';
+import { Usage } from './usage/usage.tsx';
 import { plural } from './words.ts';
 
 const LOADING_ROWS = 4;

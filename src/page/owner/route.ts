@@ -2,8 +2,8 @@
 // of a link is in it only until the page starts (link.ts).
 import { useEffect, useState } from 'hono/jsx/dom';
 import { idOf } from '../../core/request.ts';
-import { takeCode } from './link.ts';
 import { ROOMS, type Room } from './rooms.ts';
+import { takeCode } from './sign-in/link.ts';
 
 export type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }

@@ -1,9 +1,9 @@
 // What the views share while somebody is signed in.
 import type { Api, Business, Details, ListedBusiness, RefusedOrigin } from './api.ts';
-import type { KeptSession } from './kept.ts';
-import { type Listing, NOTHING_READ } from './listing.ts';
+import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
+import type { KeptSession } from './sign-in/kept.ts';
 
 /** Somebody who is signed in. */
 export type Session = { api: Api; kept: KeptSession };

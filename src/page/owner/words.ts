@@ -1,7 +1,7 @@
 // What the console says about a failure and about the end of a session.
 import type { Failure } from './api.ts';
 import { plural } from './formats.ts';
-import { type KeptSession, namedBy } from './kept.ts';
+import { type KeptSession, namedBy } from './sign-in/kept.ts';
 
 /** For the views, which say both. */
 export { compact, dayWords, instantWords, number, percentChange, plural } from './formats.ts';

@@ -1,0 +1,91 @@
+// Which changes are shown: what the address asks for, and how pages that were read at different times fit together.
+import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
+import { isDay } from '../../../core/time.ts';
+import type { Change, ChangeFilter } from '../api.ts';
+import { ACTIONS } from './actions.ts';
+
+/** What narrows the list, by its name in the address and in the service's query. */
+export const NARROWING = ['action', 'search', 'from', 'to'] as const;
+export type Narrowing = (typeof NARROWING)[number];
+
+/** `sent` is what the service is asked. It is asked nothing while there is a problem. */
+export type Filter = {
+  values: Record<Narrowing, string>;
+  sent: ChangeFilter;
+  problems: Partial<Record<Narrowing, string>>;
+};
+
+const NO_DAY = 'This is not a day. Choose one from 1970 on.';
+
+export function filterOf(query: URLSearchParams): Filter {
+  const textOf = (name: Narrowing) => (query.get(name) ?? '').trim();
+  const values = { action: textOf('action'), search: textOf('search'), from: textOf('from'), to: textOf('to') };
+  const { action, search, from, to } = values;
+  const problems: Filter['problems'] = {};
+  if (action !== '' && !Object.hasOwn(ACTIONS, action)) problems.action = 'There is no such kind of change.';
+  if (from !== '' && !isDay(from)) problems.from = NO_DAY;
+  if (to !== '' && !isDay(to)) problems.to = NO_DAY;
+  else if (problems.from === undefined && from !== '' && to !== '' && from > to) {
+    problems.to = 'The last day is before the first day.';
+  }
+  if (search.length > MAX_SEARCH_LENGTH) problems.search = `Search for at most ${MAX_SEARCH_LENGTH} characters.`;
+  const sent: ChangeFilter = {
+    ...(action !== '' && { action: action as Action }),
+    ...(search !== '' && { search }),
+    ...(from !== '' && { from }),
+    ...(to !== '' && { to }),
+  };
+  return { values, sent, problems };
+}
+
+/** All changes down to a point, newest first. `next`: where to go on, or null at the end. All with an id from `next` on were read. */
+export type Read = { changes: Change[]; next: number | null };
+
+/** `older` goes on where `newer` ended. */
+export const append = (newer: Read, older: Read): Read => ({
+  changes: [...newer.changes, ...older.changes],
+  next: older.next,
+});
+
+/**
+ * What was read now, and what was known before below it. If there is a gap between the two, what was known is dropped: changes of the gap
+ * would be missing in the middle of the list.
+ */
+export function join(now: Read, known: Read | null): Read {
+  if (known === null || now.next === null) return now;
+  if (known.next !== null && known.next >= now.next) return now;
+  const { next } = now;
+  const newest = known.changes[0];
+  if (newest === undefined || newest.id + 1 < next) return now;
+  return { changes: [...now.changes, ...known.changes.filter(({ id }) => id < next)], next: known.next };
+}
+
+/** The changes of each day, in UTC as the service counts days. */
+export function byDay(changes: readonly Change[]): { day: string; changes: Change[] }[] {
+  const days: { day: string; changes: Change[] }[] = [];
+  for (const change of changes) {
+    const day = change.at.slice(0, 10);
+    const last = days.at(-1);
+    if (last?.day === day) last.changes.push(change);
+    else days.push({ day, changes: [change] });
+  }
+  return days;
+}
+
+const PAGE_SIZE = 20;
+const MOST_PAGES = 5;
+
+/** Reads a page, and goes on if it is a filtered one that is short, up to MOST_PAGES and as long as it `isWanted`. */
+export async function readOn(
+  read: (before: number | null) => Promise<Read>,
+  before: number | null,
+  isFiltered: boolean,
+  isWanted: () => boolean,
+): Promise<Read> {
+  let found = await read(before);
+  for (let pages = 1; isFiltered && pages < MOST_PAGES && isWanted(); pages++) {
+    if (found.next === null || found.changes.length >= PAGE_SIZE) break;
+    found = append(found, await read(found.next));
+  }
+  return found;
+}

@@ -1,0 +1,125 @@
+// What the changes of a business say in words: who, what, and each field as it was and as it is. What a later version of the service adds
+// is shown as it comes.
+import { isDay } from '../../../core/time.ts';
+import type { Change } from '../api.ts';
+import { tailOf } from '../token/former-tokens.ts';
+import { dayWords, instantWords, number } from '../words.ts';
+import { ACTIONS } from './actions.ts';
+
+const FIELDS: Record<string, string> = {
+  sites: 'Domains',
+  token: 'Token',
+  former_works_until: 'The old one works until',
+  tokens: 'Old tokens',
+  user_id: 'Owner',
+  name: 'Name',
+  main_domain: 'Main domain',
+  site: 'Site',
+  country_id: 'Country',
+  business_size: 'Size',
+  status: 'Status',
+  daily_limit: 'Limit of the day',
+  monthly_limit: 'Limit of the month',
+  billing_day: 'The month begins on day',
+  key: 'Key',
+  role: 'It may',
+  read_only: 'Can only read',
+  expires_on: 'Works until the end of',
+  days: 'Days',
+  uses: 'Uses',
+};
+
+/** Ids of rows tell an owner nothing. */
+const HIDDEN = new Set(['id', 'business_id', 'access_id']);
+/** What null means, where it is not just "none". */
+const NULLS: Record<string, string> = {
+  daily_limit: 'no limit',
+  monthly_limit: 'no limit',
+  expires_on: 'no end',
+  former_works_until: 'it stopped at once',
+};
+const ROLES: Record<string, string> = {
+  full: 'do everything',
+  read: 'only read',
+  record: 'only read usage and record uses',
+};
+const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+/** Not what every object has: a later field can be called anything. */
+const own = <T>(table: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+const sentenceCase = (name: string): string => {
+  const words = name.replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** Who made a change, as an owner knows them. */
+export function whoWords({ actor, key_name }: { actor: string; key_name?: string | null }): string {
+  const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
+  if (kind.startsWith('key')) return `${key_name || 'API key'} …${tail}`;
+  if (kind !== '') return `${kind} …${tail}`;
+  return actor === 'operator' ? 'the operator' : actor;
+}
+
+/** One value of a field. */
+function valueWords(field: string, value: unknown): string {
+  if (value === null || value === undefined) return own(NULLS, field) ?? 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return own(NUMBERS, field)?.(value) ?? number(value);
+  if (typeof value === 'string') return textWords(field, value);
+  if (Array.isArray(value)) return value.map((one) => valueWords(field, one)).join(', ');
+  const members = Object.entries(value).filter(([name]) => !HIDDEN.has(name));
+  return members.map(([name, one]) => `${fieldWords(name).toLowerCase()} ${valueWords(name, one)}`).join(', ');
+}
+const NUMBERS: Record<string, (value: number) => string> = {
+  user_id: (value) => `user ${value}`,
+  country_id: (value) => `${value}`,
+};
+function textWords(field: string, value: string): string {
+  if (INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return instantWords(value);
+  if (isDay(value)) return dayWords(value);
+  if (value === '') return 'empty';
+  return field === 'role' ? (own(ROLES, value) ?? value) : value;
+}
+
+const fieldWords = (name: string): string => own(FIELDS, name) ?? sentenceCase(name);
+
+/** An old token that was stopped. */
+function stoppedWords(token: unknown): string {
+  if (typeof token !== 'object' || token === null) return valueWords('tokens', token);
+  const { last_four, expires_at } = token as { last_four?: unknown; expires_at?: unknown };
+  if (typeof last_four !== 'string' || typeof expires_at !== 'string') return valueWords('tokens', token);
+  return `${tailOf(last_four)}, which would have worked until ${valueWords('expires_at', expires_at)}`;
+}
+
+function listOf(field: string, value: unknown): string[] {
+  if (!Array.isArray(value)) return [valueWords(field, value)];
+  return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
+}
+
+/** A field that changed. Null: it was not there before, or is not there after. Only lists have more than one entry. */
+export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
+export type Described = { title: string; lines: Line[] };
+
+type Values = Change['before'];
+export function describe(change: Pick<Change, 'action' | 'before' | 'after'>): Described {
+  const { before, after } = change;
+  const has = (field: string) => Object.hasOwn(before ?? {}, field) || Object.hasOwn(after ?? {}, field);
+  const side = (values: Values, field: string) =>
+    values === null || !Object.hasOwn(values, field) ? null : listOf(field, values[field]);
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
+    (field) => !HIDDEN.has(field) && !(field === 'read_only' && has('role')), // the role says it
+  );
+  const lines = fields.map((field) => ({
+    field,
+    name: fieldWords(field),
+    before: side(before, field),
+    after: side(after, field),
+  }));
+  return { title: own<{ title: string }>(ACTIONS, change.action)?.title ?? sentenceCase(change.action), lines };
+}
+
+const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
+/** A day as the heading of what happened on it. */
+export const dayHeading = (day: string): string => `${weekday.format(new Date(day))}, ${dayWords(day)}`;

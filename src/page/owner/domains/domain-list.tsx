@@ -1,0 +1,122 @@
+// The registered domains, and those that were removed while the view is open, each in its place.
+import { useEffect, useRef } from 'hono/jsx/dom';
+import { Button, VERBATIM } from '../parts.tsx';
+import { setQuery } from '../route.ts';
+import { number, plural } from '../words.ts';
+import type { DomainChanges } from './domain-changes.ts';
+import { PlaceFailure } from './place-failure.tsx';
+import type { Row } from './seen.ts';
+import { SiteName } from './site-name.tsx';
+import { writtenName } from './written-name.ts';
+
+/** From so many on, the list has a filter. */
+const FILTERED_FROM = 10;
+
+type Props = {
+  rows: Row[];
+  /** How many are registered. */
+  count: number;
+  /** What the list is filtered by. */
+  wanted: string;
+  /** The site to which somebody is pointed. */
+  revealed: string | null;
+  readOnly: boolean;
+  changes: DomainChanges;
+};
+
+const matches = (site: string, wanted: string): boolean =>
+  site.includes(wanted) || writtenName(site)?.includes(wanted) === true;
+
+export function DomainList({ rows, count, wanted, revealed, readOnly, changes }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const hasFilter = rows.length >= FILTERED_FROM || wanted !== '';
+  const sought = wanted.trim().toLowerCase();
+  const shown = sought === '' ? rows : rows.filter(({ site }) => matches(site, sought));
+  // What is added comes last: it would be out of sight.
+  const length = useRef(rows.length);
+  useEffect(() => {
+    const last = box.current?.lastElementChild;
+    if (rows.length > (length.current ?? 0) && last && box.current) box.current.scrollTop = box.current.scrollHeight;
+    length.current = rows.length;
+  }, [rows.length]);
+
+  return (
+    <>
+      {hasFilter && (
+        <div class="filter">
+          <label for="domain-filter">Filter</label>
+          <input
+            id="domain-filter"
+            {...VERBATIM}
+            placeholder="part of a domain"
+            value={wanted}
+            onInput={(event: Event) => setQuery({ q: (event.target as HTMLInputElement).value || null }, 'replace')}
+          />
+          <span class="count" role="status">
+            {sought === ''
+              ? plural(count, 'domain')
+              : `${number(shown.length)} of ${number(rows.length)} match${shown.length === 1 ? 'es' : ''}`}
+          </span>
+        </div>
+      )}
+      {rows.length > 0 && (
+        <div ref={box} class="box" tabIndex={readOnly ? 0 : undefined}>
+          {shown.length === 0 && <p class="none">No domain matches “{sought}”.</p>}
+          <ul class="rows">
+            {shown.map(({ site, isRegistered }) => (
+              <DomainRow
+                key={site}
+                site={site}
+                isRegistered={isRegistered}
+                isLast={count === 1}
+                isRevealed={site === revealed}
+                readOnly={readOnly}
+                changes={changes}
+              />
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+type RowProps = {
+  site: string;
+  isRegistered: boolean;
+  /** No other is registered. */
+  isLast: boolean;
+  isRevealed: boolean;
+  readOnly: boolean;
+  changes: DomainChanges;
+};
+
+/** Its button stays the same element when it becomes Undo, so it keeps the focus. */
+function DomainRow({ site, isRegistered, isLast, isRevealed, readOnly, changes }: RowProps) {
+  const place = `row ${site}`;
+  const { busy, locked, lifted } = changes;
+  const words = isRegistered ? (isLast ? 'Remove…' : 'Remove') : 'Undo';
+  const isLifted = lifted?.place === place && !isRegistered && !changes.isRestricted;
+  return (
+    <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
+      <SiteName site={site} />
+      {isRevealed && isRegistered && <span class="state">Registered already</span>}
+      {!isRegistered && (
+        <span class={isLifted ? 'state done' : 'state'}>
+          {isLifted ? 'Removed. The token works on every site now.' : 'Removed'}
+        </span>
+      )}
+      {!readOnly && (
+        <Button
+          class="quiet"
+          label={isRegistered ? `Remove ${site}` : `Undo: add ${site} again`}
+          busy={locked}
+          onClick={() => void (isRegistered ? changes.remove(place, [site]) : changes.add(place, [site]))}
+        >
+          {busy === place ? (isRegistered ? 'Removing…' : 'Adding…') : words}
+        </Button>
+      )}
+      <PlaceFailure changes={changes} place={place} />
+    </li>
+  );
+}

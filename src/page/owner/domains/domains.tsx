@@ -1,0 +1,130 @@
+// The domains on which the token of a business works: add, remove, try an origin, and see which were refused. What is removed stays in
+// its place until the view is left, so that nothing else gets under the pointer.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { Confirm } from '../confirm.tsx';
+import { Button, Section } from '../parts.tsx';
+import { setQuery } from '../route.ts';
+import type { RoomProps } from '../session.ts';
+import { plural } from '../words.ts';
+import { useDomainChanges } from './domain-changes.ts';
+import { DomainForm } from './domain-form.tsx';
+import { DomainList } from './domain-list.tsx';
+import { OriginCheck } from './origin-check.tsx';
+import { PlaceFailure } from './place-failure.tsx';
+import { Refused } from './refused.tsx';
+import { inOrderSeen, rowsOf } from './seen.ts';
+import { SiteName } from './site-name.tsx';
+import { useSteady } from './steady.ts';
+
+const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
+const RESTRICTED = 'The token works only on pages of these sites.';
+const INACTIVE = 'While the business is not active, its token works nowhere.';
+const EVERYWHERE = 'Removed. The token works on every site now.';
+const ALL = 'all';
+
+export function Domains(props: RoomProps) {
+  const { api, business, readOnly, query, refused, dismissed, setDismissed, reload } = props;
+  const changes = useDomainChanges(props);
+  const { locked, lifted, asking } = changes;
+  const [revealed, setRevealed] = useState<string | null>(null);
+  const root = useRef<HTMLDivElement>(null);
+  const release = useSteady(root);
+  const sites = business.access_list.map(({ site }) => site);
+  const seen = useRef<string[]>([]);
+  seen.current = inOrderSeen(seen.current ?? [], sites);
+  const rows = rowsOf(seen.current, sites, changes.touched);
+  const isActive = business.status === 'active';
+  const isLifted = lifted?.place === ALL && sites.length === 0;
+
+  useEffect(() => {
+    if (revealed === null) return;
+    release();
+    root.current?.querySelector('.revealed')?.scrollIntoView({ block: 'nearest' });
+  }, [revealed]);
+
+  function reveal(site: string | null): void {
+    if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide it
+    setRevealed(site);
+  }
+  function close(): void {
+    const opener = asking?.opener;
+    const next = root.current?.querySelector<HTMLElement>(asking?.place === 'check' ? '#origin' : '#site');
+    changes.closeDialog();
+    if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
+    else next?.focus();
+  }
+
+  return (
+    <div ref={root} class="domains-view">
+      <Section
+        id="domains"
+        title="Domains"
+        note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
+      >
+        <DomainList
+          rows={rows}
+          count={sites.length}
+          wanted={query.get('q') ?? ''}
+          revealed={revealed}
+          readOnly={readOnly}
+          changes={changes}
+        />
+        {!readOnly && <DomainForm sites={sites} changes={changes} reveal={reveal} />}
+        <p class="sr-only" role="status">
+          {changes.done}
+        </p>
+        {!readOnly && (sites.length > 1 || isLifted) && (
+          <div class="foot">
+            <p class="done">{isLifted && EVERYWHERE}</p>
+            <Button
+              class={isLifted ? 'quiet' : 'quiet danger-text'}
+              busy={locked}
+              onClick={() => (isLifted ? void changes.add(ALL, lifted.sites) : changes.askToLift(ALL))}
+            >
+              {changes.busy === ALL
+                ? 'Adding…'
+                : isLifted
+                  ? `Undo: add ${plural(lifted.sites.length, 'domain')} again`
+                  : 'Remove all domains…'}
+            </Button>
+          </div>
+        )}
+        <PlaceFailure changes={changes} place={ALL} />
+      </Section>
+      <OriginCheck isActive={isActive} sites={sites} readOnly={readOnly} changes={changes} />
+      <Refused
+        api={api}
+        id={business.id}
+        sites={sites}
+        refused={refused}
+        dismissed={dismissed}
+        setDismissed={setDismissed}
+        readOnly={readOnly}
+        changes={changes}
+      />
+      {asking !== null && (
+        <Confirm
+          title={sites.length > 1 ? 'Remove all domains?' : 'Remove the last domain?'}
+          action="Let the token work everywhere"
+          doing="Removing…"
+          work={changes.lift}
+          onFailure={reload}
+          onClose={close}
+        >
+          <p>
+            Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
+            your pages can use it on pages of their own.
+          </p>
+          <p>This takes effect with the next request. It removes {plural(sites.length, 'domain')}:</p>
+          <ul class="going">
+            {sites.map((site) => (
+              <li key={site}>
+                <SiteName site={site} />
+              </li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
+    </div>
+  );
+}

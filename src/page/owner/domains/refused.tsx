@@ -1,0 +1,234 @@
+// The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
+// stays in its place until the view is left.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { sitesCovering } from '../../../core/site.ts';
+import type { Api, RefusedOrigin } from '../api.ts';
+import { Confirm } from '../confirm.tsx';
+import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
+import type { RoomProps } from '../session.ts';
+import { instantWords, plural } from '../words.ts';
+import type { DomainChanges } from './domain-changes.ts';
+import { PlaceFailure } from './place-failure.tsx';
+import { refusalOf } from './refusal.ts';
+import { inOrderSeen } from './seen.ts';
+import { SiteName } from './site-name.tsx';
+
+const LOADING_ROWS = 2;
+const SHOW_AGAIN = 'Show again';
+
+type Props = Pick<RoomProps, 'readOnly' | 'refused' | 'dismissed' | 'setDismissed'> & {
+  api: Api;
+  id: number;
+  sites: string[];
+  changes: DomainChanges;
+};
+
+export function Refused({ api, id, sites, refused, dismissed, setDismissed, readOnly, changes }: Props) {
+  const { data, failure, reload } = refused;
+  const [isForgetting, setForgetting] = useState(false);
+  /** What was registered for an origin here, by origin. */
+  const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
+  const root = useRef<HTMLDivElement>(null);
+  const nextFocus = useRef<string>(null);
+  const armed = useArmed(`${dismissed.size}`);
+  const seen = useRef<string[]>([]);
+  const known = useRef(new Map<string, RefusedOrigin>());
+
+  const listed = data ?? [];
+  seen.current = inOrderSeen(
+    seen.current ?? [],
+    listed.map(({ origin }) => origin),
+  );
+  for (const one of listed) known.current?.set(one.origin, one);
+  const isListed = (origin: string) => listed.some((one) => one.origin === origin);
+  const passes = (origin: string) => sites.length === 0 || sitesCovering(origin).some((site) => sites.includes(site));
+  const rows = seen.current.flatMap((origin) => {
+    const one = known.current?.get(origin);
+    const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin);
+    return one === undefined || dismissed.has(origin) || !stays ? [] : [one];
+  });
+  const hidden = listed.filter(({ origin }) => dismissed.has(origin));
+
+  // What was pressed is gone by then, unless the focus went elsewhere meanwhile.
+  useEffect(() => {
+    const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
+    const next = buttons.find(
+      (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
+    );
+    if (next === undefined) return;
+    nextFocus.current = null;
+    if (document.activeElement === document.body) next.focus();
+  });
+
+  function dismiss(origin: string): void {
+    const next = rows[rows.findIndex((row) => row.origin === origin) + 1];
+    nextFocus.current = next === undefined ? SHOW_AGAIN : `Dismiss ${next.origin}`;
+    setDismissed(new Set(dismissed).add(origin));
+  }
+  function showAgain(): void {
+    nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
+    setDismissed(new Set());
+  }
+  /** A row that passes has less to say and to press: without this, the next one would get under the pointer. */
+  function keepHeights(): void {
+    for (const row of root.current?.querySelectorAll('li') ?? [])
+      row.style.minHeight = `${row.getBoundingClientRect().height}px`;
+  }
+  async function add(origin: string, site: string): Promise<void> {
+    keepHeights();
+    nextFocus.current = undoLabel(origin, site);
+    setAdded((before) => new Map(before).set(origin, site)); // from now on: Undo appears with the answer
+    if (!(await changes.add(placeOf(origin), [site]))) nextFocus.current = null;
+  }
+  async function undo(origin: string, site: string): Promise<void> {
+    nextFocus.current = `Add ${site}`;
+    if (!(await changes.remove(placeOf(origin), [site]))) nextFocus.current = null;
+  }
+  function forgotten(succeeded: boolean): void {
+    setForgetting(false);
+    if (succeeded) {
+      seen.current = [];
+      root.current?.querySelector('h2')?.focus();
+    }
+    reload();
+  }
+
+  return (
+    <div ref={root}>
+      <Section id="refused" title="Refused lately">
+        {failure !== null && <FailureNotice failure={failure} reload={reload} />}
+        {data === null && failure === null && <Loading rows={LOADING_ROWS} />}
+        {data !== null && rows.length + hidden.length === 0 && (
+          <p class="none">
+            {sites.length === 0 ? 'Nothing is refused while no domain is registered.' : 'No origin was refused lately.'}
+          </p>
+        )}
+        {rows.length > 0 && (
+          <>
+            <p class="note">
+              Pages of these sites tried to use the token and were refused.{' '}
+              <b>Whoever has the token can make an entry appear here:</b> add only sites that are yours.
+            </p>
+            <ul class="rows">
+              {rows.map((one) => (
+                <RefusedRow
+                  key={one.origin}
+                  refused={one}
+                  sites={sites}
+                  added={added.get(one.origin)}
+                  passes={passes(one.origin)}
+                  isArmed={armed}
+                  readOnly={readOnly}
+                  changes={changes}
+                  add={add}
+                  undo={undo}
+                  dismiss={dismiss}
+                />
+              ))}
+            </ul>
+          </>
+        )}
+        <p class="note hidden-ones" role="status">
+          {hidden.length > 0 && (
+            <>
+              {`${hidden.length}`} dismissed, until this page is closed.{' '}
+              <Button class="link" busy={!armed} onClick={showAgain}>
+                {SHOW_AGAIN}
+              </Button>
+            </>
+          )}
+        </p>
+        {!readOnly && data !== null && data.length > 0 && (
+          <div class="foot">
+            <Button class="quiet danger-text" onClick={() => setForgetting(true)}>
+              Forget all…
+            </Button>
+          </div>
+        )}
+      </Section>
+      {isForgetting && (
+        <Confirm
+          title="Forget all refused origins?"
+          action={`Forget ${plural(listed.length, 'origin')}`}
+          doing="Forgetting…"
+          work={async () => void (await api.forgetRefused(id))}
+          onClose={forgotten}
+        >
+          <p>
+            The service forgets the whole list, with its counts. An origin that tries again comes back as a new one.
+          </p>
+          <p>To hide single ones, use “Dismiss”.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+const placeOf = (origin: string): string => `refused ${origin}`;
+const undoLabel = (origin: string, site: string): string =>
+  `Undo: remove ${site}${site === origin ? '' : `, which was added for ${origin}`}`;
+
+type RowProps = {
+  refused: RefusedOrigin;
+  sites: string[];
+  /** The site that was added here for this origin. */
+  added: string | undefined;
+  passes: boolean;
+  isArmed: boolean;
+  readOnly: boolean;
+  changes: DomainChanges;
+  add: (origin: string, site: string) => Promise<void>;
+  undo: (origin: string, site: string) => Promise<void>;
+  dismiss: (origin: string) => void;
+};
+
+function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes, add, undo, dismiss }: RowProps) {
+  const { origin, count, last_seen } = refused;
+  const place = placeOf(origin);
+  const { reason, offers } = refusalOf(origin, sites);
+  const undone = added !== undefined && sites.includes(added) ? added : null;
+  return (
+    <li class={`item${passes ? ' passing' : ''}`}>
+      <span class="named">
+        <SiteName site={origin} />
+        <span class="reason">{passes ? 'Passes now.' : reason}</span>
+        <small>
+          at least {plural(count, 'time')}, last on {instantWords(last_seen)}
+        </small>
+      </span>
+      {!readOnly && (
+        <span class="acts">
+          {undone === null ? (
+            !passes &&
+            offers.map((site) => (
+              <Button
+                key={site}
+                class="quiet"
+                label={`Add ${site}`}
+                busy={changes.locked || !isArmed}
+                onClick={() => void add(origin, site)}
+              >
+                {changes.busy === place && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
+              </Button>
+            ))
+          ) : (
+            <Button
+              class="quiet"
+              label={undoLabel(origin, undone)}
+              busy={changes.locked}
+              onClick={() => void undo(origin, undone)}
+            >
+              {changes.busy === place ? 'Removing…' : 'Undo'}
+            </Button>
+          )}
+          {!passes && (
+            <Button class="quiet" label={`Dismiss ${origin}`} busy={!isArmed} onClick={() => dismiss(origin)}>
+              Dismiss
+            </Button>
+          )}
+        </span>
+      )}
+      <PlaceFailure changes={changes} place={place} />
+    </li>
+  );
+}

@@ -1,0 +1,254 @@
+// The businesses of a session: all of them are read, then ordered and searched here, because the service lists them by id only.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import { sum } from '../../scale.ts';
+import type { ListedBusiness } from '../api.ts';
+import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
+import { Refresh, useRefresh } from '../refresh.tsx';
+import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
+import { type Memory, ROWS, type Session } from '../session.ts';
+import { clockTime, failureWords, number, plural } from '../words.ts';
+import { BusinessList } from './business-list.tsx';
+import { found, indexed } from './find.ts';
+import { type Listing, STEP } from './listing.ts';
+import { ORDERS, type Order, ordered, orderOf } from './order.ts';
+import { useReading } from './reading.ts';
+import { SEARCH_ID } from './search-key.ts';
+
+const LOADING_ROWS = 6;
+const ORDER_NAMES: Record<Order, string> = {
+  name: 'Name',
+  uses: 'Most uses',
+  growth: 'Most growth',
+  changed: 'Last change',
+};
+
+type Props = { session: Session; query: URLSearchParams; memory: Memory };
+
+export function BusinessesView({ session, query, memory }: Props) {
+  const { list } = memory;
+  const { revision, refresh } = useRefresh();
+  const { listing, failure, busy, goOn, readOn } = useReading(session.api, list, revision);
+  const { businesses, extent, readAt } = listing;
+  const href = query.size > 0 ? `${BUSINESSES}?${query}` : BUSINESSES;
+  const text = query.get('q') ?? '';
+  const wanted = text.trim();
+  const order = orderOf(query.get('sort'));
+  const all = useMemo(() => indexed(ordered(businesses, order)), [businesses, order]);
+  const matches = useMemo(() => found(all, wanted), [all, wanted]);
+  /** How many rows are shown of the list at this address. */
+  const [shown, setShown] = useState({ href: list.href, rows: list.rows });
+  const rows = shown.href === href ? shown.rows : ROWS;
+  /** For which matches somebody has pressed Enter without effect. */
+  const [entered, setEntered] = useState('');
+  const matching = `${extent} ${matches.length} ${wanted}`;
+  const view = useRef<HTMLDivElement>(null);
+  const title = useRef<HTMLHeadingElement>(null);
+  const total = useRef<HTMLParagraphElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  /** The row that gets the focus once it is there. */
+  const firstNew = useRef<number | null>(null);
+  const focused = document.activeElement;
+  const hadFocus = view.current?.contains(focused) ?? false;
+
+  useDocumentTitle('Businesses');
+  // Whoever has one business starts there. It is done before the list is painted, and not on the way back to the list.
+  const mayStartElsewhere = location.hash === '' && businesses.length < 2;
+  const only = mayStartElsewhere && extent === 'all' ? businesses[0] : undefined;
+  const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayStartElsewhere && busy);
+  const problem = failure && `${failureWords(failure)} ${brokenOffWords(listing)}`;
+  const said = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
+  const more = isHidden ? null : moreWords(listing, busy);
+  useLayoutEffect(() => {
+    if (only !== undefined) open(only, replaceAddress);
+  }, [only]);
+  // The list is as it was left: at the same place, with the focus on the business that was opened.
+  useLayoutEffect(() => {
+    const { isSearching, top } = list;
+    const isBack = list.href === href && businesses.length > 0;
+    list.isSearching = false;
+    // This runs before the view is in the document, and a microtask before it is painted.
+    queueMicrotask(() => {
+      const row = isBack && memory.opened !== null ? rowOf(memory.opened.id) : null;
+      (isSearching ? search.current : (row ?? title.current))?.focus({ preventScroll: true });
+      scrollTo(0, isBack && !isSearching ? top : 0);
+    });
+  }, []);
+  useEffect(() => {
+    const follow = () => {
+      list.top = scrollY;
+    };
+    addEventListener('scroll', follow);
+    return () => removeEventListener('scroll', follow);
+  }, []);
+  useLayoutEffect(() => {
+    list.href = href;
+    list.rows = rows;
+  }, [href, rows]);
+  useLayoutEffect(() => {
+    if (firstNew.current !== null) {
+      view.current?.querySelectorAll<HTMLElement>('.row a')[firstNew.current]?.focus({ preventScroll: true });
+      firstNew.current = null;
+    }
+    // What had the focus is gone: a button that did its work, or the row of a business that is there no more.
+    if (hadFocus && focused?.isConnected === false) total.current?.focus({ preventScroll: true });
+  });
+
+  const rowOf = (id: number) => view.current?.querySelector<HTMLElement>(`.row a[href="${businessHref(id)}"]`) ?? null;
+  function open(business: ListedBusiness, go: (href: string) => void): void {
+    memory.opened = business;
+    go(businessHref(business.id));
+  }
+  function type(value: string): void {
+    setQuery({ q: value || null }, 'replace');
+  }
+  function enter(event: Event): void {
+    event.preventDefault();
+    const [match, second] = matches;
+    if (wanted === '') return;
+    if (match !== undefined && second === undefined && extent === 'all') {
+      open(match, (href) => {
+        location.hash = href;
+      });
+    } else setEntered(matching);
+  }
+  function showMore(): void {
+    firstNew.current = rows;
+    setShown({ href, rows: rows + ROWS });
+  }
+  function clear(): void {
+    type('');
+    search.current?.focus();
+  }
+
+  return (
+    <div class="businesses" ref={view}>
+      <div class="heading">
+        <h1 ref={title} tabIndex={-1}>
+          Businesses
+        </h1>
+        <Refresh readAt={readAt} isBusy={busy} refresh={refresh} />
+      </div>
+      <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Go on' : 'Try again', press: goOn, busy }}>
+        {problem}
+      </Notice>
+      <div class="tools">
+        <search>
+          <form onSubmit={enter}>
+            <input
+              ref={search}
+              id={SEARCH_ID}
+              type="search"
+              aria-label="Search by name, domain or id"
+              aria-keyshortcuts="/"
+              placeholder="Search by name, domain or id"
+              autocomplete="off"
+              value={text}
+              onInput={(event: Event) => type((event.target as HTMLInputElement).value)}
+              onKeyDown={(event: KeyboardEvent) => {
+                if (event.key !== 'Escape' || event.isComposing || text === '') return;
+                event.preventDefault();
+                type('');
+              }}
+            />
+          </form>
+        </search>
+        <label>
+          Sort by{' '}
+          <select
+            value={order}
+            onChange={(event: Event) => {
+              const { value } = event.target as HTMLSelectElement;
+              setQuery({ sort: value === ORDERS[0] ? null : value }, 'push');
+            }}
+          >
+            {ORDERS.map((one) => (
+              <option key={one} value={one} selected={one === order}>
+                {ORDER_NAMES[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p class="entered" role="status">
+        {said}
+      </p>
+      <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
+        {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
+      </p>
+      <Notice kind="warning" action={{ label: 'Read on', press: readOn, busy }}>
+        {more}
+      </Notice>
+      {isHidden ? (
+        failure === null && <Loading rows={LOADING_ROWS} />
+      ) : businesses.length === 0 ? (
+        <p class="card empty">There is no business that you can see here. Ask whoever runs the service to add one.</p>
+      ) : matches.length === 0 ? (
+        <div class="card empty">
+          <p>
+            No business matches “{wanted}”{extent === 'all' ? '' : ' so far'}.
+          </p>
+          <Button class="quiet" onClick={clear}>
+            Clear the search
+          </Button>
+        </div>
+      ) : (
+        <BusinessList
+          businesses={matches.slice(0, rows)}
+          order={order}
+          above={[problem, said, more].filter(Boolean).join(' ')}
+          leave={(business) => {
+            memory.opened = business;
+          }}
+        />
+      )}
+      {!isHidden && matches.length > rows && (
+        <p class="more">
+          <Button class="quiet" onClick={showMore}>
+            Show more
+          </Button>
+          <span>{`${number(rows)} of ${number(matches.length)} are shown.`}</span>
+        </p>
+      )}
+      {!isHidden && matches.length > 0 && (
+        <p class="note">
+          Growth compares the last 14 whole days with the 14 before them. The line is without today, which is not over.
+          Days are UTC.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const businessWords = (count: number): string => plural(count, 'business', 'businesses');
+
+/** What there is, or what a search has found in it, and how often it was used. */
+function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[], wanted: string): string {
+  const uses = matches.reduce((total, { used }) => total + sum(used), 0);
+  const first = extent === 'most' ? 'the first ' : '';
+  const among = `${first}${businessWords(businesses.length)}${extent === 'part' ? ' so far' : ''}`;
+  const what = wanted === '' ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
+  return `${what} · ${plural(uses, 'use')} in 30 days`;
+}
+
+/** Why Enter has opened nothing. */
+function enteredWords(count: number, extent: Listing['extent']): string | null {
+  if (count === 0) return null; // the list says so
+  if (count > 1) return `${businessWords(count)} match. Type more, or choose one.`;
+  return extent === 'part'
+    ? 'Not all businesses have been read yet. Press Enter again in a moment.'
+    : 'There may be more matches among the businesses that were not read. Choose this one, or read on.';
+}
+
+/** Nothing if all were read, or are being read for the first time. */
+function moreWords({ businesses, extent, most }: Listing, busy: boolean): string | null {
+  const count = number(businesses.length);
+  if (extent === 'most') return `The first ${count} of more are here. Search and order know only these.`;
+  return extent === 'part' && most > STEP && busy ? `Reading on. ${count} are here.` : null;
+}
+
+/** What is there although the reading broke off. */
+function brokenOffWords({ businesses, extent, readAt }: Listing): string {
+  if (businesses.length === 0) return '';
+  if (extent === 'part' || readAt === null) return `Only ${businessWords(businesses.length)} could be read.`;
+  return `What is here may be as it was at ${clockTime(readAt)}.`;
+}

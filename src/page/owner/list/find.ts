@@ -1,0 +1,41 @@
+// Which businesses a search finds. It forgives accents, case and the order of words.
+import type { ListedBusiness } from '../../../wire/responses.ts';
+import { unicodeDomain } from '../punycode.ts';
+
+/** Letters that Unicode does not take apart into a letter and an accent. */
+const PLAIN: Record<string, string> = {
+  ...{ ß: 'ss', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', æ: 'ae', œ: 'oe', ı: 'i' },
+  ς: 'σ', // as it is written at the end of a word
+};
+
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[ßøłđðþæœıς]/g, (letter) => PLAIN[letter] ?? letter);
+
+type Named = Pick<ListedBusiness, 'id' | 'name' | 'main_domain'>;
+
+/** A business with the text in which a search looks. */
+export type Indexed<B extends Named> = { business: B; text: string };
+
+export const indexed = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>
+  businesses.map((business) => {
+    const { name, main_domain } = business;
+    return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
+  });
+
+/** A number is found by its start, so that 4 finds 42, and not 14. */
+const has = (text: string, word: string): boolean =>
+  /^\d/.test(word)
+    ? text.split(word).some((_, at, parts) => at > 0 && !/\d$/.test(parts.slice(0, at).join(word)))
+    : text.includes(word);
+
+/** Those with every word of `wanted` in the name or the domain, or as the whole id. */
+export function found<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
+  const words = folded(wanted).split(/\s+/).filter(Boolean);
+  return among
+    .filter(({ business, text }) => words.every((word) => has(text, word) || `${business.id}` === word))
+    .map(({ business }) => business);
+}

@@ -1,0 +1,39 @@
+// The key “/” leads to the search from wherever somebody is in the console.
+import { useEffect } from 'hono/jsx/dom';
+import type { ListMemory } from '../session.ts';
+
+/** Of the field. */
+export const SEARCH_ID = 'businesses-search';
+
+const isField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, select, textarea'));
+
+/** `memory`: of the session, null if nobody is signed in. The list gives the focus to its search if it was asked for elsewhere. */
+export function useSearchKey(memory: ListMemory | null): void {
+  useEffect(() => {
+    if (memory === null) return;
+    let isHeld = false;
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== '/') return;
+      // While the key is held, its repetitions would be typed into the search.
+      if (event.repeat && isHeld) event.preventDefault();
+      if (event.repeat || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (isField(event.target) || document.querySelector('dialog[open]') !== null) return;
+      event.preventDefault();
+      isHeld = true;
+      const field = document.getElementById(SEARCH_ID);
+      if (field instanceof HTMLInputElement) return field.select();
+      memory.isSearching = true;
+      location.hash = memory.href;
+    };
+    const release = () => {
+      isHeld = false;
+    };
+    addEventListener('keydown', press);
+    addEventListener('keyup', release);
+    return () => {
+      removeEventListener('keydown', press);
+      removeEventListener('keyup', release);
+    };
+  }, [memory]);
+}

@@ -1,0 +1,70 @@
+// Signing in with an API key. The field is uncontrolled, so that the key never becomes an attribute.
+import { useEffect, useRef } from 'hono/jsx/dom';
+import { Failure } from '../api.ts';
+import { Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
+import { useMutation } from '../query.ts';
+import { refusedKeyWords } from '../words.ts';
+
+type Props = { notice: string; signIn: (key: string) => Promise<void> };
+
+/** A key that no header can carry is not valid. */
+const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
+
+export function SignIn({ notice, signIn }: Props) {
+  const field = useRef<HTMLInputElement>(null);
+  const { busy, failure, run } = useMutation();
+  const told = useRef<HTMLParagraphElement>(null);
+  useDocumentTitle('Sign in');
+  // Not the field if a session has just ended: somebody may be typing something else.
+  useEffect(() => (told.current ?? field.current)?.focus(), []);
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    const key = field.current?.value.trim() ?? '';
+    const succeeded = await run('signing in', async () => {
+      if (!isSendable(key)) throw new Failure(401, 'Unauthenticated.');
+      await signIn(key);
+      if (field.current) field.current.value = '';
+    });
+    if (!succeeded) field.current?.select();
+  }
+
+  return (
+    <section class="sign-in" aria-labelledby="sign-in-title">
+      <h1 id="sign-in-title">Sign in</h1>
+      <p class="lead">See how your businesses are used, and choose the sites where their tokens work.</p>
+      {notice !== '' && (
+        <p ref={told} class="notice warning" role="status" tabIndex={-1}>
+          {notice}
+        </p>
+      )}
+      <form class="card" autocomplete="off" onSubmit={submit}>
+        <label for="key">API key</label>
+        <input
+          id="key"
+          ref={field}
+          class="secret"
+          {...VERBATIM}
+          placeholder="bua_sk_…"
+          required
+          aria-invalid={failure ? 'true' : undefined}
+          aria-describedby="key-problem key-note"
+        />
+        <Notice kind="problem" id="key-problem">
+          {failure && refusedKeyWords(failure)}
+        </Notice>
+        <button type="submit" aria-disabled={busy ? 'true' : undefined}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p id="key-note" class="note">
+          The key is sent once and then forgotten. Instead, this tab keeps a session, which ends after 12 hours at the
+          latest, or when you sign out.
+        </p>
+      </form>
+      <p class="note">To get an API key, ask whoever runs the service.</p>
+      <p class="note">
+        <a href="/">For developers</a>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+// The limits of a business: what is used and what is left of each, and where the month is going. Nothing is shown without any limit.
+import type { Limits as Standing } from '../../../wire/responses.ts';
+import { number } from '../formats.ts';
+import { Section } from '../parts.tsx';
+import { levelOf } from '../standing.ts';
+import type { Pace } from './pace.ts';
+import { leftWords, paceWords, startsAgainWords } from './usage-words.ts';
+
+type Props = {
+  limits: Standing;
+  /** Null: not known, or of no month. */
+  pace: Pace | null;
+  /** The days of the pace could not be read. */
+  isPaceUnknown: boolean;
+  /** In milliseconds since 1970. */
+  now: number;
+};
+
+export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
+  if (limits === null) return null;
+  const { daily, monthly, today, month, day_ends, month_ends } = limits;
+  return (
+    <Section id="limits" title="Limits">
+      <div class="meters">
+        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} now={now} />}
+        {monthly !== null && <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} now={now} />}
+      </div>
+      {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
+      {isPaceUnknown && <p class="pace">Where the month is going could not be read. Press “Refresh” to try again.</p>}
+    </Section>
+  );
+}
+
+type MeterProps = { name: string; used: number; limit: number; ends: string | null; now: number };
+
+function Meter({ name, used, limit, ends, now }: MeterProps) {
+  const end = Date.parse(ends ?? '');
+  if (now >= end) {
+    return (
+      <div class="meter">
+        <span>{name}</span>
+        <small>It is over since this was read. Press “Refresh”.</small>
+      </div>
+    );
+  }
+  return (
+    <div class={`meter ${levelOf(limit, used) ?? ''}`}>
+      <span>{name}</span>
+      <span>
+        <b>{number(used)}</b> of {number(limit)}
+      </span>
+      <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
+      <small>
+        {leftWords(Math.max(0, limit - used))} {startsAgainWords(end)}
+      </small>
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+// Which days the usage of a business is shown for: the choices, what the address says, and the days before and after. All are days in
+// UTC, and `today` is an argument.
+import { addDays, addMonths, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
+import { type Compare, comparedWith } from '../../scale.ts';
+
+/** How the arrows move a range: by calendar months, or (null) by as many days as it has. */
+type Months = 1 | 3 | 12;
+type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
+
+const FIRST_DAY = '1970-01-01';
+
+const lastDays = (days: number): Choice => ({
+  label: `Last ${days} days`,
+  months: null,
+  rangeAt: (today) => ({ from: addDays(today, 1 - days), to: today }),
+});
+
+/** The first day of the month, the quarter or the year in which `day` is. */
+function firstOf(months: Months, day: string): string {
+  const month = Number(day.slice(5, 7)) - 1;
+  return addMonths(`${day.slice(0, 8)}01`, -(month % months));
+}
+const current = (label: string, months: Months): Choice => ({
+  label,
+  months,
+  rangeAt: (today) => ({ from: firstOf(months, today), to: today }),
+});
+const last = (label: string, months: Months): Choice => ({
+  label,
+  months,
+  rangeAt: (today) => wholeFrom(addMonths(firstOf(months, today), -months), months),
+});
+const wholeFrom = (from: string, months: Months): Range => ({ from, to: addDays(addMonths(from, months), -1) });
+
+/** By their names in the address. */
+export const CHOICES = {
+  '7': lastDays(7),
+  '28': lastDays(28),
+  '91': lastDays(91),
+  '364': lastDays(364),
+  'this-month': current('This month', 1),
+  'last-month': last('Last month', 1),
+  'this-quarter': current('This quarter', 3),
+  'last-quarter': last('Last quarter', 3),
+  'this-year': current('This year', 12),
+  // Whole months: the one that is not over would look like a fall, and have nothing to be compared with.
+  'last-12-months': {
+    label: 'Last 12 months',
+    months: 12,
+    rangeAt: (today) => wholeFrom(addMonths(firstOf(1, today), -12), 12),
+  },
+} satisfies Record<string, Choice>;
+export type ChoiceName = keyof typeof CHOICES;
+export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
+export const DEFAULT_CHOICE: ChoiceName = '28';
+export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
+
+/** What is shown: the days of a choice, or days that were typed or reached by the arrows (`choice` is null). */
+export type Shown = { choice: ChoiceName | null; range: Range };
+/** Why a range cannot be reported, and a day that would do. */
+export type RangeProblem =
+  | { is: 'not a day'; end: keyof Range }
+  | { is: 'reversed' }
+  | { is: 'too long'; days: number; earliest: string };
+
+/** Null if the range can be reported. */
+export function problemOf(range: Range): RangeProblem | null {
+  for (const end of ['from', 'to'] as const) if (!isDay(range[end])) return { is: 'not a day', end };
+  if (range.from > range.to) return { is: 'reversed' };
+  const days = daysIn(range);
+  return days > MAX_RANGE_DAYS ? { is: 'too long', days, earliest: addDays(range.to, 1 - MAX_RANGE_DAYS) } : null;
+}
+
+const isChoice = (name: string | null): name is ChoiceName => CHOICE_NAMES.some((choice) => choice === name);
+
+/** What the address says. `problem`: its days cannot be reported, so those of the default are shown. */
+export function shownBy(query: URLSearchParams, today: string): Shown & { problem: RangeProblem | null } {
+  const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
+  const range = { from: from ?? '', to: to ?? '' };
+  const isTyped = !isChoice(name ?? null) && (from ?? to ?? null) !== null;
+  const problem = isTyped ? problemOf(range) : null;
+  if (isTyped && problem === null) return { choice: null, range, problem };
+  const choice = isChoice(name ?? null) ? (name as ChoiceName) : DEFAULT_CHOICE;
+  return { choice, range: rangeOfChoice(choice, today), problem };
+}
+
+/** What the address says of a choice or of days: null deletes an entry. */
+export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Range, string | null> =>
+  choice === null
+    ? { range: null, ...range }
+    : { range: choice === DEFAULT_CHOICE ? null : choice, from: null, to: null };
+
+const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
+
+/** By what a range moves: a whole month, quarter or year does so by months, and so does a current one up to today. */
+function monthsOf({ choice, range }: Shown, today: string): Months | null {
+  if (choice !== null) return CHOICES[choice].months;
+  const lengths = [1, 3, 12] as const;
+  const isUnit = (months: Months) =>
+    range.from === firstOf(months, range.from) &&
+    (range.to === today ? firstOf(months, today) === range.from : isSame(range, wholeFrom(range.from, months)));
+  // Twelve whole months need not be a calendar year.
+  const isYear = range.from.endsWith('-01') && isSame(range, wholeFrom(range.from, 12));
+  return lengths.find(isUnit) ?? (isYear ? 12 : null);
+}
+
+/** Days that a choice has are shown by its name, if it moves as they do: so the way back ends where it began. */
+function named(range: Range, months: Months | null, today: string): Shown {
+  const matches = (name: ChoiceName) => CHOICES[name].months === months && isSame(rangeOfChoice(name, today), range);
+  return { choice: CHOICE_NAMES.find(matches) ?? null, range };
+}
+
+/** The period before, or null: reports begin with 1970. */
+export function earlier(shown: Shown, today: string): Shown | null {
+  const { range } = shown;
+  const months = monthsOf(shown, today);
+  const days = daysIn(range);
+  const moved =
+    months === null
+      ? { from: addDays(range.from, -days), to: addDays(range.to, -days) }
+      : wholeFrom(addMonths(range.from, -months), months);
+  return moved.from < FIRST_DAY ? null : named(moved, months, today);
+}
+
+/** The period after, or null if the range reaches today. It ends with today at the latest. */
+export function later(shown: Shown, today: string): Shown | null {
+  const { range } = shown;
+  if (range.to >= today) return null;
+  const months = monthsOf(shown, today);
+  if (months === null) {
+    const days = daysIn(range);
+    const moved = addDays(range.to, days);
+    const to = moved < today ? moved : today;
+    return named({ from: addDays(to, 1 - days), to }, months, today);
+  }
+  const next = wholeFrom(addMonths(range.from, months), months);
+  if (next.to <= today) return named(next, months, today);
+  return next.from === firstOf(months, today) ? named({ from: next.from, to: today }, months, today) : null;
+}
+
+/** With which days the shown ones are compared. */
+export type Comparison = Compare | 'off';
+export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Comparison[];
+
+/** What the address says. */
+export const comparisonIn = (query: URLSearchParams): Comparison =>
+  COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
+
+/** The days to compare with. Null: there are none to read, because one report with them would be too long, or before 1970. */
+export function comparedDays(range: Range, comparison: Comparison): Range | null {
+  if (comparison === 'off') return null;
+  const before = comparedWith(range, comparison);
+  return problemOf({ from: before.from, to: range.to }) === null ? before : null;
+}

@@ -1,0 +1,89 @@
+// What the view of usage says about days, figures and limits.
+import { MAX_RANGE_DAYS } from '../../../core/time.ts';
+import { compact, dayWords, mean, number, percentChange, plural, rangeWords } from '../formats.ts';
+import type { Figures } from './figures.ts';
+import type { Pace } from './pace.ts';
+import type { Comparison, RangeProblem } from './ranges.ts';
+
+const LANGUAGE = 'en';
+const UTC = { timeZone: 'UTC' } as const;
+const weekday = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const utcDay = new Intl.DateTimeFormat(LANGUAGE, { ...weekday, ...UTC });
+const utcTime = new Intl.DateTimeFormat(LANGUAGE, { ...weekday, ...clock, ...UTC });
+const localTime = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'short', ...clock });
+const about = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
+
+const ENDS = { from: 'first', to: 'last' } as const;
+
+/** What is wrong with a range of days, and what would be right. */
+export function problemWords(problem: RangeProblem, { from, to }: { from: string; to: string }): string {
+  if (problem.is === 'not a day') {
+    return `The ${ENDS[problem.end]} day is not complete, or is before 1970. Choose one from ${dayWords('1970-01-01')}, on.`;
+  }
+  if (problem.is === 'reversed') {
+    return `The first day, ${dayWords(from)}, is after the last one, ${dayWords(to)}. Choose an earlier first day or a later last day.`;
+  }
+  const most = `${number(problem.days)} days are more than a report can have, ${number(MAX_RANGE_DAYS)}.`;
+  return `${most} With this last day, choose ${dayWords(problem.earliest)}, or later as the first day.`;
+}
+
+export const COMPARISON_WORDS: Record<Comparison, string> = {
+  previous: 'Previous days',
+  year: 'A year before',
+  off: 'Off',
+};
+
+/** Why nothing is compared although a comparison is chosen. */
+export const NOT_COMPARED = `Not compared: with the days before, this would be more than ${number(MAX_RANGE_DAYS)} days, or begin before 1970.`;
+
+const wholeDays = (days: number) => (days === 1 ? 'one whole day' : `${number(days)} whole days`);
+
+/** A figure: its name, its value, and what it is of. */
+export type FigureWords = [name: string, value: string, of: string];
+const NONE = '–';
+
+/** Null: not read yet. `comparison` says why nothing is compared, or is null. */
+export function figureWords(figures: Figures | null, isCompared: boolean): FigureWords[] {
+  const names = ['Mean', 'Peak', ...(isCompared ? ['Change'] : [])];
+  if (figures === null) return names.map((name) => [name, NONE, '']);
+  const noWhole = 'no day is over yet';
+  const { mean: perDay, peak, wholeDays: days } = figures;
+  const words: FigureWords[] = [
+    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', mean(perDay, 1), `a day, of ${wholeDays(days)}`],
+    peak === null ? ['Peak', NONE, 'no uses'] : ['Peak', compact(peak.count), `${dayOfPeak(peak.date)}`],
+  ];
+  return isCompared ? [...words, changeWords(figures) ?? ['Change', NONE, noWhole]] : words;
+}
+
+const dayOfPeak = (date: string) => `on ${utcDay.format(new Date(date))}, ${date.slice(0, 4)}`;
+
+function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null {
+  if (compared === null) return null;
+  const { used, before, change, days: range } = compared;
+  const sums = `${number(used)} against ${number(before)} on ${wholeDays(days)}, ${rangeWords(range)}`;
+  if (change === null) return ['Change', used === 0 ? '0%' : 'New', sums];
+  return ['Change', percentChange(1 + change, 1), sums];
+}
+
+/** When a limit starts again, in UTC and, where that differs, on the clock of whoever looks. */
+export function startsAgainWords(at: number): string {
+  const date = new Date(at);
+  const here = date.getTimezoneOffset() === 0 ? '' : ` (${localTime.format(date)} your time)`;
+  return `Starts again on ${utcTime.format(date)} UTC${here}.`;
+}
+
+/** Where the month is going. */
+export function paceWords(pace: Pace, limit: number): string {
+  if (pace.is === 'reached') return 'The limit of the month is reached: the next use is refused.';
+  const from = 'At the pace of the last seven whole days,';
+  if (pace.is === 'reaching') return `${from} the limit will be reached on ${utcDay.format(new Date(pace.at))}.`;
+  const expected = about.format(pace.expected);
+  const share = `${number(limit)} by the end of the month`;
+  // Rounded, it would read as if the limit were reached.
+  const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
+  return `${from} ${isAlmost ? `it will be just under the ${share}` : `it will be about ${expected} of ${share}`}.`;
+}
+
+export const leftWords = (left: number): string =>
+  left === 0 ? 'None left: the next use is refused.' : `${plural(left, 'use')} left.`;

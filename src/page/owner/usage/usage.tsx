@@ -1,0 +1,165 @@
+// The usage of a business: its chart and figures for the days that were chosen, and its limits.
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import { dayOf } from '../../../core/time.ts';
+import type { Limits as Standing } from '../../../wire/responses.ts';
+import { type Compare, sum } from '../../scale.ts';
+import type { Data, UsageChart } from '../../usage-chart.ts';
+import type { ListedBusiness } from '../api.ts';
+import { plural, rangeWords } from '../formats.ts';
+import { Loading, Notice } from '../parts.tsx';
+import type { ReadState, RoomProps } from '../session.ts';
+import { failureWords } from '../words.ts';
+import { daysOf, withCompared } from './days-read.ts';
+import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
+import { type Figures, figuresOf } from './figures.ts';
+import { Limits } from './limits.tsx';
+import { type Month, paceOf } from './pace.ts';
+import { RangeChoice } from './range-choice.tsx';
+import { comparedDays, comparisonIn, shownBy } from './ranges.ts';
+import { type Report, usePaceDays, useReport } from './report.ts';
+import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
+
+const LOADING_ROWS = 5;
+
+type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
+  id: number;
+  name: string;
+  /** The business as it was listed, if it was opened from the list. */
+  listed: ListedBusiness | null;
+  limits: Standing;
+  /** Uses of others are refused. */
+  isActive: boolean;
+  /** Takes what the frame says about the report. */
+  onRead: (state: ReadState) => void;
+};
+
+export function Usage({ api, id, name, listed, limits, isActive, query, revision, onRead }: Props) {
+  const now = Date.now();
+  const today = dayOf(new Date(now));
+  const shown = shownBy(query, today);
+  const { range, problem } = shown;
+  const comparison = comparisonIn(query);
+  const compared = comparedDays(range, comparison);
+  const report = useReport(api, id, withCompared(range, compared), revision, listed?.used ?? null);
+  const { reading, failure, busy } = report;
+  const used = reading && daysOf(reading, range);
+  const before = reading && compared && daysOf(reading, compared);
+  // The chart draws anew whatever it is given, so it is given the same days once.
+  const data = useMemo(
+    () => used && { used, ...(before && { before }) },
+    [reading, range.from, range.to, compared?.from],
+  );
+  const isRead = failure === null && used !== null && reading !== null && reading.at !== null;
+  const readAt = isRead ? reading.at : null;
+  const figures = isRead ? figuresOf(used, before, today) : null;
+  const download = useDownload(api, id, range);
+  const month = isActive ? monthOf(limits) : null;
+  const isOpen = month !== null && month.used < month.limit;
+  const { days, isUnknown } = usePaceDays(api, id, isOpen, { report, listed: listed?.used ?? null, revision, today });
+  const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], now) : null;
+  const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
+
+  useEffect(() => onRead({ readAt, busy }), [readAt, busy]);
+
+  return (
+    <>
+      <section class="card usage" aria-labelledby="usage-title">
+        <div class="heading">
+          <h2 id="usage-title" tabIndex={-1}>
+            Usage
+          </h2>
+          <DownloadButton {...download} />
+        </div>
+        <DownloadNotice {...download} />
+        <RangeChoice
+          shown={shown}
+          comparison={comparison}
+          address={`${query}`}
+          fault={problem && `${problemWords(problem, typed)} These are the last 28 days.`}
+          today={today}
+        />
+        <Chart
+          report={report}
+          name={name}
+          data={data}
+          compare={compared && comparison !== 'off' ? comparison : undefined}
+        />
+        <p class="sr-only" role="status">
+          {isRead && !busy && `${rangeWords(range)}: ${plural(sum(used), 'use')}`}
+        </p>
+        <FigureList figures={figures} isCompared={compared !== null} isBusy={busy} />
+        <p class="note">
+          Days are UTC.
+          {range.to >= today && ' Today is not over yet: only the total and the peak include it.'}
+          {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
+        </p>
+      </section>
+      <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={now} />
+    </>
+  );
+}
+
+function monthOf(limits: Standing): Month | null {
+  if (limits === null || limits.monthly === null || limits.month === null || limits.month_ends === null) return null;
+  return { limit: limits.monthly, used: limits.month, ends: Date.parse(limits.month_ends) };
+}
+
+type ChartProps = {
+  report: Report;
+  name: string;
+  /** Null: not read yet. What was drawn before stays until then, and is dimmed. */
+  data: Data | null;
+  compare: Compare | undefined;
+};
+
+function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<UsageChart>(null);
+  const hasDrawn = useRef(false);
+  hasDrawn.current = failure === null && (hasDrawn.current || data !== null);
+  const hadFocus = place.current?.contains(document.activeElement);
+
+  // A layout effect runs before the chart looks for its data, which it does at the end of this task.
+  useLayoutEffect(() => {
+    if (chart.current && data) chart.current.data = data;
+  }, [data, failure]);
+  // What had the focus, such as the button that was pressed, may be gone.
+  useLayoutEffect(() => {
+    if (hadFocus && document.activeElement === document.body) document.getElementById('usage-title')?.focus();
+  });
+
+  return (
+    <div ref={place} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
+      <Notice kind="problem" action={{ label: 'Try again', press: retry, busy }}>
+        {failure && failureWords(failure)}
+      </Notice>
+      {hasDrawn.current && <usage-chart ref={chart} label={name} compare={compare} />}
+      {!hasDrawn.current && failure === null && <Loading rows={LOADING_ROWS} />}
+    </div>
+  );
+}
+
+/** `figures` is null until they are read. */
+function FigureList({
+  figures,
+  isCompared,
+  isBusy,
+}: {
+  figures: Figures | null;
+  isCompared: boolean;
+  isBusy: boolean;
+}) {
+  return (
+    <dl class="figures" aria-busy={`${isBusy}`}>
+      {figureWords(figures, isCompared).map(([name, value, of]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <b class="value">{value}</b>
+            <small>{of}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
