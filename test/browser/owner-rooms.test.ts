@@ -61,6 +61,7 @@ describe('the head of a business', () => {
     }
     page = await openRoom(world, business, 'token');
     await page.getByRole('link', { name: '2 refused origins' }).click();
+    await vi.waitFor(async () => expect(await focused()).toBe('Refused lately'), 5000);
     await button('Dismiss https://c.example').click();
     await page.getByRole('link', { name: '1 refused origin', exact: true }).waitFor();
     await page.getByRole('link', { name: '← Businesses' }).click();

@@ -18,9 +18,9 @@ import { plural } from './words.ts';
 const LOADING_ROWS = 4;
 const NAMES: Record<Room, string> = { usage: 'Usage', domains: 'Domains', token: 'Token', changes: 'Changes' };
 
-type Props = { session: Session; id: number; room: Room; query: URLSearchParams; memory: Memory };
+type Props = { session: Session; id: number; room: Room; part: string; query: URLSearchParams; memory: Memory };
 
-export function BusinessView({ session, id, room, query, memory }: Props) {
+export function BusinessView({ session, id, room, part, query, memory }: Props) {
   const { api, kept } = session;
   const { revision, refresh } = useRefresh();
   const details = useQuery(() => api.business(id), [id, revision]);
@@ -37,14 +37,15 @@ export function BusinessView({ session, id, room, query, memory }: Props) {
   const seen = data ?? listed;
   const name = seen?.name ?? `Business ${id}`;
   const place = useRef<HTMLDivElement>(null);
-  const shownRoom = useRef(room);
+  const shown = useRef(`${room} ${part}`);
 
-  // The title has the focus first. Then each view that takes the place of another gives it to its own title.
+  // The title has the focus first. Then each view that takes the place of another gives it to its own title, or to that of the part.
   useEffect(() => {
-    if (shownRoom.current === room) return;
-    shownRoom.current = room;
-    place.current?.querySelector('h2')?.focus();
-  }, [room]);
+    if (shown.current === `${room} ${part}`) return;
+    shown.current = `${room} ${part}`;
+    const titles = [...(place.current?.querySelectorAll('h2') ?? [])];
+    (titles.find(({ id }) => id === `${part}-title`) ?? titles[0])?.focus();
+  }, [room, part]);
 
   function onChanged(business: Business): void {
     if (data !== null) details.setData({ ...data, ...business });
@@ -146,7 +147,7 @@ function Marks({ id, status, limits, refused }: MarksProps) {
       <Status status={status} />
       {standing && <Mark level={standing.level}>{standing.words}</Mark>}
       {refused.length > 0 && (
-        <a class="mark" href={businessHref(id, 'domains')}>
+        <a class="mark" href={businessHref(id, 'domains', 'refused')}>
           {plural(refused.length, 'refused origin')}
         </a>
       )}

@@ -157,8 +157,8 @@ export function Console() {
   function viewOf(session: Session): [name: string, view: Child] {
     const shared = { session, query: route.query, memory: memory.current };
     if (route.view === 'businesses') return ['businesses', <BusinessesView {...shared} />];
-    const { id, room } = route;
-    return [`business-${id}`, <BusinessView {...shared} id={id} room={room} />];
+    const { id, room, part } = route;
+    return [`business-${id}`, <BusinessView {...shared} id={id} room={room} part={part} />];
   }
   function viewNow(): [name: string, view: Child] {
     if (state.is === 'opening') return ['opening', <Loading rows={LOADING_ROWS} />];

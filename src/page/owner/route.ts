@@ -7,21 +7,22 @@ import { takeCode } from './sign-in/link.ts';
 
 export type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }
-  | { view: 'business'; id: number; room: Room }
+  /** `part`: the part of the view that is meant; empty: all of it. */
+  | { view: 'business'; id: number; room: Room; part: string }
 );
 
 export function routeOf(hash: string): Route {
   const [path = '', search] = hash.split('?');
-  const [, first = '', second = ''] = path.split('/');
+  const [, first = '', second = '', part = ''] = path.split('/');
   const query = new URLSearchParams(search);
   const id = idOf(first);
   if (id === null) return { view: 'businesses', query };
-  return { view: 'business', id, room: ROOMS.find((room) => room === second) ?? ROOMS[0], query };
+  return { view: 'business', id, room: ROOMS.find((room) => room === second) ?? ROOMS[0], part, query };
 }
 
 export const BUSINESSES = '#/';
-export const businessHref = (id: number, room: Room = ROOMS[0]): string =>
-  room === ROOMS[0] ? `#/${id}` : `#/${id}/${room}`;
+export const businessHref = (id: number, room: Room = ROOMS[0], part = ''): string =>
+  room === ROOMS[0] ? `#/${id}` : `#/${[id, room, part].filter(Boolean).join('/')}`;
 
 /**
  * Writes into the query of the address: text sets an entry, null deletes it. `replace` is for what is typed: it makes no entry in the
