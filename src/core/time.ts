@@ -21,9 +21,12 @@ export const addDays = (day: string, days: number): string => dayOf(new Date(Dat
 export const addMonths = (first: string, months: number): string =>
   dayOf(new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5, 7)) - 1 + months)));
 
-/** Whether `text` is a real day from 1970-01-01 to 9999-12-31. `Date` rolls 2026-02-30 over, to the 2nd of March. */
+/** Reports begin with this day. */
+export const FIRST_DAY = '1970-01-01';
+
+/** Whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` rolls 2026-02-30 over, to the 2nd of March. */
 export const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-01' && new Date(text).getUTCDate() === Number(text.slice(8));
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && new Date(text).getUTCDate() === Number(text.slice(8));
 
 /**
  * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null: ISO 8601 in UTC with seconds,

@@ -116,6 +116,7 @@ export const refusedOrigins = object(
     refused: list('At most 50, the last one seen first.', refusedOrigin),
   },
 );
+export type RefusedOrigin = z.infer<typeof refusedOrigin>;
 export type RefusedOrigins = z.infer<typeof refusedOrigins>;
 
 const changed = z.nullable(z.record(z.string(), z.unknown()));
@@ -137,6 +138,7 @@ export const changes = object('Changes', 'Who changed what.', {
   changes: list('Newest first.', change),
   next,
 });
+export type Change = z.infer<typeof change>;
 export type Changes = z.infer<typeof changes>;
 
 const alert = object('Alert', 'A business has used 80 % or all of a limit.', {

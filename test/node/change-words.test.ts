@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { type Action, ACTIONS as RECORDED } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
-import { dayHeading, describe, whoWords } from '../../src/page/owner/changes/change-words.ts';
+import { describe, whoWords } from '../../src/page/owner/changes/change-words.ts';
+import { dayHeading } from '../../src/page/owner/formats.ts';
 
 type Values = Record<string, unknown> | null;
 /** A change as the service sends it, and the lines that the console has for it. */

@@ -1,26 +1,11 @@
 // The service as the console asks it: Hono's client with the types of the routes. An API key is sent once, to begin a session.
 import { hc } from 'hono/client';
 import type { AppType } from '../../app.ts';
-import type { Action } from '../../core/change.ts';
 import type { Range } from '../../core/time.ts';
-import type {
-  Business,
-  BusinessDetails,
-  Businesses,
-  Changes,
-  ErrorBody,
-  ListedBusiness,
-  RefusedOrigins,
-  Session,
-} from '../../wire/responses.ts';
+import type { ErrorBody, Session } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
+import type { ChangeFilter } from './changes/change-pages.ts';
 import type { KeptSession } from './sign-in/kept.ts';
-
-export type { Business, BusinessDetails as Details, Businesses, ListedBusiness };
-export type RefusedOrigin = RefusedOrigins['refused'][number];
-export type Change = Changes['changes'][number];
-/** What changes must be like. The days are both included. */
-export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 type FieldErrors = Record<string, string[]>;
 
@@ -116,17 +101,15 @@ export function connect(key: string, onEnd: () => void) {
   const { business: businesses, session } = client;
   const { access, token, changes } = businesses[':business_id'];
   const param = (id: number) => ({ business_id: `${id}` });
-  const page = (after: number, limit: number) =>
-    dataOf(businesses.$get({ query: { limit: `${limit}`, ...(after > 0 && { after: `${after}` }) } }));
   const report = (id: number, { from, to }: Range, Accept: string) =>
     businesses.usage[':business_id'].$get({ param: param(id), query: { from, to } }, { headers: { Accept } });
 
   return {
     /** Ends the session. Also when the tab is closed right after. */
     signOut: () => dataOf(session.$delete(undefined, { init: { keepalive: true } })),
-    businesses: (after: number) => page(after, PER_PAGE),
-    /** The business as listed: only the list has its limits. */
-    listed: async (id: number) => (await page(id - 1, 1)).businesses.find((business) => business.id === id) ?? null,
+    /** One page, after the business with the id `after`. */
+    businesses: (after: number) =>
+      dataOf(businesses.$get({ query: { limit: `${PER_PAGE}`, ...(after > 0 && { after: `${after}` }) } })),
     /** The business with its domains, its limits and its former tokens. */
     business: (id: number) => dataOf(businesses[':business_id'].$get({ param: param(id) })),
     /** The uses of each day. */

@@ -1,9 +1,10 @@
 // One business: its name, what needs attention, and its views.
 import type { Child } from 'hono/jsx';
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import type { Business, RefusedOrigin } from './api.ts';
+import type { Business, Limits, RefusedOrigin } from '../../wire/responses.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
+import { plural } from './formats.ts';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
@@ -13,7 +14,6 @@ import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, sh
 import { standingOf } from './standing.ts';
 import { Token } from './token/token.tsx';
 import { Usage } from './usage/usage.tsx';
-import { plural } from './words.ts';
 
 const LOADING_ROWS = 4;
 const NAMES: Record<Room, string> = { usage: 'Usage', domains: 'Domains', token: 'Token', changes: 'Changes' };
@@ -137,7 +137,7 @@ const Back = ({ href }: { href: string }) => (
   </p>
 );
 
-type MarksProps = { id: number; status: string; limits: Parameters<typeof standingOf>[0]; refused: RefusedOrigin[] };
+type MarksProps = { id: number; status: string; limits: Limits; refused: RefusedOrigin[] };
 
 /** What needs attention. */
 function Marks({ id, status, limits, refused }: MarksProps) {

@@ -6,22 +6,42 @@ const whole = new Intl.NumberFormat(LANGUAGE);
 const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFractionDigits: 1 });
 const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const small = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 1 });
+const twoDigits = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
 /** As in the chart. */
 const signed = new Intl.NumberFormat(LANGUAGE, { style: 'percent', signDisplay: 'exceptZero' });
-const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+const UTC = { timeZone: 'UTC' } as const;
+const DAY = { day: 'numeric', month: 'short', year: 'numeric', ...UTC } as const;
+const WEEKDAY = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const day = new Intl.DateTimeFormat(LANGUAGE, DAY);
-const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const instant = new Intl.DateTimeFormat(LANGUAGE, { ...DAY, ...CLOCK });
+const weekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'long', ...UTC });
+const shortDay = new Intl.DateTimeFormat(LANGUAGE, { ...WEEKDAY, ...UTC });
+const shortInstant = new Intl.DateTimeFormat(LANGUAGE, { ...WEEKDAY, ...CLOCK, ...UTC });
+const local = new Intl.DateTimeFormat(LANGUAGE, CLOCK);
+const localWithZone = new Intl.DateTimeFormat(LANGUAGE, { ...CLOCK, timeZoneName: 'short' });
+const localWithWeekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'short', ...CLOCK });
 
 export const number = (count: number): string => whole.format(count);
 export const compact = (count: number): string => (count < 10_000 ? whole : short).format(count);
-export function mean(total: number, days: number): string {
-  const perDay = total / days;
+export const aboutWords = (count: number): string => twoDigits.format(count);
+/** Uses a day. */
+export function meanWords(perDay: number): string {
   if (perDay < 0.1) return small.format(perDay);
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
 }
 export const percentChange = (now: number, before: number): string => signed.format(now / before - 1).replace('-', '−');
 export const dayWords = (date: string): string => day.format(new Date(date));
 export const rangeWords = ({ from, to }: Range): string => day.formatRange(new Date(from), new Date(to));
+/** “Monday, Nov 2, 2026” */
+export const dayHeading = (date: string): string => `${weekday.format(new Date(date))}, ${dayWords(date)}`;
+/** “Mon, Nov 2” */
+export const shortDayWords = (at: string | number): string => shortDay.format(new Date(at));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
+export const shortInstantWords = (at: number): string => `${shortInstant.format(new Date(at))} UTC`;
+/** These three are on the clock of whoever looks. */
+export const clockTime = (at: number): string => local.format(new Date(at));
+export const zonedTime = (at: number): string => localWithZone.format(new Date(at));
+export const weekdayTime = (at: number): string => localWithWeekday.format(new Date(at));
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;

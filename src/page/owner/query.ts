@@ -18,13 +18,9 @@ export type Query<T> = {
 };
 
 /** Reads when the component appears, and whenever one of `dependencies` changes. An answer that a later call overtook is dropped. */
-export function useQuery<T>(
-  read: () => Promise<T>,
-  dependencies: readonly unknown[],
-  initial: T | null = null,
-): Query<T> {
+export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unknown[]): Query<T> {
   const [state, setState] = useState({
-    data: initial,
+    data: null as T | null,
     failure: null as Failure | null,
     busy: true,
     readAt: null as number | null,

@@ -1,7 +1,7 @@
 // When what is shown was read, and reading it again: on request, and when the tab is shown again after a minute.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { clockTime } from './formats.ts';
 import { Button } from './parts.tsx';
-import { clockTime } from './words.ts';
 
 const STALE_MS = 60_000;
 

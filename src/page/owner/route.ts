@@ -5,13 +5,13 @@ import { idOf } from '../../core/request.ts';
 import { ROOMS, type Room } from './rooms.ts';
 import { takeCode } from './sign-in/link.ts';
 
-export type Route = { query: URLSearchParams } & (
+type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }
   /** `part`: the part of the view that is meant; empty: all of it. */
   | { view: 'business'; id: number; room: Room; part: string }
 );
 
-export function routeOf(hash: string): Route {
+function routeOf(hash: string): Route {
   const [path = '', search] = hash.split('?');
   const [, first = '', second = '', part = ''] = path.split('/');
   const query = new URLSearchParams(search);

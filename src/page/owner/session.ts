@@ -1,5 +1,6 @@
 // What the views share while somebody is signed in.
-import type { Api, Business, Details, ListedBusiness, RefusedOrigin } from './api.ts';
+import type { Business, BusinessDetails, ListedBusiness, RefusedOrigin } from '../../wire/responses.ts';
+import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
@@ -41,7 +42,7 @@ export const newMemory = (): Memory => ({
 /** What a view of a business gets. */
 export type RoomProps = {
   api: Api;
-  business: Details;
+  business: BusinessDetails;
   readOnly: boolean;
   /** What was chosen in this view, as the address has it. */
   query: URLSearchParams;

@@ -1,23 +1,8 @@
 // What the console says about a failure and about the end of a session.
 import type { Failure } from './api.ts';
-import { plural } from './formats.ts';
+import { plural, zonedTime } from './formats.ts';
 import { type KeptSession, namedBy } from './sign-in/kept.ts';
 
-/** For the views, which say both. */
-export { compact, dayWords, instantWords, number, percentChange, plural } from './formats.ts';
-
-const LANGUAGE = 'en';
-/** The time of a session's end, in the time zone of whoever looks at the clock. */
-const clock = new Intl.DateTimeFormat(LANGUAGE, {
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-  timeZoneName: 'short',
-});
-/** The hour and the minute on the clock of whoever looks. */
-const hour = new Intl.DateTimeFormat(LANGUAGE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-export const clockTime = (at: number): string => hour.format(new Date(at));
-const clockWords = (at: number): string => clock.format(new Date(at));
 const LAST_DOMAIN =
   'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
 
@@ -94,7 +79,7 @@ const wayBack = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sig
 
 /** Before a session ends. */
 export const nearEndWords = ({ tail, endsAt }: Ending): string =>
-  `Your time ends at ${clockWords(endsAt)}. What you are typing is lost then. To go on, ` +
+  `Your time ends at ${zonedTime(endsAt)}. What you are typing is lost then. To go on, ` +
   (tail === null ? 'open it again from where you got this link.' : 'sign in again.');
 
 export const overWords = (ending: Ending): string => `Your time is over. ${wayBack(ending)}`;
@@ -108,5 +93,5 @@ export function signedOutWords(ending: Ending, isEnded: boolean | null): string 
   const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
   if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;
   if (isEnded) return `You are signed out, and the session has ended.${goOn}`;
-  return `You are signed out here, but the service could not be told: the session ends by itself at ${clockWords(ending.endsAt)}.${goOn}`;
+  return `You are signed out here, but the service could not be told: the session ends by itself at ${zonedTime(ending.endsAt)}.${goOn}`;
 }

@@ -1,12 +1,15 @@
 // Which changes are shown: what the address asks for, and how pages that were read at different times fit together.
 import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
-import type { Change, ChangeFilter } from '../api.ts';
+import type { Change } from '../../../wire/responses.ts';
 import { ACTIONS } from './actions.ts';
 
 /** What narrows the list, by its name in the address and in the service's query. */
 export const NARROWING = ['action', 'search', 'from', 'to'] as const;
 export type Narrowing = (typeof NARROWING)[number];
+
+/** What changes must be like. The days are both included. */
+export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 /** `sent` is what the service is asked. It is asked nothing while there is a problem. */
 export type Filter = {

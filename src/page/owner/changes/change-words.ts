@@ -1,9 +1,9 @@
 // What the changes of a business say in words: who, what, and each field as it was and as it is. What a later version of the service adds
 // is shown as it comes.
 import { isDay } from '../../../core/time.ts';
-import type { Change } from '../api.ts';
+import type { Change } from '../../../wire/responses.ts';
+import { dayWords, instantWords, number } from '../formats.ts';
 import { tailOf } from '../token/former-tokens.ts';
-import { dayWords, instantWords, number } from '../words.ts';
 import { ACTIONS } from './actions.ts';
 
 const FIELDS: Record<string, string> = {
@@ -100,7 +100,7 @@ function listOf(field: string, value: unknown): string[] {
 
 /** A field that changed. Null: it was not there before, or is not there after. Only lists have more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
-export type Described = { title: string; lines: Line[] };
+type Described = { title: string; lines: Line[] };
 
 type Values = Change['before'];
 export function describe(change: Pick<Change, 'action' | 'before' | 'after'>): Described {
@@ -119,7 +119,3 @@ export function describe(change: Pick<Change, 'action' | 'before' | 'after'>): D
   }));
   return { title: own<{ title: string }>(ACTIONS, change.action)?.title ?? sentenceCase(change.action), lines };
 }
-
-const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/** A day as the heading of what happened on it. */
-export const dayHeading = (day: string): string => `${weekday.format(new Date(day))}, ${dayWords(day)}`;

@@ -1,17 +1,20 @@
 // Who changed what, newest first, under the days. The address says what narrows the list.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
-import { isDay } from '../../../core/time.ts';
-import type { Api, Change, ChangeFilter } from '../api.ts';
+import { FIRST_DAY, isDay } from '../../../core/time.ts';
+import type { Change } from '../../../wire/responses.ts';
+import type { Api } from '../api.ts';
+import { dayHeading, instantWords, number } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useMutation, useQuery } from '../query.ts';
 import { businessHref, setQuery } from '../route.ts';
 import type { ReadState, RoomProps } from '../session.ts';
-import { failureWords, instantWords, number } from '../words.ts';
+import { failureWords } from '../words.ts';
 import { ACTIONS } from './actions.ts';
 import {
   append,
   byDay,
+  type ChangeFilter,
   type Filter,
   filterOf,
   join,
@@ -20,7 +23,7 @@ import {
   type Read,
   readOn,
 } from './change-pages.ts';
-import { dayHeading, describe, type Line, whoWords } from './change-words.ts';
+import { describe, type Line, whoWords } from './change-words.ts';
 
 const LOADING_ROWS = 3;
 const TYPING_MS = 400;
@@ -129,7 +132,7 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
         type="date"
         id={`changes-${name}`}
         name={name}
-        min="1970-01-01"
+        min={FIRST_DAY}
         aria-describedby={`changes-${name}-problem`}
         aria-invalid={problemOf(name) === '' ? undefined : 'true'}
         onInput={type}

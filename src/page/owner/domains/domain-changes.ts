@@ -8,7 +8,7 @@ import { useMutation } from '../query.ts';
 import type { RoomProps } from '../session.ts';
 
 /** Where a change is begun, and what had the focus there. */
-export type Start = { place: string; opener: Element | null };
+type Start = { place: string; opener: Element | null };
 
 export type DomainChanges = {
   /** The place of the change whose answer is awaited. */

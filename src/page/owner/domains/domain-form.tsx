@@ -1,9 +1,10 @@
 // The field for domains to add: one, or several at once. What is not clear is said beside it, and nothing is sent.
 import { useRef, useState } from 'hono/jsx/dom';
 import type { Failure } from '../api.ts';
+import { plural } from '../formats.ts';
 import { Button, ignoreHeldEnter, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { changeFailureWords, plural, ruleAbout } from '../words.ts';
+import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, additionsOf, type Wrong } from './additions.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { writtenName } from './written-name.ts';

@@ -1,8 +1,8 @@
 // The registered domains, and those that were removed while the view is open, each in its place.
 import { useEffect, useRef } from 'hono/jsx/dom';
+import { number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { number, plural } from '../words.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import type { Row } from './seen.ts';

@@ -2,10 +2,10 @@
 // its place until the view is left, so that nothing else gets under the pointer.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { Confirm } from '../confirm.tsx';
+import { plural } from '../formats.ts';
 import { Button, Section } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import type { RoomProps } from '../session.ts';
-import { plural } from '../words.ts';
 import { useDomainChanges } from './domain-changes.ts';
 import { DomainForm } from './domain-form.tsx';
 import { DomainList } from './domain-list.tsx';

@@ -3,7 +3,7 @@ import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.
 import { couldBeSomeones, hostOf } from './address.ts';
 
 /** `offers`: the sites that could be registered to let it pass. */
-export type Refusal = { reason: string; offers: string[] };
+type Refusal = { reason: string; offers: string[] };
 
 const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';

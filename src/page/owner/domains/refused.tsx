@@ -2,11 +2,12 @@
 // stays in its place until the view is left.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { sitesCovering } from '../../../core/site.ts';
-import type { Api, RefusedOrigin } from '../api.ts';
+import type { RefusedOrigin } from '../../../wire/responses.ts';
+import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
+import { instantWords, plural } from '../formats.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
-import { instantWords, plural } from '../words.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import { refusalOf } from './refusal.ts';

@@ -1,11 +1,11 @@
 // The rows of the list: each business with what needs attention, its growth, and its uses of 30 days.
 import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
-import type { ListedBusiness } from '../api.ts';
+import { compact, dayWords, number, percentChange, plural } from '../formats.ts';
 import { Mark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import { standingOf } from '../standing.ts';
-import { compact, dayWords, number, percentChange, plural } from '../words.ts';
 import { growthOf, wholeDays } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';

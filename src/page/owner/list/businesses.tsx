@@ -1,12 +1,13 @@
 // The businesses of a session: all of them are read, then ordered and searched here, because the service lists them by id only.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
-import type { ListedBusiness } from '../api.ts';
+import { clockTime, number, plural } from '../formats.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
 import { type Memory, ROWS, type Session } from '../session.ts';
-import { clockTime, failureWords, number, plural } from '../words.ts';
+import { failureWords } from '../words.ts';
 import { BusinessList } from './business-list.tsx';
 import { found, indexed } from './find.ts';
 import { type Listing, STEP } from './listing.ts';

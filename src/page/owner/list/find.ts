@@ -18,7 +18,7 @@ export const folded = (text: string): string =>
 type Named = Pick<ListedBusiness, 'id' | 'name' | 'main_domain'>;
 
 /** A business with the text in which a search looks. */
-export type Indexed<B extends Named> = { business: B; text: string };
+type Indexed<B extends Named> = { business: B; text: string };
 
 export const indexed = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>
   businesses.map((business) => {

@@ -1,15 +1,15 @@
 // The old tokens of a business that still work: which they are at an instant, and what is said about them.
-import type { Details } from '../api.ts';
-import { instantWords, plural } from '../words.ts';
+import { DAY_MS } from '../../../core/time.ts';
+import type { BusinessDetails } from '../../../wire/responses.ts';
+import { instantWords, plural } from '../formats.ts';
 
-export type FormerToken = Details['former_tokens'][number];
+export type FormerToken = BusinessDetails['former_tokens'][number];
 
 /** The service keeps no more. Of more, those stop that were replaced first. */
 export const MAX_FORMER_TOKENS = 5;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Those that still work at `now`, in milliseconds since 1970. */
 export const workingAt = (now: number, former: readonly FormerToken[]): FormerToken[] =>

@@ -2,12 +2,13 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import { durationOf } from '../../../core/duration.ts';
 import { timestampOf } from '../../../core/time.ts';
-import type { Api, Business, Details } from '../api.ts';
+import type { Business, BusinessDetails } from '../../../wire/responses.ts';
+import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
+import { instantWords, number } from '../formats.ts';
 import { Button, CopyButton, Notice, Section } from '../parts.tsx';
 import { businessHref } from '../route.ts';
 import type { RoomProps } from '../session.ts';
-import { instantWords, number } from '../words.ts';
 import {
   afterReplacement,
   type Done,
@@ -78,7 +79,7 @@ function Snippet({ title, text, label }: { title: string; text: string; label: s
 }
 
 /** Where the token works. */
-function Reach({ business: { id, status, access_list } }: { business: Details }) {
+function Reach({ business: { id, status, access_list } }: { business: BusinessDetails }) {
   const link = <a href={businessHref(id, 'domains')}>{DOMAINS}</a>;
   if (status !== 'active') return <p>While the business is {status}, the token works nowhere.</p>;
   if (access_list.length === 0) return <p>The token works on every site: no domain restricts it. {link}</p>;
@@ -147,7 +148,7 @@ function Endings({ api, business, readOnly, onChanged, reload }: RoomProps) {
     // Until it has been read again: the service has kept the old token from the instant at which it has changed the business.
     const end = timestampOf(new Date(Date.parse(rotated.updated_at) + (durationOf(keep ?? '') ?? 0)));
     const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: end };
-    const details: Details = {
+    const details: BusinessDetails = {
       ...business,
       ...rotated,
       former_tokens: afterReplacement(workingAt(api.now(), business.former_tokens), old),

@@ -1,6 +1,6 @@
 // Chooses the days that are shown, and those that they are compared with. What is chosen is in the address.
 import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
-import type { Range } from '../../../core/time.ts';
+import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import {
@@ -135,7 +135,7 @@ function Dates({ range, reset, fault }: DatesProps) {
   }
   const field = {
     type: 'date',
-    min: '1970-01-01',
+    min: FIRST_DAY,
     'aria-invalid': said === null ? undefined : ('true' as const),
     'aria-describedby': 'range-problem',
     onInput: wait,

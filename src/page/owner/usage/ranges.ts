@@ -1,13 +1,11 @@
 // Which days the usage of a business is shown for: the choices, what the address says, and the days before and after. All are days in
 // UTC, and `today` is an argument.
-import { addDays, addMonths, daysIn, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
+import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import { type Compare, comparedWith } from '../../scale.ts';
 
 /** How the arrows move a range: by calendar months, or (null) by as many days as it has. */
 type Months = 1 | 3 | 12;
 type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
-
-const FIRST_DAY = '1970-01-01';
 
 const lastDays = (days: number): Choice => ({
   label: `Last ${days} days`,
@@ -52,7 +50,7 @@ export const CHOICES = {
 } satisfies Record<string, Choice>;
 export type ChoiceName = keyof typeof CHOICES;
 export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
-export const DEFAULT_CHOICE: ChoiceName = '28';
+const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
 
 /** What is shown: the days of a choice, or days that were typed or reached by the arrows (`choice` is null). */

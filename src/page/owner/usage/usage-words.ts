@@ -1,25 +1,28 @@
 // What the view of usage says about days, figures and limits.
-import { MAX_RANGE_DAYS } from '../../../core/time.ts';
-import { compact, dayWords, mean, number, percentChange, plural, rangeWords } from '../formats.ts';
+import { FIRST_DAY, MAX_RANGE_DAYS } from '../../../core/time.ts';
+import {
+  aboutWords,
+  compact,
+  dayWords,
+  meanWords,
+  number,
+  percentChange,
+  plural,
+  rangeWords,
+  shortDayWords,
+  shortInstantWords,
+  weekdayTime,
+} from '../formats.ts';
 import type { Figures } from './figures.ts';
 import type { Pace } from './pace.ts';
 import type { Comparison, RangeProblem } from './ranges.ts';
-
-const LANGUAGE = 'en';
-const UTC = { timeZone: 'UTC' } as const;
-const weekday = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-const utcDay = new Intl.DateTimeFormat(LANGUAGE, { ...weekday, ...UTC });
-const utcTime = new Intl.DateTimeFormat(LANGUAGE, { ...weekday, ...clock, ...UTC });
-const localTime = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'short', ...clock });
-const about = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
 
 const ENDS = { from: 'first', to: 'last' } as const;
 
 /** What is wrong with a range of days, and what would be right. */
 export function problemWords(problem: RangeProblem, { from, to }: { from: string; to: string }): string {
   if (problem.is === 'not a day') {
-    return `The ${ENDS[problem.end]} day is not complete, or is before 1970. Choose one from ${dayWords('1970-01-01')}, on.`;
+    return `The ${ENDS[problem.end]} day is not complete, or is before 1970. Choose one from ${dayWords(FIRST_DAY)}, on.`;
   }
   if (problem.is === 'reversed') {
     return `The first day, ${dayWords(from)}, is after the last one, ${dayWords(to)}. Choose an earlier first day or a later last day.`;
@@ -40,23 +43,23 @@ export const NOT_COMPARED = `Not compared: with the days before, this would be m
 const wholeDays = (days: number) => (days === 1 ? 'one whole day' : `${number(days)} whole days`);
 
 /** A figure: its name, its value, and what it is of. */
-export type FigureWords = [name: string, value: string, of: string];
+type FigureWords = [name: string, value: string, of: string];
 const NONE = '–';
 
-/** Null: not read yet. `comparison` says why nothing is compared, or is null. */
+/** `figures` is null until they are read. `isCompared`: there are days to compare with. */
 export function figureWords(figures: Figures | null, isCompared: boolean): FigureWords[] {
   const names = ['Mean', 'Peak', ...(isCompared ? ['Change'] : [])];
   if (figures === null) return names.map((name) => [name, NONE, '']);
   const noWhole = 'no day is over yet';
   const { mean: perDay, peak, wholeDays: days } = figures;
   const words: FigureWords[] = [
-    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', mean(perDay, 1), `a day, of ${wholeDays(days)}`],
-    peak === null ? ['Peak', NONE, 'no uses'] : ['Peak', compact(peak.count), `${dayOfPeak(peak.date)}`],
+    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', meanWords(perDay), `a day, of ${wholeDays(days)}`],
+    peak === null ? ['Peak', NONE, 'no uses'] : ['Peak', compact(peak.count), dayOfPeak(peak.date)],
   ];
   return isCompared ? [...words, changeWords(figures) ?? ['Change', NONE, noWhole]] : words;
 }
 
-const dayOfPeak = (date: string) => `on ${utcDay.format(new Date(date))}, ${date.slice(0, 4)}`;
+const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 4)}`;
 
 function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null {
   if (compared === null) return null;
@@ -68,17 +71,16 @@ function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null
 
 /** When a limit starts again, in UTC and, where that differs, on the clock of whoever looks. */
 export function startsAgainWords(at: number): string {
-  const date = new Date(at);
-  const here = date.getTimezoneOffset() === 0 ? '' : ` (${localTime.format(date)} your time)`;
-  return `Starts again on ${utcTime.format(date)} UTC${here}.`;
+  const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
+  return `Starts again on ${shortInstantWords(at)}${here}.`;
 }
 
 /** Where the month is going. */
 export function paceWords(pace: Pace, limit: number): string {
   if (pace.is === 'reached') return 'The limit of the month is reached: the next use is refused.';
   const from = 'At the pace of the last seven whole days,';
-  if (pace.is === 'reaching') return `${from} the limit will be reached on ${utcDay.format(new Date(pace.at))}.`;
-  const expected = about.format(pace.expected);
+  if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
+  const expected = aboutWords(pace.expected);
   const share = `${number(limit)} by the end of the month`;
   // Rounded, it would read as if the limit were reached.
   const isAlmost = Number(expected.replaceAll(',', '')) >= limit;

@@ -1,10 +1,9 @@
 // The usage of a business: its chart and figures for the days that were chosen, and its limits.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
 import { dayOf } from '../../../core/time.ts';
-import type { Limits as Standing } from '../../../wire/responses.ts';
+import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
 import { type Compare, sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
-import type { ListedBusiness } from '../api.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { Loading, Notice } from '../parts.tsx';
 import type { ReadState, RoomProps } from '../session.ts';
