@@ -139,19 +139,20 @@ describe('the order', () => {
     const names = ['Shop 10', 'emil', 'Émile', 'shop 9', 'Zoo', 'EMIL', 'Äpfel', 'apfel'];
     const list = names.map((name, index) => business(index + 1, name));
     expect(ids(ordered(list, 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
+    expect(ids(ordered(list.toReversed(), 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
   });
   test('by uses, growth or change has the most or the latest first, and equals by name', () => {
     const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
     const list = [
-      business(1, 'B', { used: days(9), updated_at: '2026-02-02T00:00:00.000Z' }),
-      business(2, 'A', { used: days(...fourteen(2), ...fourteen(1), 0), updated_at: '2026-02-02T00:00:00.000Z' }),
+      business(1, 'B', { used: days(9), updated_at: '2026-02-02T10:00:00.000Z' }),
+      business(2, 'A', { used: days(...fourteen(2), ...fourteen(1), 0), updated_at: '2026-02-02T09:59:59.999Z' }),
       business(3, 'C', { used: days(...fourteen(1), ...fourteen(2), 0), updated_at: '2026-02-03T00:00:00.000Z' }),
       business(4, 'D', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
       business(5, 'E', { used: days(1, 0), updated_at: '2026-02-01T00:00:00.000Z' }),
     ];
     expect(ids(ordered(list, 'uses'))).toEqual([2, 3, 1, 4, 5]);
     expect(ids(ordered(list, 'growth'))).toEqual([4, 5, 3, 2, 1]);
-    expect(ids(ordered(list, 'changed'))).toEqual([3, 2, 1, 4, 5]);
+    expect(ids(ordered(list, 'changed'))).toEqual([3, 1, 2, 4, 5]);
   });
   test('of 200 businesses is the same however they come', () => {
     const list = randomBusinesses(200);

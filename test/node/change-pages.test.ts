@@ -28,6 +28,7 @@ describe('the address', () => {
       sent: {},
       problems: {},
     });
+    expect(asked(`search=${'x'.repeat(255)}`).problems).toEqual({});
   });
 
   const NO_DAY = 'This is not a day. Choose one from 1970 on.';

@@ -94,6 +94,7 @@ test.each<[string, Values, Values, string[]]>([
   ['a day', { expires_on: '2026-11-23' }, null, ['Works until the end of: Nov 23, 2026']],
   ['yes and no', { read_only: true }, { read_only: false }, ['Can only read: yes → no']],
   ['a limit of none at all', { daily_limit: 5 }, { daily_limit: 0 }, ['Limit of the day: 5 → 0']],
+  ['an instant that there is not', { name: '2026-99-99T00:00:00Z' }, null, ['Name: 2026-99-99T00:00:00Z']],
   ['an empty text', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
   ['a null without a meaning of its own', null, { name: null }, ['Name: none']],
   ['an empty list', { sites: [] }, null, ['Domains: ']],
@@ -127,6 +128,7 @@ test('what is unknown is legible as it comes', () => {
 test.each([
   ['key 12 (…irco)', 'Owner laptop', 'Owner laptop …irco'],
   ['key 12 (…irco)', null, 'API key …irco'],
+  ['key 12 (…irco)', '', 'API key …irco'],
   ['console link (…wxyz)', null, 'console link …wxyz'],
   ['operator (…abcd)', null, 'operator …abcd'],
   ['operator', null, 'the operator'],

@@ -104,6 +104,11 @@ describe('the arrows', () => {
     expect(next).toEqual({ choice, range: range(from, to) });
   });
 
+  test('name a month by its months also if it has as many days as another choice', () => {
+    const january = shownBy(new URLSearchParams('from=2026-01-01&to=2026-01-31'), '2026-02-28');
+    expect(later(january, '2026-02-28')).toEqual({ choice: 'this-month', range: range('2026-02-01', '2026-02-28') });
+  });
+
   test('go no further than today, and not before 1970', () => {
     expect(later(shown(''), SUNDAY)).toBeNull();
     expect(later(shown('from=2026-11-01&to=2026-12-01'), SUNDAY)).toBeNull();

@@ -67,6 +67,12 @@ test.each([
   ['https://sh', [SHOP], 'Not registered.', []],
   ['https://github.io', [SHOP], 'Not registered.', []],
   [
+    'https://a.github.io',
+    ['https://github.io'],
+    'It is a subdomain of https://github.io, which lets no subdomain pass.',
+    null,
+  ],
+  [
     'null',
     [SHOP],
     'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.',

@@ -54,6 +54,7 @@ test.each([
   ['punycode that ends too early', 'https://xn--bcher-kv.example'],
   ['punycode beyond Unicode', 'https://xn--99999999999.example'],
   ['punycode of ASCII alone', 'https://xn--shop-.example'],
+  ['punycode of a capital letter, which no browser makes', 'https://xn--bc-8ka.example'],
   ['punycode of an invisible character', 'https://xn--shop-8o0a.example'],
   ['null', 'null'],
 ])('shows %s as it is', (_, site) => {

@@ -38,7 +38,7 @@ function meantBy(text: string): Meant {
 
 /** The registered wildcard that already lets every page of a site pass. */
 export function coverOf(site: string, registered: readonly string[]): string | null {
-  const example = site.replace('//*.', '//any.').replace(/:\*$/, ':1');
+  const example = site.replace('//*.', '//any.');
   return sitesCovering(example).find((cover) => cover !== site && registered.includes(cover)) ?? null;
 }
 

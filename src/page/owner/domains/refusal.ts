@@ -9,8 +9,6 @@ const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
 const FOREIGN = 'Not a web site that could be registered.';
 
-const portOf = (origin: string): string => new URL(origin).port;
-
 /** Why an origin does not pass although `sites` are registered. */
 export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
@@ -38,9 +36,7 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
     const what = otherPort.startsWith(`${protocol}//`) ? 'port' : 'scheme and port';
     return { reason: `It has another ${what} than ${otherPort}, which is registered.`, offers: own };
   }
-  const wider = sites.find(
-    (site) => site.includes('//*.') && portOf(site.replace('*.', '')) !== port && coversHost(site, origin),
-  );
+  const wider = sites.find((site) => site.includes('//*.') && coversHost(site, origin));
   if (wider !== undefined) {
     return { reason: `It has another port than ${wider}, which is registered.`, offers: own };
   }

@@ -44,12 +44,12 @@ export const further = (listing: Listing): Listing => ({
 /** After a page that came at `now`. */
 export function withPage(listing: Listing, { businesses: page, next }: Businesses, now: number): Listing {
   const after = listing.after ?? 0;
-  const earlier = listing.businesses.filter(({ id }) => id <= after);
-  const later = listing.businesses.filter(({ id }) => next !== null && id > next);
   const startedAt = listing.startedAt ?? now;
-  const read = [...earlier, ...page];
-  const isDone = next === null || read.length >= listing.most;
-  if (!isDone) return { ...listing, businesses: [...read, ...later], after: next, startedAt };
+  const read = [...listing.businesses.filter(({ id }) => id <= after), ...page];
+  if (next !== null && read.length < listing.most) {
+    const later = listing.businesses.filter(({ id }) => id > next);
+    return { ...listing, businesses: [...read, ...later], after: next, startedAt };
+  }
   return {
     ...listing,
     businesses: read,

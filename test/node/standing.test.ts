@@ -1,0 +1,40 @@
+// What the list and the head of a business say about its limits.
+import { expect, test } from 'vitest';
+import { standingOf } from '../../src/page/owner/standing.ts';
+import type { Limits } from '../../src/wire/responses.ts';
+
+/** Limits of a day and of a month, and the uses that count towards each. */
+const limits = (daily: number | null, today: number, monthly: number | null, month: number): Limits => ({
+  daily,
+  monthly,
+  billing_day: 1,
+  today: daily === null ? null : today,
+  month: monthly === null ? null : month,
+  remaining: 0,
+  day_ends: daily === null ? null : '2026-11-23T00:00:00.000000Z',
+  month_ends: monthly === null ? null : '2026-12-01T00:00:00.000000Z',
+});
+
+test.each<[string, Limits, ReturnType<typeof standingOf>]>([
+  ['without limits', null, null],
+  ['below 80 % of a limit', limits(null, 0, 1000, 799), null],
+  ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80 % of the month' }],
+  [
+    'just below a limit, which is never rounded up',
+    limits(1000, 999, null, 0),
+    { level: 'near', words: '99 % of today' },
+  ],
+  ['at a limit', limits(1000, 1000, null, 0), { level: 'full', words: 'Limit reached' }],
+  ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', words: 'Limit reached' }],
+  ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', words: 'Limit reached' }],
+  ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
+  ['nearer to the limit of the day', limits(100, 90, 1000, 850), { level: 'near', words: '90 % of today' }],
+  ['nearer to the limit of the month', limits(100, 85, 1000, 900), { level: 'near', words: '90 % of the month' }],
+  [
+    'as near to both: the month lasts longer',
+    limits(100, 90, 1000, 900),
+    { level: 'near', words: '90 % of the month' },
+  ],
+])('%s', (_, given, standing) => {
+  expect(standingOf(given)).toEqual(standing);
+});
