@@ -186,7 +186,7 @@ export function Console() {
         </a>
         {session !== null && (
           <div class="who">
-            {session.kept.readOnly && <span class="badge">Read only</span>}
+            {session.kept.readOnly && <span class="mark">Read only</span>}
             <span class="key">
               {namedBy(session.kept).kind} <code>…{namedBy(session.kept).tail}</code>
             </span>
