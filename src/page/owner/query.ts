@@ -6,6 +6,21 @@ import { Failure } from './api.ts';
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something is wrong with this page: ${error}`);
 
+/**
+ * For calls of which only the last one counts. Each begins with what this returns, and gets whether it is still the last: no later one
+ * has begun, and the component is there.
+ */
+export function useLatest(): () => () => boolean {
+  const calls = useRef(0);
+  const begin = () => {
+    const own = (calls.current ?? 0) + 1;
+    calls.current = own;
+    return () => calls.current === own;
+  };
+  useEffect(() => () => void begin(), []);
+  return begin;
+}
+
 /** What was read stays while it is read again. `setData` is for what the answer to a change has told. */
 export type Query<T> = {
   data: T | null;
@@ -25,27 +40,20 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     busy: true,
     readAt: null as number | null,
   });
-  const latest = useRef(0);
-  const supersede = () => {
-    latest.current = (latest.current ?? 0) + 1;
-    return latest.current;
-  };
+  const begin = useLatest();
   const reload = () => {
-    const call = supersede();
+    const isLatest = begin();
     setState((last) => ({ ...last, failure: null, busy: true }));
     read().then(
-      (data) => call === latest.current && setState({ data, failure: null, busy: false, readAt: Date.now() }),
-      (error) => call === latest.current && setState((last) => ({ ...last, failure: failureOf(error), busy: false })),
+      (data) => isLatest() && setState({ data, failure: null, busy: false, readAt: Date.now() }),
+      (error) => isLatest() && setState((last) => ({ ...last, failure: failureOf(error), busy: false })),
     );
   };
   const setData = (data: T) => {
-    supersede();
+    begin(); // what is on its way may be older
     setState({ data, failure: null, busy: false, readAt: Date.now() });
   };
-  useEffect(() => {
-    reload();
-    return () => void supersede();
-  }, dependencies);
+  useEffect(reload, dependencies);
   return { ...state, reload, setData };
 }
 

@@ -1,7 +1,7 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useState } from 'hono/jsx/dom';
 import type { Api, Failure } from '../api.ts';
-import { failureOf } from '../query.ts';
+import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
 import { again, further, type Listing, withPage } from './listing.ts';
 
@@ -19,11 +19,9 @@ export type Reading = {
 /** Starts with what `memory` has, and reads it again whenever `revision` changes. */
 export function useReading(api: Api, memory: ListMemory, revision: number): Reading {
   const [state, setState] = useState({ listing: memory.listing, failure: null as Failure | null, busy: true });
-  const runs = useRef(0);
+  const begin = useLatest();
   async function run(start: Listing): Promise<void> {
-    runs.current = (runs.current ?? 0) + 1;
-    const own = runs.current;
-    const isLatest = () => own === runs.current;
+    const isLatest = begin();
     setState((last) => ({ ...last, listing: start, busy: true }));
     try {
       for (let listing = start; listing.after !== null; ) {
@@ -39,9 +37,6 @@ export function useReading(api: Api, memory: ListMemory, revision: number): Read
   }
   useEffect(() => {
     void run(again(memory.listing));
-    return () => {
-      runs.current = (runs.current ?? 0) + 1;
-    };
   }, [revision]);
   return {
     ...state,

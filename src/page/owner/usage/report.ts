@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import type { Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
-import { failureOf } from '../query.ts';
+import { failureOf, useLatest } from '../query.ts';
 import { daysOf, type Reading } from './days-read.ts';
 import { paceDays } from './pace.ts';
 
@@ -40,18 +40,17 @@ export function useReport(
     busy: true,
   });
   const { reading } = state;
-  const latest = useRef(0);
+  const begin = useLatest();
   const readRevision = useRef<number | null>(null);
 
   function read(failure: Failure | null): void {
-    latest.current = (latest.current ?? 0) + 1;
-    const call = latest.current;
+    const isLatest = begin();
     const settle = (change: Partial<State>) =>
-      call === latest.current && setState((last) => ({ ...last, asked: key, failure: null, busy: false, ...change }));
+      isLatest() && setState((last) => ({ ...last, asked: key, failure: null, busy: false, ...change }));
     settle({ failure, busy: true });
     api.report(id, wanted).then(
       (days) => {
-        if (call === latest.current) readRevision.current = revision;
+        if (isLatest()) readRevision.current = revision;
         settle({ reading: { days, at: Date.now() } });
       },
       (error) => settle({ failure: failureOf(error) }),
@@ -59,11 +58,10 @@ export function useReport(
   }
   useEffect(() => {
     const isFresh = reading?.at && revision === readRevision.current && Date.now() - reading.at < FRESH_MS;
-    if (isFresh && daysOf(reading, wanted)) setState({ reading, asked: key, failure: null, busy: false });
-    else read(null);
-    return () => {
-      latest.current = (latest.current ?? 0) + 1;
-    };
+    if (isFresh && daysOf(reading, wanted)) {
+      begin(); // what is on its way is of other days
+      setState({ reading, asked: key, failure: null, busy: false });
+    } else read(null);
   }, [key]);
 
   const isCurrent = state.asked === key;
