@@ -20,7 +20,7 @@ describe('the figures', () => {
       wholeDays: 3,
       mean: 70 / 3,
       peak: { date: '2026-03-01', count: 30 },
-      compared: { used: 70, before: 50, days: { from: '2026-02-22', to: '2026-02-24' }, change: 70 / 50 - 1 },
+      compared: { used: 70, before: 50, days: { from: '2026-02-22', to: '2026-02-24' } },
     });
   });
   test('have a peak that may be today', () => {
@@ -35,10 +35,10 @@ describe('the figures', () => {
       compared: null,
     });
   });
-  test('have no change in percent where there was nothing before', () => {
+  test('have the sums of both where there was nothing before', () => {
     const days = { from: '2026-02-22', to: '2026-02-22' };
     const { compared } = figuresOf(counted('2026-03-01', 5, 1), counted('2026-02-22', 0, 9), '2026-03-02');
-    expect(compared).toEqual({ used: 5, before: 0, days, change: null });
+    expect(compared).toEqual({ used: 5, before: 0, days });
   });
   test('compare nothing that was not read', () => {
     expect(figuresOf(used, null, '2026-03-04').compared).toBeNull();
@@ -157,17 +157,10 @@ test('200 histories, ranges and months, each at seven times of a day, are what a
         mean: whole === 0 ? null : total / whole,
         peak: most === 0 ? null : { date: peak, count: most },
         compared:
-          compared === null || whole === 0
-            ? null
-            : {
-                used: total,
-                before: earlier,
-                days: { from: first, to: last },
-                change: earlier === 0 ? null : total / earlier - 1,
-              },
+          compared === null || whole === 0 ? null : { used: total, before: earlier, days: { from: first, to: last } },
       };
       expect(shown, `${round}`).toEqual(expected);
-      if (expected.compared?.change === null) seen.isNew += 1;
+      if (expected.compared?.before === 0) seen.isNew += 1;
       else if (expected.compared) seen.changes += 1;
 
       // The oracle adds the mean for the days that are left, and for those until the answer.

@@ -1,5 +1,5 @@
 // What an owner means by the address of a site, often typed without its scheme.
-import { canonicalSite } from '../../../core/site.ts';
+import { canonicalSite, sitesCovering } from '../../../core/site.ts';
 
 /** `mailto:a@shop.example` has another scheme; `localhost:3000` has a port and no scheme. */
 const hasScheme = (text: string): boolean => /^[a-z]+:/i.test(text) && !/^[^/:]+:(\d+|\*)(\/|$)/.test(text);
@@ -38,6 +38,10 @@ export function lackOf(host: string): 'ending' | 'name' | null {
 
 /** The host of a canonical site, without `*.` and the port. */
 export const hostOf = (site: string): string => /^https?:\/\/(?:\*\.)?(\[.*\]|[^:/]+)/.exec(site)?.[1] ?? '';
+
+/** The first of `sites` that lets an origin pass. */
+export const siteCovering = (origin: string, sites: readonly string[]): string | undefined =>
+  sitesCovering(origin).find((site) => sites.includes(site));
 
 /** Whether a canonical site could be the site of one owner. */
 export const couldBeSomeones = (site: string): boolean => lackOf(hostOf(site)) === null;

@@ -7,6 +7,9 @@ import { useArmed } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import type { RoomProps } from '../session.ts';
 
+/** What the removal of all domains has done. */
+export const EVERYWHERE = 'Removed. The token works on every site now.';
+
 /** Where a change is begun, and what had the focus there. */
 type Start = { place: string; opener: Element | null };
 
@@ -98,7 +101,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
     touch(sites);
     setLifted({ place: asking.place, sites });
     onChanged(await api.removeSites(id));
-    ended(asking.place, 'Removed. The token works on every site now.');
+    ended(asking.place, EVERYWHERE);
   }
   return {
     busy,

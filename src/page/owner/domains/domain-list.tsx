@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'hono/jsx/dom';
 import { number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import type { DomainChanges } from './domain-changes.ts';
+import { type DomainChanges, EVERYWHERE } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import type { Row } from './seen.ts';
 import { SiteName } from './site-name.tsx';
@@ -101,11 +101,7 @@ function DomainRow({ site, isRegistered, isLast, isRevealed, readOnly, changes }
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
       <SiteName site={site} />
       {isRevealed && isRegistered && <span class="state">Registered already</span>}
-      {!isRegistered && (
-        <span class={isLifted ? 'state done' : 'state'}>
-          {isLifted ? 'Removed. The token works on every site now.' : 'Removed'}
-        </span>
-      )}
+      {!isRegistered && <span class={isLifted ? 'state done' : 'state'}>{isLifted ? EVERYWHERE : 'Removed'}</span>}
       {!readOnly && (
         <Button
           class="quiet"

@@ -6,7 +6,7 @@ import { plural } from '../formats.ts';
 import { Button, Section } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import type { RoomProps } from '../session.ts';
-import { useDomainChanges } from './domain-changes.ts';
+import { EVERYWHERE, useDomainChanges } from './domain-changes.ts';
 import { DomainForm } from './domain-form.tsx';
 import { DomainList } from './domain-list.tsx';
 import { OriginCheck } from './origin-check.tsx';
@@ -19,7 +19,6 @@ import { useSteady } from './steady.ts';
 const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
 const INACTIVE = 'While the business is not active, its token works nowhere.';
-const EVERYWHERE = 'Removed. The token works on every site now.';
 const ALL = 'all';
 
 export function Domains(props: RoomProps) {

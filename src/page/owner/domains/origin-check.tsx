@@ -1,8 +1,8 @@
 // Whether an origin would pass, by the same rules that the service applies.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import { isRegistrable, sitesCovering } from '../../../core/site.ts';
+import { isRegistrable } from '../../../core/site.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
-import { couldBeSomeones, originOfPage } from './address.ts';
+import { couldBeSomeones, originOfPage, siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import { refusalOf } from './refusal.ts';
@@ -40,7 +40,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
   }
 
   const origin = originOfPage(text);
-  const site = sitesCovering(origin).find((covering) => sites.includes(covering));
+  const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
   const canUndo = registered === origin && sites.includes(origin);
   const canRegister = !passes && isRegistrable(origin) && couldBeSomeones(origin);

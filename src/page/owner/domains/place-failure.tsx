@@ -1,5 +1,4 @@
 // Why the change failed that was begun at a place of the view.
-
 import { Notice } from '../parts.tsx';
 import { changeFailureWords } from '../words.ts';
 import type { DomainChanges } from './domain-changes.ts';

@@ -1,6 +1,6 @@
 // Why an origin was refused, by the sites that are registered: what comes nearest to it.
 import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.ts';
-import { couldBeSomeones, hostOf } from './address.ts';
+import { couldBeSomeones, hostOf, siteCovering } from './address.ts';
 
 /** `offers`: the sites that could be registered to let it pass. */
 type Refusal = { reason: string; offers: string[] };
@@ -15,11 +15,10 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
   const { protocol, hostname, port } = new URL(origin);
   const own = couldBeSomeones(origin) ? [origin] : [];
-  const coverOf = (other: string) => sitesCovering(other).find((site) => sites.includes(site));
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 
   const other = protocol === 'https:' ? 'http:' : 'https:';
-  const otherScheme = coverOf(origin.replace(protocol, other));
+  const otherScheme = siteCovering(origin.replace(protocol, other), sites);
   if (otherScheme !== undefined) {
     return { reason: `It begins with ${protocol}//, but ${otherScheme} is registered.`, offers: own };
   }

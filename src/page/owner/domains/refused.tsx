@@ -1,13 +1,13 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import { sitesCovering } from '../../../core/site.ts';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { instantWords, plural } from '../formats.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
+import { siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import { refusalOf } from './refusal.ts';
@@ -42,7 +42,7 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
   );
   for (const one of listed) known.current?.set(one.origin, one);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
-  const passes = (origin: string) => sites.length === 0 || sitesCovering(origin).some((site) => sites.includes(site));
+  const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
   const rows = seen.current.flatMap((origin) => {
     const one = known.current?.get(origin);
     const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin);

@@ -5,8 +5,8 @@ import { type RefObject, useEffect, useRef } from 'hono/jsx/dom';
 type Held = { element: Element; top: number };
 
 /**
- * Holds the button of `root` that was pressed last, or its row, which stays when the button does not, until the next touch, key or turn of the wheel. Call what it returns before
- * bringing something else into sight.
+ * Holds the button of `root` that was pressed last until the next touch, key or turn of the wheel; in a list its row, which stays
+ * when the button does not. Call what it returns before bringing something else into sight.
  */
 export function useSteady(root: RefObject<HTMLElement | null>): () => void {
   const held = useRef<Held>(null);

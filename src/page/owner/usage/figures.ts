@@ -1,6 +1,6 @@
 // The figures of a report: pure arithmetic. Only days that are over, those before `today` (UTC), are in a mean or a change.
 import type { Range } from '../../../core/time.ts';
-import { changeOf, type Day, sum } from '../../scale.ts';
+import { type Day, sum } from '../../scale.ts';
 
 /** Of the whole days of a report. `before` is of their counterparts. */
 export type Compared = {
@@ -8,8 +8,6 @@ export type Compared = {
   before: number;
   /** The days that `before` is of. */
   days: Range;
-  /** A fraction: 0.5 is half as much again. Null: there was no use before. */
-  change: number | null;
 };
 export type Figures = {
   wholeDays: number;
@@ -30,13 +28,13 @@ export function figuresOf(used: readonly Day[], before: readonly Day[] | null, t
     wholeDays: whole.length,
     mean: whole.length === 0 ? null : total / whole.length,
     peak: most,
-    compared: before && comparedOf(used, before.slice(0, whole.length), total, today),
+    compared: before && comparedOf(total, before.slice(0, whole.length)),
   };
 }
 
-function comparedOf(used: readonly Day[], before: readonly Day[], total: number, today: string): Compared | null {
+/** `before` are the counterparts of the days with `used` uses. */
+function comparedOf(used: number, before: readonly Day[]): Compared | null {
   const [first, last] = [before[0], before.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const days = { from: first.date, to: last.date };
-  return { used: total, before: sum(before), days, change: changeOf(used, before, today)?.change ?? null };
+  return { used, before: sum(before), days: { from: first.date, to: last.date } };
 }

@@ -63,10 +63,10 @@ const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 
 
 function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null {
   if (compared === null) return null;
-  const { used, before, change, days: range } = compared;
+  const { used, before, days: range } = compared;
   const sums = `${number(used)} against ${number(before)} on ${wholeDays(days)}, ${rangeWords(range)}`;
-  if (change === null) return ['Change', used === 0 ? '0%' : 'New', sums];
-  return ['Change', percentChange(1 + change, 1), sums];
+  if (before === 0) return ['Change', used === 0 ? '0%' : 'New', sums];
+  return ['Change', percentChange(used, before), sums];
 }
 
 /** When a limit starts again, in UTC and, where that differs, on the clock of whoever looks. */
