@@ -2,7 +2,7 @@
 // for the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
 import { useEffect, useRef } from 'hono/jsx/dom';
-import { ignoreHeldEnter, Notice, useArmed } from './parts.tsx';
+import { Notice, useArmed } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
 
@@ -49,7 +49,6 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
   }
   // Browsers let a page prevent closing a dialog once, and not again until the user has interacted with it.
   function press(event: KeyboardEvent): void {
-    ignoreHeldEnter(event); // the one that opened the dialog
     if (event.key === 'Escape') cancel(event);
   }
 

@@ -2,7 +2,7 @@
 import { render } from 'hono/jsx/dom';
 import { Console } from './console.tsx';
 
-// Otherwise a held Enter would press a button again and again.
+// A held Enter would press again and again what it has pressed, and then what takes its place: in all views, forms and dialogs.
 document.addEventListener(
   'keydown',
   (event) => {

@@ -72,12 +72,7 @@ type ButtonProps = PropsWithChildren<{
   onClick?: () => void;
 }>;
 
-/** A held Enter presses again and again what it has pressed, and then what takes its place. */
-export function ignoreHeldEnter(event: KeyboardEvent): void {
-  if (event.repeat && event.key === 'Enter') event.preventDefault();
-}
-
-/** A button that changes something. It ignores the second click of a double click and a held key, and keeps the focus while it is busy. */
+/** A button that changes something. It ignores the second click of a double click, and keeps the focus while it is busy. */
 export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
@@ -89,7 +84,6 @@ export function Button({ class: name = '', busy = false, label, submits = false,
       class={name}
       aria-label={label}
       aria-disabled={busy ? 'true' : undefined}
-      onKeyDown={ignoreHeldEnter}
       onClick={press}
     >
       {children}

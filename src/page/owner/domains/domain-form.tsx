@@ -2,7 +2,7 @@
 import { useRef, useState } from 'hono/jsx/dom';
 import type { Failure } from '../api.ts';
 import { plural } from '../formats.ts';
-import { Button, ignoreHeldEnter, Notice, VERBATIM } from '../parts.tsx';
+import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, additionsOf, type Wrong } from './additions.ts';
@@ -122,7 +122,6 @@ export function DomainForm({ sites, changes, reveal }: Props) {
           aria-describedby="site-problem site-warning"
           onInput={type}
           onPaste={paste}
-          onKeyDown={ignoreHeldEnter}
         />
         <Button submits busy={busy !== null}>
           {busy === PLACE ? 'Adding…' : 'Add'}
