@@ -34,7 +34,7 @@ const SPARE = 12;
 const BUSY = 13;
 export const BUSY_BUSINESSES = 35;
 export const MANY_BUSINESSES = 45;
-const SPARES = 40;
+const SPARES = 80;
 /** How many links of each kind there are: each works once. */
 const LINKS = 20;
 const LONG =

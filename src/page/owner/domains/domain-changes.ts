@@ -99,7 +99,8 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
     if (asking === null) return;
     const sites = entries.map(({ site }) => site);
     touch(sites);
-    setLifted({ place: asking.place, sites });
+    // None is left if the answer to the first attempt was lost: what that removed can still be added again.
+    if (sites.length > 0) setLifted({ place: asking.place, sites });
     onChanged(await api.removeSites(id));
     ended(asking.place, EVERYWHERE);
   }

@@ -1,6 +1,7 @@
 // The field for domains to add: one, or several at once. What is not clear is said beside it, and nothing is sent.
 import { useRef, useState } from 'hono/jsx/dom';
 import type { Failure } from '../api.ts';
+import { useKeptFocus } from '../focus.ts';
 import { plural } from '../formats.ts';
 import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
@@ -43,7 +44,9 @@ const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
       });
 
 export function DomainForm({ sites, changes, reveal }: Props) {
+  const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
+  useKeptFocus(form, () => field.current);
   const [read, setRead] = useState<Additions | null>(null);
   const [isEmpty, setEmpty] = useState(false);
   const [sent, setSent] = useState<string[]>([]);
@@ -79,16 +82,6 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     if (!(await add(PLACE, list))) return;
     setAdded(list);
     if (field.current?.value === text) field.current.value = ''; // unless the next one is being typed
-    focusIfLost();
-  }
-  /** A button that was pressed may be gone. */
-  function focusIfLost(): void {
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) field.current?.focus();
-    });
-  }
-  async function undo(): Promise<void> {
-    if (await remove(UNDO, added)) focusIfLost();
   }
   function type(): void {
     setRead(null);
@@ -109,7 +102,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
   }
 
   return (
-    <form class="add" autocomplete="off" noValidate onSubmit={submit}>
+    <form ref={form} class="add" autocomplete="off" noValidate onSubmit={submit}>
       <label for="site">Add a domain, or several</label>
       <div class="line">
         <input
@@ -152,7 +145,9 @@ export function DomainForm({ sites, changes, reveal }: Props) {
       <Notice
         kind="done"
         action={
-          canUndo ? { label: busy === UNDO ? 'Removing…' : 'Undo', press: () => void undo(), busy: locked } : undefined
+          canUndo
+            ? { label: busy === UNDO ? 'Removing…' : 'Undo', press: () => void remove(UNDO, added), busy: locked }
+            : undefined
         }
       >
         {canUndo && `Added ${listed(added)}.`}

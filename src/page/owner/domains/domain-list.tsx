@@ -1,5 +1,6 @@
 // The registered domains, and those that were removed while the view is open, each in its place.
 import { useEffect, useRef } from 'hono/jsx/dom';
+import { useKeptFocus } from '../focus.ts';
 import { number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
@@ -29,6 +30,7 @@ const matches = (site: string, wanted: string): boolean =>
 
 export function DomainList({ rows, count, wanted, revealed, readOnly, changes }: Props) {
   const box = useRef<HTMLDivElement>(null);
+  useKeptFocus(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTERED_FROM || wanted !== '';
   const sought = wanted.trim().toLowerCase();
   const shown = sought === '' ? rows : rows.filter(({ site }) => matches(site, sought));

@@ -114,7 +114,11 @@ export function Domains(props: RoomProps) {
             Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
             your pages can use it on pages of their own.
           </p>
-          <p>This takes effect with the next request. It removes {plural(sites.length, 'domain')}:</p>
+          <p>
+            {sites.length === 0
+              ? 'No domain is registered any more.'
+              : `This takes effect with the next request. It removes ${plural(sites.length, 'domain')}:`}
+          </p>
           <ul class="going">
             {sites.map((site) => (
               <li key={site}>

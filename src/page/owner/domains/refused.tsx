@@ -1,9 +1,10 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
+import { useKeptFocus } from '../focus.ts';
 import { instantWords, plural } from '../formats.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
@@ -51,7 +52,7 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
   const hidden = listed.filter(({ origin }) => dismissed.has(origin));
 
   // What was pressed is gone by then, unless the focus went elsewhere meanwhile.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
     const next = buttons.find(
       (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
@@ -60,6 +61,7 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
     nextFocus.current = null;
     if (document.activeElement === document.body) next.focus();
   });
+  useKeptFocus(root, () => root.current?.querySelector('h2'));
 
   function dismiss(origin: string): void {
     const next = rows[rows.findIndex((row) => row.origin === origin) + 1];
