@@ -320,6 +320,25 @@ test('a refresh reads again, and knows the day: at midnight yesterday is not tod
   expect(await figure('Mean').innerText()).toContain('of 27 whole days');
 });
 
+test('a new day is shown without a refresh, and a day that was read before its end is no whole day', async () => {
+  const business = await used();
+  const [from, to] = [addDays(today(), -6), today()];
+  page = await world.visit(`#/${business.id}?from=${from}&to=${to}&compare=off`);
+  await page.clock.install({ time: Date.parse(today()) + DAY_MS - 30_000 });
+  const asked = watchReports();
+  await signIn(page, world.keys.spare);
+  await settled();
+  await page.clock.fastForward(32_000); // two seconds into the new day
+  const downloading = page.waitForEvent('download');
+  await button('Download CSV').click(); // draws the view anew
+  await downloading;
+  expect(await figure('Mean').innerText()).toContain('of 6 whole days');
+  const before = asked.length;
+  await page.clock.fastForward(10_000);
+  await expect.poll(() => asked.length).toBeGreaterThan(before);
+  await expect.poll(() => figure('Mean').innerText()).toContain('of 7 whole days');
+});
+
 describe('the file', () => {
   test('has the days that are shown, and their name', async () => {
     const business = await used();

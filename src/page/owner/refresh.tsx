@@ -1,9 +1,12 @@
-// When what is shown was read, and reading it again: on request, and when the tab is shown again after a minute.
+// When what is shown was read, and reading it again: on request, when the tab is shown again after a minute, and when a new day begins.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { DAY_MS } from '../../core/time.ts';
 import { clockTime } from './formats.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
+/** The clock of this computer may be a little ahead of that of the service. */
+const AFTER_MIDNIGHT_MS = 5000;
 
 /** `revision` counts the requests to read again. */
 export function useRefresh(): { revision: number; refresh: () => void } {
@@ -20,6 +23,11 @@ export function useRefresh(): { revision: number; refresh: () => void } {
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);
   }, []);
+  // At midnight, UTC, today becomes another day, and limits of a day begin again.
+  useEffect(() => {
+    const timer = setTimeout(refresh, DAY_MS - (Date.now() % DAY_MS) + AFTER_MIDNIGHT_MS);
+    return () => clearTimeout(timer);
+  }, [revision]);
   return { revision, refresh };
 }
 

@@ -1,6 +1,6 @@
 // Reading the days that a view shows: one request at a time counts, and days that were just read are not read again.
 import { useEffect, useRef, useState } from 'hono/jsx/dom';
-import type { Range } from '../../../core/time.ts';
+import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
 import { failureOf, useLatest } from '../query.ts';
@@ -69,6 +69,8 @@ export function useReport(
   return { reading, failure: isCurrent ? state.failure : null, busy: !isCurrent || state.busy, retry };
 }
 
+const endsOn = (days: readonly Day[]) => days.at(-1)?.date;
+
 type PaceAsked = { report: Report; listed: readonly Day[] | null; revision: number; today: string };
 
 /** The days of the pace: from what was read or listed, else by a request of their own. Null: not known, or not wanted. */
@@ -81,9 +83,13 @@ export function usePaceDays(api: Api, id: number, isWanted: boolean, asked: Pace
   const [failed, setFailed] = useState<string | null>(null);
   const [, draw] = useState('');
 
+  // Days that were read before the last of them was over are no whole days. A list ends with the day on which it was read.
+  const { reading } = report;
+  const isWhole =
+    reading !== null && (reading.at === null ? endsOn(reading.days) : dayOf(new Date(reading.at))) === today;
   const found =
-    (report.reading && daysOf(report.reading, wanted)) ??
-    (listed && revision === 0 ? daysOf({ days: listed, at: null }, wanted) : null);
+    (isWhole ? daysOf(reading, wanted) : null) ??
+    (listed && revision === 0 && endsOn(listed) === today ? daysOf({ days: listed, at: null }, wanted) : null);
   if (found) kept.current = { key, days: found };
   const days = kept.current?.key === key ? kept.current.days : null;
   const isMissing = isWanted && days === null && !report.busy && report.failure === null;

@@ -50,7 +50,9 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   );
   const isRead = failure === null && used !== null && reading !== null && reading.at !== null;
   const readAt = isRead ? reading.at : null;
-  const figures = isRead ? figuresOf(used, before, today) : null;
+  // A day that was not over when it was read is no whole day, even if it is over now.
+  const readOn = readAt === null ? today : dayOf(new Date(readAt));
+  const figures = isRead ? figuresOf(used, before, readOn) : null;
   const download = useDownload(api, id, range);
   const month = isActive ? monthOf(limits) : null;
   const isOpen = month !== null && month.used < month.limit;
@@ -89,7 +91,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
         <FigureList figures={figures} isCompared={compared !== null} isBusy={busy} />
         <p class="note">
           Days are UTC.
-          {range.to >= today && ' Today is not over yet: only the total and the peak include it.'}
+          {range.to >= readOn && ' Today is not over yet: only the total and the peak include it.'}
           {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
         </p>
       </section>
