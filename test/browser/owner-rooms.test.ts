@@ -121,6 +121,35 @@ describe('what is shown is read again', () => {
     await comeBack();
     await reads();
   });
+
+  test('also if a change is answered meanwhile, which does not make the rest of what is shown newer', async () => {
+    const business = await world.spare('https://a.example');
+    page = await world.visit(`#/${business.id}/domains`);
+    await page.clock.install();
+    await signIn(page, world.keys.spare);
+    const updated = page.getByText(/^Updated \d\d:\d\d$/);
+    const readAt = await updated.innerText();
+    await page.clock.fastForward(5 * 60_000);
+    const add = async (name: string) => {
+      await page.getByLabel('Add a domain').fill(name);
+      await page.keyboard.press('Enter');
+      await page.locator('.done', { hasText: `Added https://${name}.` }).waitFor();
+    };
+    await add('b.example');
+    expect(await updated.innerText()).toBe(readAt);
+    const waiting: (() => void)[] = [];
+    await page.route(new RegExp(`/business/${business.id}$`), async (route) => {
+      await new Promise<void>((go) => waiting.push(go));
+      await route.continue();
+    });
+    await page.clock.fastForward(1000);
+    await button('Refresh').click();
+    await vi.waitFor(() => expect(waiting.length).toBe(1), 5000);
+    await add('c.example');
+    await vi.waitFor(() => expect(waiting.length).toBe(2), 5000);
+    for (const go of waiting) go();
+    await vi.waitFor(async () => expect(await updated.innerText()).not.toBe(readAt), 5000);
+  });
 });
 
 describe('after Enter, the first view takes two round trips in a row, and no request twice', () => {

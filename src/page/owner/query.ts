@@ -21,7 +21,10 @@ export function useLatest(): () => () => boolean {
   return begin;
 }
 
-/** What was read stays while it is read again. `setData` is for what the answer to a change has told. */
+/**
+ * What was read stays while it is read again. `setData` is for what the answer to a change has told: the rest is as old as before, and a
+ * reading that was under way begins again.
+ */
 export type Query<T> = {
   data: T | null;
   failure: Failure | null;
@@ -41,17 +44,24 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     readAt: null as number | null,
   });
   const begin = useLatest();
+  const isReading = useRef(false);
   const reload = () => {
     const isLatest = begin();
+    const settle = (change: Partial<typeof state>) => {
+      if (!isLatest()) return;
+      isReading.current = false;
+      setState((last) => ({ ...last, busy: false, ...change }));
+    };
+    isReading.current = true;
     setState((last) => ({ ...last, failure: null, busy: true }));
     read().then(
-      (data) => isLatest() && setState({ data, failure: null, busy: false, readAt: Date.now() }),
-      (error) => isLatest() && setState((last) => ({ ...last, failure: failureOf(error), busy: false })),
+      (data) => settle({ data, failure: null, readAt: Date.now() }),
+      (error) => settle({ failure: failureOf(error) }),
     );
   };
   const setData = (data: T) => {
-    begin(); // what is on its way may be older
-    setState({ data, failure: null, busy: false, readAt: Date.now() });
+    setState((last) => ({ ...last, data }));
+    if (isReading.current) reload(); // what is on its way may be older
   };
   useEffect(reload, dependencies);
   return { ...state, reload, setData };
