@@ -219,33 +219,6 @@ describe.each(PLACES)('$place', (place) => {
     expect(writes).toEqual(place.writes);
     expect(await isFocusLost()).toBe(false);
   });
-
-  test('all domains can be added again that were removed, also after a second attempt', async () => {
-    const business = await world.spare(A, B);
-    page = await openRoom(world, business, 'domains');
-    await press('Remove all domains…');
-    await armed();
-    const held = await hold('DELETE');
-    held.release(loseAnswer);
-    await button('Let the token work everywhere').click();
-    await dialog().getByText('No domain is registered any more.').waitFor();
-    await page.unroute(/\/api\//);
-    await button('Let the token work everywhere').click();
-    await dialog().waitFor({ state: 'detached' });
-    await press('Undo: add 2 domains again');
-    await expect.poll(() => business.sites()).toEqual([A, B]);
-  });
-});
-
-test('the focus stays in the page when the row that has it was removed elsewhere', async () => {
-  const business = await world.spare(A, B);
-  page = await openRoom(world, business, 'domains');
-  await button(`Remove ${A}`).focus();
-  const entry = (await business.stored()).access_list.find(({ site }) => site === A);
-  await world.call('DELETE', `${business.id}/access/${entry?.id}`);
-  await button('Refresh').dispatchEvent('click');
-  await button(`Remove ${A}`).waitFor({ state: 'detached' });
-  expect(await isFocusLost()).toBe(false);
 });
 
 describe('with a lost answer', () => {
