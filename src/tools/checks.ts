@@ -280,7 +280,7 @@ export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
     const { access_list } = await place.service.ok<Details>(`POST /business/${id}/access`, { body });
     const sites = access_list.map(({ site }) => site);
     same('the sites', sites, ['https://verify.example']);
-    await place.service.refused(`DELETE /business/${id}/access/${access_list[0]?.id}`, '422 invalid_input');
+    await place.service.refused(`DELETE /business/${id}/access/${access_list[0]?.id}`, '422 last_domain');
     const all = await place.service.ok<Details>(`DELETE /business/${id}/access`);
     same('the sites after all were removed', all.access_list, []);
   },
