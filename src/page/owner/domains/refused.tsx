@@ -1,6 +1,6 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
-import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
@@ -51,17 +51,18 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
   });
   const hidden = listed.filter(({ origin }) => dismissed.has(origin));
 
+  const title = () => root.current?.querySelector('h2');
+  useKeptFocus(root, title);
   // What was pressed is gone by then, unless the focus went elsewhere meanwhile.
-  useLayoutEffect(() => {
+  useEffect(() => {
     const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
     const next = buttons.find(
       (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
     );
     if (next === undefined) return;
     nextFocus.current = null;
-    if (document.activeElement === document.body) next.focus();
+    if (document.activeElement === document.body || document.activeElement === title()) next.focus();
   });
-  useKeptFocus(root, () => root.current?.querySelector('h2'));
 
   function dismiss(origin: string): void {
     const next = rows[rows.findIndex((row) => row.origin === origin) + 1];
