@@ -240,6 +240,7 @@ describe('older changes', () => {
   test('when two answers arrive in the wrong order, the newer one stays', async () => {
     const business = await world.spare('https://a.example');
     page = await openRoom(world, business, 'changes');
+    await page.clock.install();
     let release = () => {};
     const late = new Promise<void>((resolve) => {
       release = resolve;
@@ -254,7 +255,8 @@ describe('older changes', () => {
     });
     for (const [index, site] of ['https://b.example', 'https://c.example'].entries()) {
       await world.call('POST', `${business.id}/access`, { sites: [site] });
-      await button('Refresh').click();
+      await page.clock.fastForward(61_000);
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`); // the return to the tab
       await eventually(() => asked).toBe(index + 1);
     }
     const newest = page.locator('.entry', { hasText: 'https://c.example' });

@@ -473,16 +473,13 @@ const STATES: [name: string, reach: () => Promise<unknown>][] = [
   [
     'token-replace-lost',
     async () => {
-      const business = await spare('token');
+      await spare('token');
       await openDialog('Replace the token…');
       await page.getByLabel('Stop the old token now').check();
       await page.route(/\/token$/, loseAnswer);
       await dialog().locator('[aria-disabled]').waitFor({ state: 'detached' });
       await button('Replace, and stop the old one now').click();
-      const { token } = await business.stored();
-      await dialog()
-        .getByText(`The token was replaced: it ends in …${token.slice(-4)} now.`)
-        .waitFor();
+      await dialog().getByText('The token was replaced: it ends in').waitFor();
       await dialog().locator('[aria-disabled]').waitFor({ state: 'detached' });
     },
   ],

@@ -10,7 +10,15 @@ import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
-import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, shownRefused } from './session.ts';
+import {
+  type Memory,
+  NOT_READ,
+  type OnRead,
+  type ReadState,
+  type RoomProps,
+  type Session,
+  shownRefused,
+} from './session.ts';
 import { standingOf } from './standing.ts';
 import { Token } from './token/token.tsx';
 import { Usage } from './usage/usage.tsx';
@@ -26,11 +34,10 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
   const details = useQuery(() => api.business(id), [id, revision]);
   const refused = useQuery(() => api.refused(id), [id, revision]);
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
-  const [ofRoom, setOfRoom] = useState(NOT_READ);
-  // What is the same is not set again: while effects are waiting to be run, Hono runs them once for each time that it draws.
-  const onRead = (state: ReadState) =>
-    setOfRoom((last) => (last.readAt === state.readAt && last.busy === state.busy ? last : state));
-  const read = room === 'usage' || room === 'changes' ? ofRoom : details;
+  const [ofRoom, setOfRoom] = useState<ReadState | null>(NOT_READ);
+  const onRead: OnRead = (state) =>
+    setOfRoom((last) => (last?.readAt === state?.readAt && last?.busy === state?.busy ? last : state));
+  const read = (room === 'usage' || room === 'changes' ? ofRoom : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
   const listed = memory.opened?.id === id ? memory.opened : null;

@@ -22,6 +22,19 @@ export function useLatest(): () => () => boolean {
 }
 
 /**
+ * Runs `effect` when the component appears, and whenever one of `dependencies` changes: once. Hono runs an effect twice if its component
+ * is drawn again before the effect was run.
+ */
+export function useOnChange(effect: () => void, dependencies: readonly unknown[]): void {
+  const last = useRef<readonly unknown[] | null>(null);
+  useEffect(() => {
+    if (last.current === dependencies) return;
+    last.current = dependencies;
+    effect();
+  }, dependencies);
+}
+
+/**
  * What was read stays while it is read again. `setData` is for what the answer to a change has told: the rest is as old as before, and a
  * reading that was under way begins again.
  */
@@ -63,7 +76,7 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     setState((last) => ({ ...last, data }));
     if (isReading.current) reload(); // what is on its way may be older
   };
-  useEffect(reload, dependencies);
+  useOnChange(reload, dependencies);
   return { ...state, reload, setData };
 }
 

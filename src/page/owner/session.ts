@@ -61,6 +61,8 @@ export type RoomProps = {
 
 /** What a view says about what it reads itself: when that came, in milliseconds since 1970. Null: it is not there. */
 export type ReadState = { readAt: number | null; busy: boolean };
+/** Takes that; null: the view reads nothing now. */
+export type OnRead = (state: ReadState | null) => void;
 export const NOT_READ: ReadState = { readAt: null, busy: true };
 
 /** Those that were not dismissed. */

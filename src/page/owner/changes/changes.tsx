@@ -8,7 +8,7 @@ import { dayHeading, instantWords, number } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useMutation, useQuery } from '../query.ts';
 import { businessHref, setQuery } from '../route.ts';
-import type { ReadState, RoomProps } from '../session.ts';
+import type { OnRead, RoomProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { ACTIONS } from './actions.ts';
 import {
@@ -32,7 +32,7 @@ const MOST_SHOWN = 5;
 /** Nobody sees these changes here: the business is gone. */
 const UNSEEN = 'delete_business';
 
-type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number; onRead: (state: ReadState) => void };
+type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number; onRead: OnRead };
 
 export function Changes({ api, id, query, revision, onRead }: Props) {
   const filter = filterOf(query);
@@ -41,6 +41,9 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
   const isNarrowed = Object.values(filter.values).some((value) => value !== '');
   const isRefused = Object.keys(filter.problems).length > 0;
   const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isRefused) onRead(null);
+  }, [isRefused]);
 
   function clear(): void {
     setQuery({ action: null, search: null, from: null, to: null }, 'push');
@@ -198,7 +201,7 @@ type ListProps = {
   revision: number;
   /** Shows everything again. Null: everything is shown. */
   clear: (() => void) | null;
-  onRead: (state: ReadState) => void;
+  onRead: OnRead;
 };
 
 /** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */

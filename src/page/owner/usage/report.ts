@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'hono/jsx/dom';
 import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
-import { failureOf, useLatest } from '../query.ts';
+import { failureOf, useLatest, useOnChange } from '../query.ts';
 import { daysOf, type Reading } from './days-read.ts';
 import { paceDays } from './pace.ts';
 
@@ -56,7 +56,7 @@ export function useReport(
       (error) => settle({ failure: failureOf(error) }),
     );
   }
-  useEffect(() => {
+  useOnChange(() => {
     const isFresh = reading?.at && revision === readRevision.current && Date.now() - reading.at < FRESH_MS;
     if (isFresh && daysOf(reading, wanted)) {
       begin(); // what is on its way is of other days

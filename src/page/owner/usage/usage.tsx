@@ -6,7 +6,7 @@ import { type Compare, sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { Loading, Notice } from '../parts.tsx';
-import type { ReadState, RoomProps } from '../session.ts';
+import type { OnRead, RoomProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { daysOf, withCompared } from './days-read.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
@@ -29,7 +29,7 @@ type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
   /** Uses of others are refused. */
   isActive: boolean;
   /** Takes what the frame says about the report. */
-  onRead: (state: ReadState) => void;
+  onRead: OnRead;
 };
 
 export function Usage({ api, id, name, listed, limits, isActive, query, revision, onRead }: Props) {
