@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import { eq, sql } from 'drizzle-orm';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { createKey, revokeKey } from '../../src/cli/keys.ts';
 import { withDatabases } from '../../src/cli/open.ts';
@@ -50,7 +50,7 @@ const counts = (days: number, scale: number) =>
   });
 
 /** Adds to `closing` what has to be closed, as it is opened. */
-export async function openConsole(closing: (() => unknown)[]) {
+async function openConsole(closing: (() => unknown)[]) {
   mkdirSync(SHOTS, { recursive: true });
   const state = newDatabase();
   const made = await withDatabases({ 'persist-to': state }, async ({ first }) => {
@@ -229,6 +229,22 @@ export async function openConsole(closing: (() => unknown)[]) {
   }
 
   return { ...made, url: service.url, visit, leave, call, spare, newCode, revoke };
+}
+
+export type World = Awaited<ReturnType<typeof openConsole>>;
+
+/** The setting of a file of tests: it is there from the first test to the last. For `forgiven` see `leave`. */
+export function consoleOfFile(forgiven?: RegExp): World {
+  const world = {} as World;
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    Object.assign(world, await openConsole(closing));
+  });
+  afterEach(() => world.leave(forgiven));
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  return world;
 }
 
 /** What the tab keeps of its session; null if there is none. */

@@ -1,22 +1,12 @@
 // The changes of a business in the console: who did what, narrowed and in pages.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, openConsole, shoot } from './console.ts';
-import { failWith, openRoom, stepsOn } from './steps.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, expectAccessible, shoot } from './console.ts';
+import { eventually, failWith, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button, hold } = stepsOn(() => page);
-/** Waits for an answer as long as a machine with much to do takes. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 type Spare = Awaited<ReturnType<typeof world.spare>>;
 
 const entries = () => page.locator('.entry');

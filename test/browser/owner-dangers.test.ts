@@ -1,19 +1,11 @@
 // What cannot be undone in the console. A double click, a held key, and slow or failing answers change nothing that was not confirmed.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openConsole } from './console.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile } from './console.ts';
 import { failWith, goOn, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button, dialog, done, armed, hold, shownSites } = stepsOn(() => page);
 
 describe('what cannot be undone', () => {

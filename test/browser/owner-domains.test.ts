@@ -1,20 +1,12 @@
 // The domains of a business in the console: added, tried, removed, and refused origins. Nothing moves under the pointer, and nothing is
 // done twice.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, openConsole, shoot } from './console.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, expectAccessible, shoot } from './console.ts';
 import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button, dialog, done, armed, hold, shownSites } = stepsOn(() => page);
 
 const A = 'https://a.example';

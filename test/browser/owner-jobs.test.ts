@@ -2,21 +2,13 @@
 // The presses and requests of each are counted, and printed.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openConsole } from './console.ts';
+import { expect, test } from 'vitest';
+import { consoleOfFile } from './console.ts';
 import { keyboardOn } from './keyboard.ts';
 import { stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { armed, done } = stepsOn(() => page);
 
 /** At most so many presses and requests. */

@@ -1,22 +1,14 @@
 // The businesses of a session in the console: all of them are read, ordered and searched, and a visit to one does not lose the place.
 import type { Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
-import { expectAccessible, MANY_BUSINESSES, openConsole, shoot, signIn } from './console.ts';
+import { consoleOfFile, expectAccessible, MANY_BUSINESSES, shoot, signIn } from './console.ts';
 import { stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
-let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
 // The service does not have the businesses of `serve`: their charts say so.
-afterEach(() => world.leave(/^Failed to load resource|^<usage-chart /));
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
+const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
+let page: Page;
 const { button, armed } = stepsOn(() => page);
 
 const search = () => page.getByRole('searchbox');

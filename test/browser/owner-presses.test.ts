@@ -1,20 +1,12 @@
 // Every button of the console that changes something, pressed again at the same point or by a held key, and with an answer that was
 // lost: nothing is done that was not meant, and the focus never falls out of the page.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openConsole } from './console.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile } from './console.ts';
 import { loseAnswer, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button, dialog, armed, hold } = stepsOn(() => page);
 type Business = Awaited<ReturnType<typeof world.spare>>;
 

@@ -1,21 +1,13 @@
 // The views of a business in the console: their addresses, the focus, what stands above them, reading again, and how many requests in a
 // row it takes until a view is there.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ROOMS } from '../../src/page/owner/rooms.ts';
-import { openConsole, signIn } from './console.ts';
+import { consoleOfFile, signIn } from './console.ts';
 import { goTo, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button } = stepsOn(() => page);
 
 const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');

@@ -1,22 +1,12 @@
 // The token of a business in the console: copied, replaced, and the old ones that still work.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, openConsole, shoot } from './console.ts';
-import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, expectAccessible, shoot } from './console.ts';
+import { eventually, failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button, dialog, done, armed, hold } = stepsOn(() => page);
-/** Waits for an answer as long as a machine with much to do takes. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 type Spare = Awaited<ReturnType<typeof world.spare>>;
 
 const OPENER = 'Replace the token…';

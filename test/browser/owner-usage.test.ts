@@ -1,21 +1,13 @@
 // The usage of a business in the console: which days, the figures, the file and the limits.
 import { readFileSync } from 'node:fs';
 import type { Page, Request, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
-import { expectAccessible, openConsole, signIn } from './console.ts';
+import { consoleOfFile, expectAccessible, signIn } from './console.ts';
 import { failWith, goOn, stepsOn } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 const { button } = stepsOn(() => page);
 const today = () => dayOf(new Date());
 const until = (check: () => Promise<void>) => vi.waitFor(check, 10_000);

@@ -1,19 +1,11 @@
 // Signing in to the console at /owner, going through it by keyboard alone, and how much script it takes.
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openConsole, signIn } from './console.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, signIn } from './console.ts';
 import { failWith, goTo, openRoom } from './steps.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 
 describe('signing in', () => {
   async function newSessionKey(): Promise<string> {

@@ -2,23 +2,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newFolder } from '../node/state.ts';
 import { launch, launchProfile } from './chromium.ts';
-import { keptIn, openConsole, signIn } from './console.ts';
+import { consoleOfFile, keptIn, signIn } from './console.ts';
 import { goTo } from './steps.ts';
 import { startProxy } from './world.ts';
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
+const world = consoleOfFile();
 let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
-afterEach(() => world.leave());
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
 
 const HOUR_MS = 3_600_000;
 const button = (name: string | RegExp, of = page) => of.getByRole('button', { name, exact: true });
@@ -784,6 +776,10 @@ test('no file of a profile has an API key, nor a code that works, and no request
   const key = world.keys.owner;
   const [used, late] = [world.newCode(), world.newCode('late')];
   const folder = newFolder();
+  const closing: (() => unknown)[] = [];
+  onTestFinished(async () => {
+    for (const close of closing.reverse()) await close();
+  });
   const { passed, origin } = await startProxy(world.url, closing);
   const context = await launchProfile(folder);
   const tab = await context.newPage();

@@ -1,10 +1,9 @@
 // What the tests of the console do again and again, on the page that is open.
 import type { Page, Route } from 'playwright-core';
-import { type openConsole, signIn } from './console.ts';
+import { expect } from 'vitest';
+import { signIn, type World } from './console.ts';
 
 type Room = 'usage' | 'domains' | 'token' | 'changes';
-type World = Awaited<ReturnType<typeof openConsole>>;
-
 /** What each view of a business shows when it is there. */
 const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
   usage: (page) => page.locator('usage-chart .bar').first().waitFor({ state: 'attached' }),
@@ -32,6 +31,9 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
   await page.getByRole('navigation', { name: 'Views of this business' }).getByRole('link', { name }).click();
   await SIGNS[room](page);
 };
+
+/** Waits for an answer as long as a machine with much to do takes. */
+export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 export const stepsOn = (at: () => Page) => ({
   button: (name: string | RegExp) => at().getByRole('button', { name, exact: true }),

@@ -2,23 +2,15 @@
 // With PICTURES=1, those of the documentation (docs/images) are taken again.
 import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, keptIn, openConsole, SHOTS, shoot, signIn } from './console.ts';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, expectAccessible, keptIn, SHOTS, shoot, signIn } from './console.ts';
 import { failWith, goTo, loseAnswer, stepsOn } from './steps.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 
-const closing: (() => unknown)[] = [];
-let world: Awaited<ReturnType<typeof openConsole>>;
-let page: Page;
-beforeAll(async () => {
-  world = await openConsole(closing);
-});
 // A chart says in the log of the browser, too, that there is no report.
-afterEach(() => world.leave(/^Failed to load resource|^<usage-chart /));
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
+const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
+let page: Page;
 const { button, dialog, done, armed } = stepsOn(() => page);
 
 /** The view is complete: no skeleton is left, nothing is being read, and the chart is drawn. */
