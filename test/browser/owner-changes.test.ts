@@ -1,8 +1,8 @@
 // The changes of a business in the console: who did what, narrowed and in pages.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { consoleOfFile, expectAccessible, shoot } from './console.ts';
-import { eventually, failWith, openRoom, stepsOn } from './steps.ts';
+import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
+import { eventually, failWith, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -229,8 +229,10 @@ describe('older changes', () => {
 
   test('when two answers arrive in the wrong order, the newer one stays', async () => {
     const business = await world.spare('https://a.example');
-    page = await openRoom(world, business, 'changes');
-    await page.clock.install();
+    page = await world.visit(`#/${business.id}/changes`);
+    await startClock(page);
+    await signIn(page, world.keys.spare);
+    await entries().first().waitFor();
     let release = () => {};
     const late = new Promise<void>((resolve) => {
       release = resolve;

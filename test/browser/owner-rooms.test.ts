@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { ROOMS } from '../../src/page/owner/rooms.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { goTo, openRoom, stepsOn } from './steps.ts';
+import { goTo, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -92,7 +92,7 @@ describe('what is shown is read again', () => {
   test('by Refresh, and on the return to the tab after a minute', async () => {
     const business = await world.spare('https://a.example');
     page = await world.visit(`#/${business.id}/changes`);
-    await page.clock.install();
+    await startClock(page);
     await signIn(page, world.keys.spare);
     await page.locator('.entry').first().waitFor();
     await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
@@ -117,10 +117,11 @@ describe('what is shown is read again', () => {
   test('also if a change is answered meanwhile, which does not make the rest of what is shown newer', async () => {
     const business = await world.spare('https://a.example');
     page = await world.visit(`#/${business.id}/domains`);
-    await page.clock.install();
+    await startClock(page);
     await signIn(page, world.keys.spare);
     const updated = page.getByText(/^Updated \d\d:\d\d$/);
     const readAt = await updated.innerText();
+    await button('Refresh').and(page.locator(':not([aria-disabled])')).waitFor(); // nothing is on its way
     await page.clock.fastForward(5 * 60_000);
     const add = async (name: string) => {
       await page.getByLabel('Add a domain').fill(name);

@@ -276,7 +276,7 @@ describe('old tokens', () => {
     await dialog().getByText('No old token works any more.').waitFor();
     await button('Cancel').click();
     await dialog().waitFor({ state: 'detached' });
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
   });
 
   test('are not shown as working once their end has passed, by the clock of the service', async () => {

@@ -4,7 +4,7 @@ import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { consoleOfFile, expectAccessible, signIn } from './console.ts';
-import { failWith, goOn, stepsOn } from './steps.ts';
+import { eventually, failWith, goOn, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -147,27 +147,28 @@ describe('the days', () => {
   test('that are typed make one request after the typing, and no entry in the history', async () => {
     const business = await used();
     page = await world.visit(`#/${business.id}?compare=off`);
-    await page.clock.install();
+    await startClock(page);
     const asked = watchReports();
     await signIn(page, world.keys.spare);
     await settled();
     asked.length = 0;
     await dateOf('From').focus();
-    await page.clock.pauseAt(Date.now() + 60_000); // so that it does not matter how fast the keys come
+    await page.clock.pauseAt(Date.parse(today()) - DAY_MS / 4); // so that it does not matter how fast the keys come
     await page.keyboard.type('03022026'); // the year passes through 0002, 0020 and 0202
     expect(asked).toEqual([]);
     await page.clock.runFor(499);
     expect(await query()).toBe('compare=off');
     await page.clock.runFor(1);
-    expect(await query()).toBe(`compare=off&from=2026-03-02&to=${today()}`);
+    const yesterday = addDays(today(), -1);
+    expect(await query()).toBe(`compare=off&from=2026-03-02&to=${yesterday}`);
     await page.clock.resume();
-    await shows('2026-03-02', today());
-    expect(asked).toEqual([`2026-03-02 ${today()}`]);
+    await shows('2026-03-02', yesterday);
+    expect(asked).toEqual([`2026-03-02 ${yesterday}`]);
     await dateOf('To').fill('2026-03-29');
     await dateOf('To').press('Enter');
     expect(await query()).toBe('compare=off&from=2026-03-02&to=2026-03-29');
     await shows('2026-03-02', '2026-03-29');
-    expect(asked).toEqual([`2026-03-02 ${today()}`]); // fewer days, which have just been read
+    expect(asked).toEqual([`2026-03-02 ${yesterday}`]); // fewer days, which have just been read
     await dateOf('From').fill('2026-03-09');
     await days().focus(); // the field is left
     expect(await query()).toBe('compare=off&from=2026-03-09&to=2026-03-29');
@@ -292,31 +293,37 @@ describe('while a report is on its way', () => {
     await page.route(reports, (route) => route.abort());
     await button('Refresh').click();
     await page.getByRole('alert').filter({ hasText: 'The service cannot be reached.' }).waitFor();
-    expect(await page.getByText('Updated').count()).toBe(0);
+    await eventually(() => page.getByText('Updated').count()).toBe(0);
     expect(await chart().count()).toBe(0);
   });
 });
 
+/** Before the midnight that has been, not the next one: that is later than a session ends. */
+const beforeMidnight = () => page.clock.install({ time: Date.parse(today()) - 30_000 });
+
 test('a refresh reads again, and knows the day: at midnight yesterday is not today', async () => {
   const business = await used();
   page = await world.visit(`#/${business.id}?compare=off`);
-  await page.clock.install({ time: Date.parse(today()) + DAY_MS - 30_000 });
+  await beforeMidnight();
   const asked = watchReports();
   await signIn(page, world.keys.spare);
   await settled();
-  const tomorrow = addDays(today(), 1);
   await page.clock.fastForward(60_000);
   await button('Refresh').click();
-  await shows(addDays(tomorrow, -27), tomorrow);
-  expect([...new Set(asked)]).toEqual([`${addDays(today(), -27)} ${today()}`, `${addDays(tomorrow, -27)} ${tomorrow}`]);
+  await shows(addDays(today(), -27), today());
+  const yesterday = addDays(today(), -1);
+  expect([...new Set(asked)]).toEqual([
+    `${addDays(yesterday, -27)} ${yesterday}`,
+    `${addDays(today(), -27)} ${today()}`,
+  ]);
   expect(await figure('Mean').innerText()).toContain('of 27 whole days');
 });
 
 test('a new day is shown without a refresh, and a day that was read before its end is no whole day', async () => {
   const business = await used();
-  const [from, to] = [addDays(today(), -6), today()];
+  const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
   page = await world.visit(`#/${business.id}?from=${from}&to=${to}&compare=off`);
-  await page.clock.install({ time: Date.parse(today()) + DAY_MS - 30_000 });
+  await beforeMidnight();
   const asked = watchReports();
   await signIn(page, world.keys.spare);
   await settled();

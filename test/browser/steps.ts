@@ -1,6 +1,7 @@
 // What the tests of the console do again and again, on the page that is open.
 import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
+import { DAY_MS, dayOf } from '../../src/core/time.ts';
 import { signIn, type World } from './console.ts';
 
 type Room = 'usage' | 'domains' | 'token' | 'changes';
@@ -31,6 +32,10 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
   await page.getByRole('navigation', { name: 'Views of this business' }).getByRole('link', { name }).click();
   await SIGNS[room](page);
 };
+
+/** Gives the page a clock that can be moved on. It says noon of yesterday, UTC: no day begins meanwhile, and no session ends. */
+export const startClock = (page: Page): Promise<void> =>
+  page.clock.install({ time: Date.parse(dayOf(new Date())) - DAY_MS / 2 });
 
 /** Waits for an answer as long as a machine with much to do takes. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
