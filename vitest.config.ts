@@ -67,7 +67,15 @@ export default defineConfig({
         },
       },
       { test: { ...nodeOptions, ...group(1), name: 'docs', include: ['test/docs/*.test.ts'] } },
-      { test: { ...nodeOptions, ...group(1), name: 'browser', include: ['test/browser/*.test.ts'] } },
+      {
+        test: {
+          ...nodeOptions,
+          ...group(1),
+          name: 'browser',
+          include: ['test/browser/*.test.ts'],
+          globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
+        },
+      },
       {
         plugins: [worker],
         test: {

@@ -3,7 +3,8 @@ import type { Page, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
-import { consoleOfFile, expectAccessible, MANY_BUSINESSES, shoot, signIn } from './console.ts';
+import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
+import { MANY_BUSINESSES } from './owners.ts';
 import { stepsOn } from './steps.ts';
 
 // The service does not have the businesses of `serve`: their charts say so.

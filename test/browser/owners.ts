@@ -1,0 +1,174 @@
+// Before the tests of the console: owners with businesses in many states, of which each file takes a copy.
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { eq, sql } from 'drizzle-orm';
+import type { TestProject } from 'vitest/node';
+import { createBusiness } from '../../src/cli/businesses.ts';
+import type { BoundDatabase } from '../../src/cli/databases.ts';
+import { createKey } from '../../src/cli/keys.ts';
+import { withDatabases } from '../../src/cli/open.ts';
+import { hashOf, newCredential } from '../../src/core/credential.ts';
+import type { Role } from '../../src/core/policy.ts';
+import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
+import {
+  access,
+  type BusinessRow,
+  businesses,
+  changes,
+  codes,
+  dailyUsage,
+  refusedOrigins,
+} from '../../src/db/schema.ts';
+import type {} from '../node/migrated.ts'; // what it provides
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The state directory of their database, and what was made in it. */
+    owners: { state: string; made: Awaited<ReturnType<typeof makeOwners>> };
+  }
+}
+
+export default async function owners(project: TestProject) {
+  const { folder, migrated } = project.getProvidedContext();
+  const state = join(folder, 'owners');
+  cpSync(migrated, state, { recursive: true });
+  project.provide('owners', {
+    state,
+    made: await withDatabases({ 'persist-to': state }, ({ first }) => makeOwners(first)),
+  });
+}
+
+const NOW = new Date();
+const STAMP = timestampOf(NOW);
+const OWNER = 9;
+const MANY = 10;
+const NOBODY = 11;
+const SPARE = 12;
+const BUSY = 13;
+const BUSY_BUSINESSES = 35;
+export const MANY_BUSINESSES = 45;
+const SPARES = 80;
+/** How many links of each kind there are: each works once. */
+const LINKS = 20;
+const LONG =
+  'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
+
+/** Plausible, and the same each time: growth, quiet weekends, a little noise. */
+const counts = (days: number, scale: number) =>
+  Array.from({ length: days }, (_, index) => {
+    const day = addDays(dayOf(NOW), index + 1 - days);
+    const noise = (Math.imul(index + 1, 2_654_435_761) >>> 0) / 2 ** 32;
+    const weekend = [0, 6].includes(new Date(day).getUTCDay()) ? 0.45 : 1;
+    return { day, count: Math.round(scale * (1 + index / days) * weekend * (0.8 + noise * 0.4)) };
+  });
+
+async function makeOwners(first: BoundDatabase) {
+  const { db } = first;
+  async function business(user_id: number, name: string, main_domain = 'shop.example') {
+    const fields = {
+      user_id,
+      name,
+      main_domain,
+      site: `https://${main_domain}`,
+      country_id: 1,
+      business_size: 'small',
+    };
+    return createBusiness(first, fields, NOW);
+  }
+  const uses = (business_id: number, days: { day: string; count: number }[]) => {
+    const rows = JSON.stringify(days.map(({ day, count }) => [day, count])); // as one parameter: a statement has at most 100
+    const listed = sql`select ${business_id}, value ->> 0, value ->> 1 from json_each(${rows}) where value ->> 1 > 0`;
+    return db.insert(dailyUsage).select(listed);
+  };
+  const sites = (business_id: number, list: string[]) =>
+    db.insert(access).values(list.map((site) => ({ business_id, site, created_at: STAMP, updated_at: STAMP })));
+  const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
+    (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
+
+  const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
+  for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
+  await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
+  const seen = (origin: string, count: number) => ({
+    business_id: tulip.id,
+    origin,
+    count,
+    first_seen: STAMP,
+    last_seen: STAMP,
+  });
+  await db
+    .insert(refusedOrigins)
+    .values([
+      seen('https://tulip-shop.example', 148),
+      seen('http://localhost:5173', 12),
+      seen('https://copycat.example', 1),
+    ]);
+  const quiet = await business(OWNER, 'Quiet Shop', 'quiet.example');
+  const oneDay = await business(OWNER, 'First Day Bakery', 'bakery.example');
+  await uses(oneDay.id, [{ day: dayOf(NOW), count: 1 }]);
+  const long = await business(OWNER, LONG, `${'a-very-long-label-'.repeat(3)}.of-a-long-name.example`);
+  await uses(long.id, counts(30, 400));
+  await sites(long.id, [`https://${'a-very-long-label-'.repeat(3)}x.of-a-long-name.example:8443`]);
+  const huge = await business(OWNER, 'Galactic Counters', 'galactic.example');
+  await uses(huge.id, counts(60, 30_000_000_000));
+  const closed = await business(OWNER, 'Winter Garden', 'winter.example');
+  await uses(closed.id, counts(60, 30).slice(0, 40));
+  await db.update(businesses).set({ status: 'suspended' }).where(eq(businesses.id, closed.id));
+  const limited = await business(OWNER, 'Metered Post', 'post.example');
+  await uses(limited.id, counts(20, 60));
+  await db.update(businesses).set({ daily_limit: 150, monthly_limit: 5000 }).where(eq(businesses.id, limited.id));
+  /** A hundred uses on each of the last days, and this many today. */
+  const steady = (today: number) => counts(20, 0).map(({ day }) => ({ day, count: day === dayOf(NOW) ? today : 100 }));
+  const near = await business(OWNER, 'Night Train Records', 'night-train.example');
+  await uses(near.id, steady(86));
+  await db.update(businesses).set({ daily_limit: 100 }).where(eq(businesses.id, near.id));
+  const full = await business(OWNER, 'Sold Out Tickets', 'tickets.example');
+  await uses(full.id, steady(100));
+  await db.update(businesses).set({ daily_limit: 100, monthly_limit: 100 }).where(eq(businesses.id, full.id));
+  for (let n = 1; n <= MANY_BUSINESSES; n++) await business(MANY, `Shop number ${n}`, `shop-${n}.example`);
+  // An owner with two years of history: what the jobs of owner-jobs.test.ts are about.
+  for (let n = 1; n < BUSY_BUSINESSES; n++) await business(BUSY, `Branch ${n}`, `branch-${n}.example`);
+  const busy = await business(BUSY, 'Zürich Café', 'cafe.example');
+  await uses(busy.id, counts(730, 200));
+  await sites(busy.id, ['https://cafe.example', 'https://shop.cafe.example']);
+  await db.update(businesses).set({ monthly_limit: 20_000 }).where(eq(businesses.id, busy.id));
+  await db.insert(refusedOrigins).values({ ...seen('https://www.cafe.example', 31), business_id: busy.id });
+  const laptop = await createKey(first, { user_id: BUSY, name: 'Owner laptop', expires_on: null }, NOW);
+  const change = (id: number, daysAgo: number, action: 'add_sites' | 'remove_sites') => {
+    const changed = JSON.stringify({ sites: [`https://page-${id}.cafe.example`] });
+    const [before, after] = action === 'add_sites' ? [null, changed] : [changed, null];
+    const at = timestampOf(new Date(NOW.getTime() - daysAgo * 86_400_000));
+    const actor = `key ${laptop.id} (…${laptop.api_key.slice(-4)})`;
+    return sql`insert into ${changes} values ('business', ${busy.id}, ${id}, ${at}, ${actor}, ${action}, ${before}, ${after})`;
+  };
+  await db.run(sql`delete from ${changes} where ${eq(changes.subject_id, busy.id)}`);
+  for (let id = 1; id <= 60; id++)
+    await db.run(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
+  const spares: BusinessRow[] = [];
+  for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
+  const link = async (more: Partial<typeof codes.$inferInsert> = {}) => {
+    const code = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
+    const expires_at = '9999-12-31T00:00:00.000000Z'; // however long the tests take
+    const values = { user_id: OWNER, read_only: 0, minutes: 60, expires_at, ...more, hash: await hashOf(code) };
+    await db.insert(codes).values(values);
+    return code;
+  };
+  const several = (more?: Parameters<typeof link>[0]) => Promise.all(Array.from({ length: LINKS }, () => link(more)));
+  const links = {
+    full: await several(),
+    ofOne: await several({ business_id: tulip.id }),
+    reading: await several({ read_only: 1 }),
+    ofAMinute: await several({ minutes: 1 }),
+    late: await several({ expires_at: timestampOf(new Date(NOW.getTime() - 1000)) }),
+  };
+  const revocable = await createKey(first, { user_id: OWNER, name: 'test', expires_on: null }, NOW);
+  const keys = {
+    owner: await key(OWNER),
+    reader: await key(OWNER, { role: 'read' }),
+    recorder: await key(OWNER, { role: 'record' }),
+    many: await key(MANY),
+    nobody: await key(NOBODY),
+    spare: await key(SPARE),
+    busy: laptop.api_key,
+  };
+  return { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, spares, keys, links, revocable };
+}
