@@ -4,6 +4,7 @@ import { dayOf } from '../../../core/time.ts';
 import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
 import { type Compare, sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
+import { useKeptFocus } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { Loading, Notice } from '../parts.tsx';
 import type { OnRead, RoomProps } from '../session.ts';
@@ -118,16 +119,12 @@ function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartP
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
   hasDrawn.current = failure === null && (hasDrawn.current || data !== null);
-  const hadFocus = place.current?.contains(document.activeElement);
+  useKeptFocus(place, () => document.getElementById('usage-title'));
 
   // A layout effect runs before the chart looks for its data, which it does at the end of this task.
   useLayoutEffect(() => {
     if (chart.current && data) chart.current.data = data;
   }, [data, failure]);
-  // What had the focus, such as the button that was pressed, may be gone.
-  useLayoutEffect(() => {
-    if (hadFocus && document.activeElement === document.body) document.getElementById('usage-title')?.focus();
-  });
 
   return (
     <div ref={place} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>

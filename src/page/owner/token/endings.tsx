@@ -1,0 +1,219 @@
+// What ends a token: a new one in its place, and the end of the old ones.
+import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { durationOf } from '../../../core/duration.ts';
+import { timestampOf } from '../../../core/time.ts';
+import type { Business, BusinessDetails } from '../../../wire/responses.ts';
+import type { Api } from '../api.ts';
+import { Confirm } from '../confirm.tsx';
+import { useKeptFocus } from '../focus.ts';
+import { instantWords } from '../formats.ts';
+import { Button, Notice, Section } from '../parts.tsx';
+import type { RoomProps } from '../session.ts';
+import {
+  afterReplacement,
+  type Done,
+  doneWords,
+  type FormerToken,
+  MAX_FORMER_TOKENS,
+  remainingWords,
+  tailOf,
+  tailsOf,
+  waitMs,
+  workingAt,
+} from './former-tokens.ts';
+
+/** How long the old token keeps working, as requests write it. Null: not at all. */
+const KEEPS = [
+  { keep: '24h', label: 'Keep the old token for 24 hours', action: 'and keep the old one for 24 hours' },
+  { keep: '7d', label: 'Keep the old token for 7 days', action: 'and keep the old one for 7 days' },
+  { keep: null, label: 'Stop the old token now', action: 'and stop the old one now' },
+] as const;
+type Choice = (typeof KEEPS)[number];
+
+/** The old tokens that still work. One whose end comes while the page is open disappears then. */
+function useWorking(api: Api, former: readonly FormerToken[]): { now: number; working: FormerToken[] } {
+  const [, setTick] = useState(0);
+  const now = api.now();
+  useEffect(() => {
+    let timer = 0;
+    const wait = () => {
+      timer = window.setTimeout(
+        () => {
+          setTick((count) => count + 1);
+          wait();
+        },
+        waitMs(api.now(), former),
+      );
+    };
+    if (former.length > 0) wait();
+    return () => clearTimeout(timer);
+  }, [former]);
+  return { now, working: workingAt(now, former) };
+}
+
+export function Endings({ api, business, readOnly, onChanged, reload }: RoomProps) {
+  const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
+  const [done, setDone] = useState<Done | null>(null);
+  /** The token as it was when a replacement failed, which may have been made all the same. */
+  const [tried, setTried] = useState<string | null>(null);
+  const { now, working } = useWorking(api, business.former_tokens);
+  const root = useRef<HTMLDivElement>(null);
+  const wasReplaced = tried !== null && tried !== business.token;
+  // The button that stops old tokens goes with the last of them.
+  useKeptFocus(root, () => root.current?.querySelector('button'));
+
+  function start(dialog: 'replace' | 'stop'): void {
+    setTried(null);
+    setOpen(dialog);
+  }
+  async function replace({ keep }: Choice): Promise<void> {
+    setDone(null);
+    const rotated = await api.rotate(business.id, keep).catch((error) => {
+      setTried(business.token);
+      throw error;
+    });
+    // Until it has been read again: the service has kept the old token from the instant at which it has changed the business.
+    const end = timestampOf(new Date(Date.parse(rotated.updated_at) + (durationOf(keep ?? '') ?? 0)));
+    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: end };
+    const details: BusinessDetails = {
+      ...business,
+      ...rotated,
+      former_tokens: afterReplacement(workingAt(api.now(), business.former_tokens), old),
+    };
+    setTried(null);
+    setDone({ action: 'replaced', token: rotated.token, old });
+    onChanged(details);
+    reload();
+  }
+  async function stopNow(): Promise<void> {
+    setDone(null);
+    const stopped = await api.stopFormer(business.id);
+    setDone({ action: 'stopped', token: stopped.token });
+    onChanged(stopped);
+  }
+
+  if (readOnly && working.length === 0) return null;
+  const list = working.length > 0 && (
+    <>
+      <h3>{working.length === 1 ? 'An old token still works' : `${working.length} old tokens still work`}</h3>
+      <ul>
+        {working.map(({ last_four, expires_at }) => (
+          <li key={`${last_four} ${expires_at}`}>
+            <code>{tailOf(last_four)}</code> works until <time dateTime={expires_at}>{instantWords(expires_at)}</time>{' '}
+            <small>({remainingWords(Date.parse(expires_at) - now)})</small>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+  if (readOnly)
+    return (
+      <Section id="endings" title="Old tokens">
+        {list}
+      </Section>
+    );
+  return (
+    <div ref={root}>
+      <Section
+        id="endings"
+        title="Replace the token"
+        note="If a token is abused or was given to the wrong people, replace it. The old one can go on working until your pages have the new one."
+      >
+        <Button class="quiet" onClick={() => start('replace')}>
+          Replace the token…
+        </Button>
+        <Notice kind="done">{done && doneWords(done, business.token, working)}</Notice>
+        <Notice kind="warning">{wasReplaced && open === null && replacedWords(business)}</Notice>
+        {list}
+        {working.length > 0 && (
+          <Button class="quiet danger-text" onClick={() => start('stop')}>
+            {working.length === 1 ? 'Stop it now…' : 'Stop them now…'}
+          </Button>
+        )}
+        {open === 'replace' && (
+          <ReplaceQuestion
+            now={now}
+            token={business.token}
+            working={working}
+            warning={wasReplaced ? `${replacedWords(business)} To replace it again makes another one.` : null}
+            work={replace}
+            onFailure={reload}
+            onClose={() => setOpen(null)}
+          />
+        )}
+        {open === 'stop' && (
+          <Confirm
+            title="Stop the old tokens now?"
+            action="Stop the old tokens now"
+            doing="Stopping…"
+            work={stopNow}
+            onFailure={reload}
+            onClose={() => setOpen(null)}
+          >
+            <p>
+              {working.length === 0
+                ? 'No old token works any more.'
+                : `Pages and servers that still use ${tailsOf(working)} are refused from the next request on.`}{' '}
+              The token {tailOf(business.token)} goes on working.
+            </p>
+            <p class="note">A token that was stopped never works again.</p>
+          </Confirm>
+        )}
+      </Section>
+    </div>
+  );
+}
+
+/** After a failure of unknown outcome. */
+const replacedWords = ({ token }: Business): string => `The token was replaced: it ends in ${tailOf(token)} now.`;
+
+type QuestionProps = {
+  now: number;
+  token: string;
+  working: readonly FormerToken[];
+  warning: string | null;
+  work: (choice: Choice) => Promise<void>;
+  onFailure: () => void;
+  onClose: () => void;
+};
+
+function ReplaceQuestion({ now, token, working, warning, work, onFailure, onClose }: QuestionProps) {
+  const [chosen, setChosen] = useState<Choice>(KEEPS[0]);
+  const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
+  const earlier = working.length === 0 ? '' : `, and with ${tailsOf(working)},`;
+  return (
+    <Confirm
+      title="Replace the token?"
+      kind={chosen.keep === null ? 'danger' : 'ordinary'}
+      action={`${warning === null ? 'Replace' : 'Replace again'}, ${chosen.action}`}
+      doing="Replacing…"
+      work={() => work(chosen)}
+      onFailure={onFailure}
+      onClose={onClose}
+    >
+      <p>The business gets a new token at once. This cannot be undone.</p>
+      <fieldset class="choice">
+        <legend class="sr-only">The old token</legend>
+        {KEEPS.map((choice) => (
+          <label key={choice.label} class="radio">
+            <input type="radio" name="keep" checked={choice === chosen} onChange={() => setChosen(choice)} />
+            <span>
+              {choice.label}
+              <small>
+                {choice.keep === null
+                  ? `Pages with ${tailOf(token)}${earlier} are refused from the next request on.`
+                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + (durationOf(choice.keep) ?? 0)))}.`}
+              </small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {first && chosen.keep !== null && (
+        <p class="note">
+          {MAX_FORMER_TOKENS} old tokens work already, and no more can: {tailOf(first.last_four)} stops now.
+        </p>
+      )}
+      <Notice kind="warning">{warning}</Notice>
+    </Confirm>
+  );
+}
