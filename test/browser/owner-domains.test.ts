@@ -473,6 +473,14 @@ describe('origins that were refused', () => {
     await eventually(focused).toMatch(/^Dismiss /);
   });
 
+  test('are none, which does not mean that nothing is refused while the business is suspended', async () => {
+    page = await openRoom(world, world.closed, 'domains', world.keys.owner);
+    expect(await page.locator('.refused .none').innerText()).toBe('No origin was refused lately.');
+    await world.leave();
+    page = await openRoom(world, world.quiet, 'domains', world.keys.owner);
+    expect(await page.locator('.refused .none').innerText()).toBe('Nothing is refused while no domain is registered.');
+  });
+
   test('are all forgotten only after a confirmation', async () => {
     const business = await world.spare(A);
     await refuse(business, 'https://x.example');

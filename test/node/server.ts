@@ -94,7 +94,10 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
     if (answer !== null) break;
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`wrangler dev did not start:\n${output}`);
+    if (child.exitCode !== null || Date.now() > deadline) {
+      if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGKILL');
+      throw new Error(`wrangler dev did not start:\n${output}`);
+    }
     await new Promise((resume) => setTimeout(resume, 50));
   }
   return {

@@ -94,6 +94,7 @@ export function Domains(props: RoomProps) {
       <Refused
         api={api}
         id={business.id}
+        isActive={isActive}
         sites={sites}
         refused={refused}
         dismissed={dismissed}

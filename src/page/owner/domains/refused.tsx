@@ -21,11 +21,12 @@ const SHOW_AGAIN = 'Show again';
 type Props = Pick<RoomProps, 'readOnly' | 'refused' | 'dismissed' | 'setDismissed'> & {
   api: Api;
   id: number;
+  isActive: boolean;
   sites: string[];
   changes: DomainChanges;
 };
 
-export function Refused({ api, id, sites, refused, dismissed, setDismissed, readOnly, changes }: Props) {
+export function Refused({ api, id, isActive, sites, refused, dismissed, setDismissed, readOnly, changes }: Props) {
   const { data, failure, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
   /** What was registered for an origin here, by origin. */
@@ -104,7 +105,9 @@ export function Refused({ api, id, sites, refused, dismissed, setDismissed, read
         {data === null && failure === null && <Loading rows={LOADING_ROWS} />}
         {data !== null && rows.length + hidden.length === 0 && (
           <p class="none">
-            {sites.length === 0 ? 'Nothing is refused while no domain is registered.' : 'No origin was refused lately.'}
+            {isActive && sites.length === 0
+              ? 'Nothing is refused while no domain is registered.'
+              : 'No origin was refused lately.'}
           </p>
         )}
         {rows.length > 0 && (
