@@ -123,7 +123,7 @@ describe('narrowed', () => {
     await eventually(titles).toHaveLength(4);
     expect(await hash()).toBe(`#/${business.id}/changes`);
     expect(await search().inputValue()).toBe('');
-    expect(await page.evaluate('document.activeElement.id')).toBe('changes-action');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('changes-action');
   });
 
   test('to nothing: it says so, with a way back', async () => {
@@ -134,7 +134,7 @@ describe('narrowed', () => {
     await expectAccessible(page);
     await button('Show all changes').click();
     await eventually(titles).toHaveLength(4);
-    expect(await page.evaluate('document.activeElement.id')).toBe('changes-action');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('changes-action');
   });
 
   test('by days that cannot be: the service is not asked, and it is said beside the field', async () => {
@@ -197,12 +197,14 @@ describe('older changes', () => {
     await button('Older').focus();
     await page.keyboard.press('Enter');
     await entries().nth(39).waitFor();
-    expect(await focused()).toBe('Older');
+    await eventually(focused).toBe('Older');
     await page.keyboard.press('Enter');
     await page.getByText('Business created').waitFor();
     expect(await entries().count()).toBe(46);
     expect(await button('Older').count()).toBe(0);
-    expect(await page.evaluate('document.activeElement === document.querySelectorAll(".entry")[40]')).toBe(true);
+    await eventually(() => page.evaluate('document.activeElement === document.querySelectorAll(".entry")[40]')).toBe(
+      true,
+    );
     await world.call('POST', `${business.id}/access`, { sites: ['https://new.example'] });
     await button('Refresh').click();
     await page.getByText('https://new.example').waitFor();

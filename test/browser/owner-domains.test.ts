@@ -57,13 +57,13 @@ describe('a domain that is removed', () => {
     await clickAt(point);
     await undo(A).waitFor();
     expect(await page.locator('.removed .state').allInnerTexts()).toEqual(['Removed']);
-    expect(await focused()).toBe(`Undo: add ${A} again`);
+    await eventually(focused).toBe(`Undo: add ${A} again`);
     expect(await business.sites()).toEqual([B, C]);
     await page.waitForTimeout(1200);
     await clickAt(point); // on Undo
     await button(`Remove ${A}`).waitFor();
     expect(await shownSites()).toEqual([A, B, C]);
-    expect(await focused()).toBe(`Remove ${A}`);
+    await eventually(focused).toBe(`Remove ${A}`);
     expect((await business.sites()).sort()).toEqual([A, B, C]);
   });
 
@@ -77,7 +77,7 @@ describe('a domain that is removed', () => {
     await holdEnter();
     await undo(B).waitFor();
     expect(added.calls).toBe(0);
-    expect(await focused()).toBe(`Undo: add ${B} again`);
+    await eventually(focused).toBe(`Undo: add ${B} again`);
     expect(await business.sites()).toEqual([A, C]);
     await page.keyboard.press('Enter');
     await button(`Remove ${B}`).waitFor();
@@ -108,7 +108,7 @@ describe('a domain that is removed', () => {
     held.release(failWith(503, 'Service Unavailable'));
     await button(`Remove ${A}`).click();
     await page.locator('.item', { hasText: A }).getByText('The service cannot reach its database now.').waitFor();
-    expect(await focused()).toBe(`Remove ${A}`);
+    await eventually(focused).toBe(`Remove ${A}`);
     expect(await shownSites()).toEqual([A, B]);
   });
 
@@ -121,7 +121,7 @@ describe('a domain that is removed', () => {
     await page.locator('.item', { hasText: A }).getByText('The change may have been made all the same').waitFor();
     await undo(A).waitFor();
     expect(await shownSites()).toEqual([B]);
-    expect(await focused()).toBe(`Undo: add ${A} again`);
+    await eventually(focused).toBe(`Undo: add ${A} again`);
   });
 
   test('by somebody else disappears when the business is read again, and what they added appears', async () => {
@@ -154,7 +154,7 @@ describe('a domain that is removed', () => {
     await button('Let the token work everywhere').click();
     await dialog().waitFor({ state: 'detached' });
     await page.locator('.removed', { hasText: 'Removed. The token works on every site now.' }).waitFor();
-    expect(await focused()).toBe(`Undo: add ${A} again`);
+    await eventually(focused).toBe(`Undo: add ${A} again`);
     expect(await business.sites()).toEqual([]);
     await armed();
     await page.keyboard.press('Enter');
@@ -173,7 +173,7 @@ test('all domains that were removed at once come back by one Undo', async () => 
   await done('Removed. The token works on every site now.');
   expect(await business.sites()).toEqual([]);
   expect(await page.locator('.removed').count()).toBe(3);
-  expect(await focused()).toBe('Undo: add 3 domains again');
+  await eventually(focused).toBe('Undo: add 3 domains again');
   const held = await hold('POST');
   held.release(goOn);
   await armed();
@@ -181,7 +181,7 @@ test('all domains that were removed at once come back by one Undo', async () => 
   await button('Remove all domains…').waitFor();
   expect(held.calls).toBe(1);
   expect(await shownSites()).toEqual([A, B, C]);
-  expect(await focused()).toBe('Remove all domains…');
+  await eventually(focused).toBe('Remove all domains…');
   expect(await business.sites()).toEqual([A, B, C]);
 });
 
@@ -197,14 +197,14 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual(['https://shop.example']);
     expect(await page.getByText('Before you add the first domain:').count()).toBe(0);
     expect(await field().inputValue()).toBe('');
-    expect(await focused()).toBe('site');
+    await eventually(focused).toBe('site');
     await button('Undo').click();
     await dialog().getByText('Remove the last domain?').waitFor();
     await armed();
     await button('Let the token work everywhere').click();
     await dialog().waitFor({ state: 'detached' });
     await undo('https://shop.example').waitFor();
-    expect(await focused()).toBe('site');
+    await eventually(focused).toBe('site');
     expect(await business.sites()).toEqual([]);
   });
 
@@ -216,7 +216,7 @@ describe('a domain is added', () => {
     await done('Added http://localhost:3000.');
     await button('Undo').click();
     await undo('http://localhost:3000').waitFor();
-    await expect.poll(focused).toBe('site');
+    await eventually(focused).toBe('site');
     expect(await business.sites()).toEqual([A]);
   });
 
@@ -252,7 +252,7 @@ describe('a domain is added', () => {
       'sh needs an ending, as in sh.com. If it is a name in your own network, write http:// before it.',
     ]);
     expect(held.calls).toBe(0);
-    expect(await focused()).toBe('site');
+    await eventually(focused).toBe('site');
     await field().fill('');
     await page.keyboard.press('Enter');
     await page.getByText('Type a domain first, such as shop.example.').waitFor();
@@ -280,7 +280,7 @@ describe('a domain is added', () => {
     await row.getByText('Registered already').waitFor();
     expect(await row.isVisible()).toBe(true);
     expect(held.calls).toBe(0);
-    expect(await focused()).toBe('site');
+    await eventually(focused).toBe('site');
   });
 
   test('although a wildcard covers it, if that is what is meant', async () => {
@@ -292,7 +292,7 @@ describe('a domain is added', () => {
     expect(await business.sites()).toEqual(['https://*.shop.example']);
     await button('Add it all the same').click();
     await done('Added https://www.shop.example.');
-    await expect.poll(focused).toBe('site');
+    await eventually(focused).toBe('site');
     expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
   });
 
@@ -382,13 +382,13 @@ describe('an origin that is tried', () => {
     await clickAt(point);
     await clickAt(point);
     await page.getByText('http://localhost:3000 lets http://localhost:3000 pass.').waitFor();
-    expect(await focused()).toBe('Undo: remove http://localhost:3000');
+    await eventually(focused).toBe('Undo: remove http://localhost:3000');
     expect(await business.sites()).toEqual([A, 'http://localhost:3000']);
     await page.waitForTimeout(1200);
     await clickAt(point);
     await undo('http://localhost:3000').waitFor();
     expect(await business.sites()).toEqual([A]);
-    expect(await focused()).toBe('Register it: http://localhost:3000');
+    await eventually(focused).toBe('Register it: http://localhost:3000');
   });
 });
 
@@ -409,13 +409,13 @@ describe('origins that were refused', () => {
     await clickAt(point);
     await button('Undo: remove https://*.shop.example, which was added for https://a.shop.example').waitFor();
     await row('https://a.shop.example').getByText('Passes now.').waitFor();
-    await expect.poll(focused).toContain('Undo: remove https://*.shop.example');
+    await eventually(focused).toContain('Undo: remove https://*.shop.example');
     await page.waitForTimeout(1200);
     expect(await page.locator('.refused .item').count()).toBe(3);
     expect(await business.sites()).toEqual(['https://shop.example', 'https://*.shop.example']);
     await page.keyboard.press('Enter');
     await button('Add https://*.shop.example').waitFor();
-    await expect.poll(focused).toBe('Add https://*.shop.example');
+    await eventually(focused).toBe('Add https://*.shop.example');
     expect(await business.sites()).toEqual(['https://shop.example']);
   });
 
@@ -494,8 +494,8 @@ describe('origins that were refused', () => {
     await button('Forget 1 origin').click();
     await page.getByText('No origin was refused lately.').waitFor();
     expect((await world.call('GET', `${business.id}/access/refused`)).data).toEqual({ refused: [] });
-    expect(await focused()).not.toBe('');
-    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    await eventually(focused).not.toBe('');
+    await eventually(() => page.evaluate('document.activeElement === document.body')).toBe(false);
   });
 });
 

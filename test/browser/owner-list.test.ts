@@ -5,7 +5,7 @@ import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
 import { MANY_BUSINESSES } from './owners.ts';
-import { stepsOn } from './steps.ts';
+import { eventually, stepsOn } from './steps.ts';
 
 // The service does not have the businesses of `serve`: their charts say so.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
@@ -102,7 +102,7 @@ describe('the order', () => {
     await page.keyboard.press('ArrowDown');
     await vi.waitFor(async () => expect((await names())[0]).toBe('Galactic Counters'));
     expect(await hash()).toBe('#/?sort=uses');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
+    await eventually(() => page.evaluate('document.activeElement.tagName')).toBe('SELECT');
     await page.reload();
     await row('Galactic Counters').waitFor();
     expect((await names())[0]).toBe('Galactic Counters');
@@ -167,7 +167,7 @@ describe('the search', () => {
     await search().pressSequentially('CAFE zurich');
     await total('1 of 4 businesses');
     expect(await hash()).toBe('#/?q=CAFE+zurich');
-    expect(await focused()).toBe('businesses-search');
+    await eventually(focused).toBe('businesses-search');
     await search().fill('bücher');
     await total('1 of 4 businesses');
     await page.reload();
@@ -176,7 +176,7 @@ describe('the search', () => {
     await search().press('Escape');
     await total('4 businesses');
     expect(await hash()).toBe('#/');
-    expect(await focused()).toBe('businesses-search');
+    await eventually(focused).toBe('businesses-search');
   });
 
   test('that finds nothing says so, and is cleared by a button that leaves the focus in the field', async () => {
@@ -185,7 +185,7 @@ describe('the search', () => {
     await page.getByText('No business matches “nothing like it”.').waitFor();
     await button('Clear the search').click();
     await total(`${MANY_BUSINESSES} businesses`);
-    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
   });
 
   test('opens the only match with Enter, and otherwise says why not', async () => {
@@ -227,7 +227,7 @@ describe('the search', () => {
   test('has the focus after “/”, from the list and from a business, but not from a field or with a modifier', async () => {
     await visitMany();
     await page.keyboard.press('/');
-    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
     await page.keyboard.press('/');
     expect(await search().inputValue()).toBe('/');
     await search().fill('shop-44');
@@ -240,7 +240,7 @@ describe('the search', () => {
     await total(`1 of ${MANY_BUSINESSES} businesses`);
     await page.keyboard.down('/');
     await page.keyboard.up('/');
-    expect(await page.evaluate('document.activeElement.id')).toBe('businesses-search');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
     expect(await search().inputValue()).toBe('shop-44');
   });
 });
@@ -263,7 +263,7 @@ describe('the way back', () => {
       await goBack();
       await last.waitFor();
       await vi.waitFor(async () => expect(await top()).toBe(before), 5000);
-      expect(await focused()).toBe('Shop number 40');
+      await eventually(focused).toBe('Shop number 40');
       expect(await names()).toHaveLength(MANY_BUSINESSES);
       await page.unroute(/\/business\?/);
     }
@@ -283,7 +283,7 @@ describe('the way back', () => {
     expect(await search().inputValue()).toBe('store 2');
     expect(await hash()).toBe('#/?sort=uses&q=store+2');
     expect((await names())[0]).toBe('Store 29');
-    expect(await focused()).toBe('Store 2500');
+    await eventually(focused).toBe('Store 2500');
   });
 
   test('is forgotten by the next session', async () => {
@@ -294,7 +294,7 @@ describe('the way back', () => {
     await signIn(page, world.keys.many);
     await total(`${MANY_BUSINESSES} businesses`);
     expect(await top()).toBe(0);
-    expect(await focused()).toBe('Businesses');
+    await eventually(focused).toBe('Businesses');
   });
 });
 
@@ -313,7 +313,7 @@ describe('a refresh', () => {
     await total('29 businesses');
     expect(await page.getByText('Suspended').count()).toBe(29);
     expect(await element?.evaluate((node: { isConnected: boolean }) => node.isConnected)).toBe(true);
-    expect(await focused()).toBe('Store 20');
+    await eventually(focused).toBe('Store 20');
     expect(await top()).toBe(before);
     expect(served.asked).toEqual([0, 0]);
   });
@@ -325,7 +325,7 @@ describe('a refresh', () => {
     await page.clock.install({ time: Date.now() + 120_000 });
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await total('2 businesses');
-    expect(await page.evaluate('document.activeElement.className')).toBe('total');
+    await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
   test('that fails keeps what is there, says from when it is, and goes on', async () => {
@@ -339,7 +339,7 @@ describe('a refresh', () => {
     await button('Go on').focus();
     await page.keyboard.press('Enter');
     await button('Go on').waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.className')).toBe('total');
+    await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 });
 
@@ -373,7 +373,7 @@ describe('many businesses', () => {
     await page.getByText('100 of 120 are shown.').waitFor();
     await button('Show more').dblclick();
     await vi.waitFor(async () => expect(await names()).toHaveLength(120));
-    expect(await focused()).toBe('Store 101');
+    await eventually(focused).toBe('Store 101');
     expect(await button('Show more').count()).toBe(0);
     await armed();
     expect(await hash()).toBe('');
@@ -381,7 +381,7 @@ describe('many businesses', () => {
     await page.getByRole('link', { name: 'Store 110' }).click();
     await page.getByRole('link', { name: '← Businesses' }).click();
     await vi.waitFor(async () => expect(await names()).toHaveLength(120));
-    expect(await focused()).toBe('Store 110');
+    await eventually(focused).toBe('Store 110');
     expect(await top()).toBeGreaterThanOrEqual(before);
   });
 
@@ -401,7 +401,7 @@ describe('many businesses', () => {
     await total('600 businesses');
     expect(served.asked).toHaveLength(12);
     expect(await button('Read on').count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.className')).toBe('total');
+    await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
   /** Presses there as soon as something changes in the element. */

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile } from './console.ts';
-import { loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { eventually, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -251,5 +251,5 @@ test('the focus stays in the page when the row that has it was removed elsewhere
   await world.call('DELETE', `${business.id}/access/${entry?.id}`);
   await button('Refresh').dispatchEvent('click');
   await button(`Remove ${A}`).waitFor({ state: 'detached' });
-  expect(await isFocusLost()).toBe(false);
+  await eventually(isFocusLost).toBe(false);
 });

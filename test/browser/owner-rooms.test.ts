@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { ROOMS } from '../../src/page/owner/rooms.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { goTo, openRoom, startClock, stepsOn } from './steps.ts';
+import { eventually, goTo, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -38,10 +38,10 @@ test('the first Tab offers to skip to what is shown', async () => {
   await page.getByText('Would this origin pass?').waitFor();
   await page.mouse.click(2, 2); // where Tab begins
   await page.keyboard.press('Tab');
-  expect(await focused()).toBe('Skip to the content');
+  await eventually(focused).toBe('Skip to the content');
   expect(await page.evaluate(`getComputedStyle(document.activeElement).clipPath`)).toBe('none');
   await page.keyboard.press('Enter');
-  expect(await focused()).toBe('Domains');
+  await eventually(focused).toBe('Domains');
 });
 
 describe('the head of a business', () => {

@@ -88,7 +88,7 @@ describe('the token is replaced', () => {
     await button(action).click();
     await done('There is a new token');
     await dialog().waitFor({ state: 'detached' });
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
     const { token } = await business.stored();
     expect(token).not.toBe(business.token);
     await page.locator('pre', { hasText: `token="${token}"` }).waitFor();
@@ -126,7 +126,7 @@ describe('the token is replaced', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
     await button(OPENER).click();
     expect(await page.getByLabel('Keep the old token for 24 hours').isChecked()).toBe(true);
     await page.keyboard.press('Escape');
@@ -167,7 +167,7 @@ describe('the token is replaced', () => {
     await button('Cancel').click();
     await dialog().waitFor({ state: 'detached' });
     await page.getByText(`The token was replaced: it ends in ${tail(token)} now.`).waitFor();
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
     expect((await business.stored()).token).toBe(token);
   });
 
@@ -230,7 +230,7 @@ describe('old tokens', () => {
     await done(`The old tokens no longer work. The token ${tail(third)} goes on working.`);
     await dialog().waitFor({ state: 'detached' });
     expect(await working()).toEqual([]);
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
     expect(await Promise.all([business.token, second, third].map((token) => statusWith(business, token)))).toEqual([
       401, 401, 200,
     ]);
@@ -290,7 +290,7 @@ describe('old tokens', () => {
     await button('Stop it now…').focus();
     await page.clock.fastForward('01:00:00');
     await eventually(working).toEqual([]);
-    expect(await focused()).toBe(OPENER);
+    await eventually(focused).toBe(OPENER);
     await eventually(() => page.getByText('still work').count()).toBe(0);
   });
 

@@ -143,7 +143,7 @@ describe('the days', () => {
     await page.keyboard.up('Enter');
     await shows(addDays(today(), -27), today());
     expect(await query()).toBe('');
-    expect(await page.evaluate('document.activeElement?.ariaLabel')).toBe('Later days');
+    await eventually(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('Later days');
   });
 
   test('that are typed make one request after the typing, and no entry in the history', async () => {
@@ -291,7 +291,7 @@ describe('while a report is on its way', () => {
     await button('Try again').focus();
     await page.keyboard.press('Enter');
     await shows(addDays(today(), -90), today());
-    expect(await focused()).toBe('usage-title');
+    await eventually(focused).toBe('usage-title');
     await page.route(reports, (route) => route.abort());
     await button('Refresh').click();
     await page.getByRole('alert').filter({ hasText: 'The service cannot be reached.' }).waitFor();
@@ -368,7 +368,7 @@ describe('the file', () => {
     await page.route(reports, files(failWith(503, 'x')));
     await button('Download CSV').click();
     await page.getByText('Nothing was saved. The service cannot reach its database now.').waitFor();
-    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
+    await eventually(() => page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
     await page.unroute(reports);
 
     let release = () => {};

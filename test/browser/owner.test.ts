@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile, signIn } from './console.ts';
-import { failWith, goTo, openRoom } from './steps.ts';
+import { eventually, failWith, goTo, openRoom } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -37,7 +37,7 @@ describe('signing in', () => {
     await page.getByLabel('API key').fill(await key());
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: words }).waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('key');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
   });
 
   test('says that an operator key works only on servers', async () => {

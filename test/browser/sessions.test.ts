@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { newFolder } from '../node/state.ts';
 import { launch, launchProfile } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
-import { goTo } from './steps.ts';
+import { eventually, goTo } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const world = consoleOfFile();
@@ -341,7 +341,7 @@ describe('a link', () => {
     page = await world.visit(link(code()));
     await says(SPENT);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    expect(await page.evaluate('document.activeElement.className')).toBe('notice warning');
+    await eventually(() => page.evaluate('document.activeElement.className')).toBe('notice warning');
   });
 
   test('that is opened in the background is used at once, before the tab is looked at', async () => {
