@@ -17,7 +17,7 @@ export const SHOTS = resolve(import.meta.dirname, '../../dist/screenshots');
 async function openConsole(closing: (() => unknown)[]) {
   mkdirSync(SHOTS, { recursive: true });
   const owners = inject('owners');
-  const made = structuredClone(owners.made); // whoever takes a business takes it out
+  const made = structuredClone(owners.made); // a test that takes a business removes it from the list
   const state = newFolder();
   cpSync(owners.state, state, { recursive: true });
   const service = await startService(state);

@@ -473,7 +473,7 @@ describe('origins that were refused', () => {
     await eventually(focused).toMatch(/^Dismiss /);
   });
 
-  test('are none, which does not mean that nothing is refused while the business is suspended', async () => {
+  test('if there are none, a suspended business is not told that nothing is refused', async () => {
     page = await openRoom(world, world.closed, 'domains', world.keys.owner);
     expect(await page.locator('.refused .none').innerText()).toBe('No origin was refused lately.');
     await world.leave();

@@ -300,7 +300,7 @@ describe('while a report is on its way', () => {
   });
 });
 
-/** Before the midnight that has been, not the next one: that is later than a session ends. */
+/** Shortly before the last midnight. By the next one, the session could have ended. */
 const beforeMidnight = () => page.clock.install({ time: Date.parse(today()) - 30_000 });
 
 test('a refresh reads again, and knows the day: at midnight yesterday is not today', async () => {

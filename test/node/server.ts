@@ -91,20 +91,18 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;
   const deadline = Date.now() + 30_000;
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal);
+    await ended;
+  }
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
     if (answer !== null) break;
     if (child.exitCode !== null || Date.now() > deadline) {
-      if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGKILL');
+      await stop('SIGKILL');
       throw new Error(`wrangler dev did not start:\n${output}`);
     }
     await new Promise((resume) => setTimeout(resume, 50));
   }
-  return {
-    url,
-    async stop(signal = 'SIGTERM') {
-      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal);
-      await ended;
-    },
-  };
+  return { url, stop };
 }

@@ -1,5 +1,5 @@
 // Where the focus goes when what had it is gone: never to <body>, from where the keyboard begins again at the top.
-import { type RefObject, useEffect, useRef } from 'hono/jsx/dom';
+import { type RefObject, useLayoutEffect, useRef } from 'hono/jsx/dom';
 
 /** If something within `root` has the focus and disappears, also because of what was done elsewhere, `next` gets the focus. */
 export function useKeptFocus(root: RefObject<HTMLElement | null>, next: () => HTMLElement | null | undefined): void {
@@ -10,9 +10,12 @@ export function useKeptFocus(root: RefObject<HTMLElement | null>, next: () => HT
   if (root.current?.contains(focused)) had.current = focused;
   else if (isDrawn.current) had.current = null;
   isDrawn.current = false;
-  useEffect(() => {
-    isDrawn.current = true;
-    const isGone = had.current?.isConnected === false; // else a click beside it has taken the focus away
-    if (isGone && document.activeElement === document.body) next()?.focus({ preventScroll: true });
-  });
+  // A layout effect runs while the page is being drawn, and a microtask when that is done, before the next frame.
+  useLayoutEffect(() =>
+    queueMicrotask(() => {
+      isDrawn.current = true;
+      const isGone = had.current?.isConnected === false; // otherwise a click elsewhere took the focus
+      if (isGone && document.activeElement === document.body) next()?.focus({ preventScroll: true });
+    }),
+  );
 }

@@ -32,22 +32,13 @@ type Choice = (typeof KEEPS)[number];
 
 /** The old tokens that still work. One whose end comes while the page is open disappears then. */
 function useWorking(api: Api, former: readonly FormerToken[]): { now: number; working: FormerToken[] } {
-  const [, setTick] = useState(0);
+  const [tick, setTick] = useState(0);
   const now = api.now();
   useEffect(() => {
-    let timer = 0;
-    const wait = () => {
-      timer = window.setTimeout(
-        () => {
-          setTick((count) => count + 1);
-          wait();
-        },
-        waitMs(api.now(), former),
-      );
-    };
-    if (former.length > 0) wait();
+    if (former.length === 0) return;
+    const timer = setTimeout(() => setTick(tick + 1), waitMs(api.now(), former));
     return () => clearTimeout(timer);
-  }, [former]);
+  }, [former, tick]);
   return { now, working: workingAt(now, former) };
 }
 
@@ -60,11 +51,17 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
   const root = useRef<HTMLDivElement>(null);
   const wasReplaced = tried !== null && tried !== business.token;
   // The button that stops old tokens goes with the last of them.
-  useKeptFocus(root, () => root.current?.querySelector('button'));
+  const replaceButton = () => root.current?.querySelector('button');
+  useKeptFocus(root, replaceButton);
 
   function start(dialog: 'replace' | 'stop'): void {
     setTried(null);
     setOpen(dialog);
+  }
+  /** A dialog gives the focus back to the button that opened it, unless that is gone. */
+  function close(): void {
+    setOpen(null);
+    if (working.length === 0) replaceButton()?.focus();
   }
   async function replace({ keep }: Choice): Promise<void> {
     setDone(null);
@@ -138,7 +135,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
             warning={wasReplaced ? `${replacedWords(business)} To replace it again makes another one.` : null}
             work={replace}
             onFailure={reload}
-            onClose={() => setOpen(null)}
+            onClose={close}
           />
         )}
         {open === 'stop' && (
@@ -148,7 +145,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
             doing="Stopping…"
             work={stopNow}
             onFailure={reload}
-            onClose={() => setOpen(null)}
+            onClose={close}
           >
             <p>
               {working.length === 0
