@@ -97,7 +97,7 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   }
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
-    if (answer !== null) break;
+    if (answer !== null && output.includes('Ready on')) break; // not the answer of another process that has taken the port
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop('SIGKILL');
       throw new Error(`wrangler dev did not start:\n${output}`);
