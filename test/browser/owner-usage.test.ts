@@ -384,13 +384,32 @@ describe('the file', () => {
     );
     await button('Download CSV').click();
     await button('Downloading…').waitFor();
+    const [first] = await rangeIn();
     await days().selectOption('Last 28 days');
     await button('Download CSV').waitFor();
     const answered = page.waitForResponse((answer) => answer.request().headers().accept === 'text/csv');
     release();
-    await answered;
+    await (await answered).finished();
+    await page.unroute(reports);
+    await days().selectOption('Last 7 days');
+    await shows(first ?? '', today());
+    const downloading = page.waitForEvent('download');
+    await button('Download CSV').click(); // which does not go on "Downloading…"
+    await downloading;
+    expect(saved).toEqual([`usage-${business.id}-${first}-${today()}.csv`]);
+  });
+
+  test('is saved even if no frame was drawn since its days were chosen', async () => {
+    const business = await used();
+    await open(business, '?range=7');
     await settled();
-    expect(saved).toEqual([]);
+    await page.evaluate('window.requestAnimationFrame = () => 0');
+    const downloading = page.waitForEvent('download');
+    await days().selectOption('Last 28 days');
+    const from = addDays(today(), -27);
+    await until(async () => expect(await rangeIn()).toEqual([from, today()]));
+    await button('Download CSV').click();
+    expect((await downloading).suggestedFilename()).toBe(`usage-${business.id}-${from}-${today()}.csv`);
   });
 });
 

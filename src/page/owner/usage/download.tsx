@@ -1,9 +1,9 @@
 // Saves the days that are shown as a file.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef, useState } from 'hono/jsx/dom';
 import type { Range } from '../../../core/time.ts';
 import type { Api, Failure } from '../api.ts';
 import { Button, Notice } from '../parts.tsx';
-import { failureOf } from '../query.ts';
+import { failureOf, useLatest } from '../query.ts';
 import { failureWords } from '../words.ts';
 
 const BLOB_MS = 60_000;
@@ -24,22 +24,19 @@ const IDLE = { asked: '', busy: false, failure: null as Failure | null };
 export function useDownload(api: Api, id: number, range: Range): Download {
   const asked = `${range.from}-${range.to}`;
   const [state, setState] = useState(IDLE);
-  const current = useRef<string | null>(asked);
-  useEffect(() => {
-    current.current = asked;
-    return () => {
-      current.current = null;
-    };
-  }, [asked]);
+  const begin = useLatest();
+  const shown = useRef(asked);
+  shown.current = asked; // not in an effect: a file can come before the next frame
   async function start(): Promise<void> {
+    const isLatest = begin();
     setState({ asked, busy: true, failure: null });
     try {
       const blob = await api.csv(id, range);
-      if (current.current !== asked) return;
-      save(blob, `usage-${id}-${asked}.csv`);
+      if (!isLatest()) return;
+      if (shown.current === asked) save(blob, `usage-${id}-${asked}.csv`);
       setState(IDLE);
     } catch (error) {
-      if (current.current === asked) setState({ asked, busy: false, failure: failureOf(error) });
+      if (isLatest()) setState({ asked, busy: false, failure: failureOf(error) });
     }
   }
   const { busy, failure } = state.asked === asked ? state : IDLE;
