@@ -180,8 +180,7 @@ async function pressAgainAfter(place: Place, ms: number): Promise<string[]> {
   const box = await button(place.button).boundingBox();
   if (box === null) throw new Error('the button is not shown');
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  await page.mouse.click(x, y);
-  await page.waitForTimeout(ms);
+  await Promise.all([page.mouse.click(x, y), page.waitForTimeout(ms)]);
   await page.mouse.click(x, y);
   await page.waitForTimeout(900);
   return writes;
@@ -249,6 +248,19 @@ describe('with a lost answer', () => {
     await press('Undo: add 2 domains again');
     await expect.poll(() => business.sites()).toEqual([A, B]);
   });
+});
+
+test('what takes the place of a button is not armed before the next frame', async () => {
+  const [, writes] = await reach({ place: '', sites: [A, B, C], button: `Remove ${A}`, writes: [] });
+  const box = await button(`Remove ${A}`).boundingBox();
+  if (box === null) throw new Error('the button is not shown');
+  const at = [box.x + box.width / 2, box.y + box.height / 2] as const;
+  await page.evaluate('window.requestAnimationFrame = () => 0');
+  await page.mouse.click(...at);
+  await button(`Undo: add ${A} again`).waitFor();
+  await page.mouse.click(...at);
+  await page.waitForTimeout(300);
+  expect(writes).toEqual([REMOVE]);
 });
 
 test('the focus is not lost for a frame when the row that has it was removed elsewhere', async () => {

@@ -95,13 +95,13 @@ const ARMED_AFTER_MS = 500;
 
 /** False for half a second, and again when `action` changes: a press that was meant for what was there before does nothing. */
 export function useArmed(action = ''): boolean {
-  const [armed, setArmed] = useState(false);
+  const [armedFor, setArmedFor] = useState<string | null>(null);
   useEffect(() => {
-    setArmed(false);
-    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
+    setArmedFor(null);
+    const timer = setTimeout(() => setArmedFor(action), ARMED_AFTER_MS);
     return () => clearTimeout(timer);
   }, [action]);
-  return armed;
+  return armedFor === action; // also before the effect is run, with the next frame
 }
 
 /** For fields that a browser should not complete, correct or remember. (Hono omits an attribute that is false.) */
