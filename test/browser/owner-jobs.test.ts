@@ -27,16 +27,15 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
   page = await world.visit();
   await page.getByLabel('API key').waitFor();
   await page.waitForFunction(`document.activeElement?.id === 'key'`);
-  const { press, type, goTo, counted } = keyboardOn(page);
+  const { press, type, goTo, quiet, counted } = keyboardOn(page);
   const table: Record<string, ReturnType<typeof counted>> = {};
-  const settled = () => page.waitForLoadState('networkidle');
   async function ended(job: string): Promise<void> {
-    await settled();
+    await quiet();
     table[job] = counted();
   }
   const titled = async (name: string | RegExp) => {
     await page.getByRole('heading', { name }).waitFor();
-    await settled();
+    await quiet();
   };
 
   await type(world.keys.busy);
@@ -95,7 +94,7 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
   await titled('Usage');
   await goTo(/^Days/);
   await type('Last quarter');
-  await settled();
+  await quiet();
   await goTo(/^Download CSV/, 'Shift+Tab');
   const downloading = page.waitForEvent('download');
   await press('Enter');

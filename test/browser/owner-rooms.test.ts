@@ -106,10 +106,10 @@ describe('what is shown is read again', () => {
     await page.getByText('https://b.example').first().waitFor();
     asked.length = 0;
     const comeBack = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await page.clock.fastForward(59_000);
+    await page.clock.fastForward(45_000);
     await comeBack();
     expect(asked).toEqual([]);
-    await page.clock.fastForward(2000);
+    await page.clock.fastForward(15_000);
     await comeBack();
     await reads();
   });

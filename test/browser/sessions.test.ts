@@ -480,10 +480,10 @@ describe('a link', () => {
     const endsAt = (await keptIn(page))?.endsAt ?? 0;
     const back = 'open it again from where you got this link.';
     await says(`Your time ends at ${clock(endsAt)}. What you are typing is lost then. To go on, ${back}`);
-    await page.clock.install({ time: endsAt - 10_000 });
+    await page.clock.install({ time: endsAt - 30_000 });
     await page.reload();
     await list();
-    await page.clock.runFor(10_000);
+    await page.clock.runFor(30_000);
     await says(LINK_OVER);
     expect(await readable()).not.toContain('Tulip');
     expect(await page.getByLabel('API key').count()).toBe(0);

@@ -13,6 +13,8 @@ const SIGNS: Record<Room, (page: Page) => Promise<unknown>> = {
   changes: (page) => page.locator('.entry').first().waitFor(),
 };
 
+export const awaitRoom = (page: Page, room: Room): Promise<unknown> => SIGNS[room](page);
+
 /** Opens a view of a business, signed in with `key`. */
 export async function openRoom(
   world: World,
@@ -23,14 +25,14 @@ export async function openRoom(
   const page = await world.visit(`#/${business.id}/${room}`);
   await signIn(page, key);
   await page.getByRole('heading', { name: business.name, level: 1 }).waitFor();
-  await SIGNS[room](page);
+  await awaitRoom(page, room);
   return page;
 }
 
 export const goTo = async (page: Page, room: Room): Promise<void> => {
   const name = `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
   await page.getByRole('navigation', { name: 'Views of this business' }).getByRole('link', { name }).click();
-  await SIGNS[room](page);
+  await awaitRoom(page, room);
 };
 
 /** Gives the page a clock that can be moved on. It says noon of yesterday, UTC: no day begins meanwhile, and no session ends. */
@@ -45,8 +47,8 @@ export const stepsOn = (at: () => Page) => ({
   dialog: () => at().getByRole('dialog'),
   shownSites: () => at().locator('.box .item:not(.removed) code').allInnerTexts(),
   done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
-  /** Waits longer than a button takes to be armed. */
-  armed: () => at().waitForTimeout(650),
+  /** Waits longer than a button takes to be armed: by a timer of the page, which is due after that of the button. */
+  armed: () => at().evaluate(`new Promise((done) => requestAnimationFrame(() => setTimeout(done, 550)))`),
   /** Holds back each call of a method until it is released, and counts them. */
   async hold(method: string) {
     let release: (how: (route: Route) => Promise<void>) => void = () => {};

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile, expectAccessible, keptIn, SHOTS, shoot, signIn } from './console.ts';
-import { failWith, goTo, loseAnswer, stepsOn } from './steps.ts';
+import { awaitRoom, failWith, goTo, loseAnswer, stepsOn } from './steps.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 
@@ -57,6 +57,7 @@ const VIEWS: [name: string, open: () => Promise<unknown>][] = [
     'usage',
     async () => {
       await page.getByRole('link', { name: 'Tulip Shop' }).click();
+      await awaitRoom(page, 'usage');
       await settle();
     },
   ],
@@ -143,6 +144,7 @@ test.each([320, 1280])(
     for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
       if (room === 'usage') await page.getByRole('link', { name: 'Tulip Shop' }).click();
       else if (room !== '') await goTo(page, room);
+      if (room !== '') await awaitRoom(page, room);
       await settle();
       await page.evaluate(`document.querySelector('.skip').focus()`);
       for (reached[room] = 0; reached[room] < 80; reached[room]++) {
@@ -541,10 +543,10 @@ describe.each([
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.getByText('Your time ends at').waitFor();
     await look(`near-end-${width}`);
-    await page.clock.install({ time: ((await keptIn(page))?.endsAt ?? 0) - 1000 });
+    await page.clock.install({ time: ((await keptIn(page))?.endsAt ?? 0) - 30_000 });
     await page.reload();
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-    await page.clock.runFor(1000);
+    await page.clock.fastForward(30_000);
     await page.getByText('Your time is over.').waitFor();
     await look(`link-over-${width}`);
   });
@@ -588,6 +590,7 @@ test.each([
     colorScheme,
   });
   await signIn(page, world.keys.owner);
+  await awaitRoom(page, 'usage');
   await settle();
   await page.mouse.click(2, 2); // takes the focus away from the title
   await page.screenshot({ path: join(process.env.PICTURES === undefined ? SHOTS : IMAGES, file) });
@@ -603,6 +606,7 @@ test('with a finger, everything that can be pressed is at least 44 px high and w
       .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`);
   expect(await small()).toEqual([]);
   await signIn(page, world.keys.owner);
+  await awaitRoom(page, 'usage');
   await settle();
   expect(await small()).toEqual([]);
   await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
@@ -610,6 +614,7 @@ test('with a finger, everything that can be pressed is at least 44 px high and w
   expect(await small()).toEqual([]);
   await page.getByRole('button', { name: 'Stay signed in' }).click();
   await page.getByRole('link', { name: 'Tulip Shop' }).click();
+  await awaitRoom(page, 'usage');
   await settle();
   for (const room of ['domains', 'changes', 'token'] as const) {
     await goTo(page, room);
