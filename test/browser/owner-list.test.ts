@@ -269,6 +269,25 @@ describe('the way back', () => {
     }
   });
 
+  test('reads the list once, also if it is drawn again before the first frame', async () => {
+    const served = await visitServed(3);
+    await total('3 businesses');
+    await page.getByRole('link', { name: 'Store 2' }).click();
+    await page.getByRole('link', { name: '← Businesses' }).waitFor();
+    await page.evaluate(`{
+      const [frame, held] = [requestAnimationFrame, []];
+      window.requestAnimationFrame = (call) => held.push(call);
+      window.release = () => { window.requestAnimationFrame = frame; for (const call of held) call(0); };
+    }`);
+    await page.evaluate(`location.hash = '#/'`);
+    await row('Store 2').waitFor();
+    await order().selectOption('Most uses');
+    await vi.waitFor(async () => expect((await names())[0]).toBe('Store 3'), 5000);
+    await page.evaluate('release()');
+    await page.getByText(/^Updated /).waitFor();
+    expect(served.asked).toEqual([0, 0]);
+  });
+
   test('keeps the search and the order, and reads the list again', async () => {
     const served = await visitServed(30);
     await order().selectOption('Most uses');

@@ -1,7 +1,7 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
-import { useEffect, useState } from 'hono/jsx/dom';
+import { useState } from 'hono/jsx/dom';
 import type { Api, Failure } from '../api.ts';
-import { failureOf, useLatest } from '../query.ts';
+import { failureOf, useLatest, useOnChange } from '../query.ts';
 import type { ListMemory } from '../session.ts';
 import { again, further, type Listing, withPage } from './listing.ts';
 
@@ -35,7 +35,7 @@ export function useReading(api: Api, memory: ListMemory, revision: number): Read
       if (isLatest()) setState((last) => ({ ...last, failure: failureOf(error), busy: false }));
     }
   }
-  useEffect(() => {
+  useOnChange(() => {
     void run(again(memory.listing));
   }, [revision]);
   return {
