@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
-import { eventually, failWith, openRoom, startClock, stepsOn } from './steps.ts';
+import { eventually, failWith, holdFrames, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -92,6 +92,22 @@ describe('narrowed', () => {
     await page.goForward();
     await eventually(titles).toEqual(['Domains removed']);
     expect(await kind().inputValue()).toBe('remove_sites');
+  });
+
+  test('by the last of two choices, if there was no frame between them', async () => {
+    const business = await narrow();
+    page = await openRoom(world, business, 'changes');
+    const asked = watch();
+    const frames = await holdFrames(page);
+    await kind().selectOption('Adding domains');
+    await eventually(() => entries().count()).toBe(0); // a list of its own, which has not begun
+    await kind().selectOption('Removing domains');
+    await eventually(hash).toBe(`#/${business.id}/changes?action=remove_sites`);
+    await frames.release();
+    await eventually(titles).toEqual(['Domains removed']);
+    await page.waitForTimeout(300);
+    expect(await titles()).toEqual(['Domains removed']);
+    expect(asked).toEqual(['?action=remove_sites']);
   });
 
   test('by text: one request after the typing, and no entry in the history', async () => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { consoleOfFile } from './console.ts';
 import { keyboardOn } from './keyboard.ts';
-import { stepsOn } from './steps.ts';
+import { eventually, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -26,7 +26,7 @@ const MOST: Record<string, [presses: number, requests: number]> = {
 test('eight jobs take few presses and requests, by keyboard alone', async () => {
   page = await world.visit();
   await page.getByLabel('API key').waitFor();
-  await page.waitForFunction(`document.activeElement?.id === 'key'`);
+  await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
   const { press, type, goTo, quiet, counted } = keyboardOn(page);
   const table: Record<string, ReturnType<typeof counted>> = {};
   async function ended(job: string): Promise<void> {

@@ -5,7 +5,7 @@ import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
 import { MANY_BUSINESSES } from './owners.ts';
-import { eventually, stepsOn } from './steps.ts';
+import { eventually, holdFrames, stepsOn } from './steps.ts';
 
 // The service does not have the businesses of `serve`: their charts say so.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
@@ -274,16 +274,12 @@ describe('the way back', () => {
     await total('3 businesses');
     await page.getByRole('link', { name: 'Store 2' }).click();
     await page.getByRole('link', { name: '← Businesses' }).waitFor();
-    await page.evaluate(`{
-      const [frame, held] = [requestAnimationFrame, []];
-      window.requestAnimationFrame = (call) => held.push(call);
-      window.release = () => { window.requestAnimationFrame = frame; for (const call of held) call(0); };
-    }`);
+    const frames = await holdFrames(page);
     await page.evaluate(`location.hash = '#/'`);
     await row('Store 2').waitFor();
     await order().selectOption('Most uses');
     await vi.waitFor(async () => expect((await names())[0]).toBe('Store 3'), 5000);
-    await page.evaluate('release()');
+    await frames.release();
     await page.getByText(/^Updated /).waitFor();
     expect(served.asked).toEqual([0, 0]);
   });

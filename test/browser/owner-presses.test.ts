@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile } from './console.ts';
-import { loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -255,7 +255,7 @@ test('what takes the place of a button is not armed before the next frame', asyn
   const box = await button(`Remove ${A}`).boundingBox();
   if (box === null) throw new Error('the button is not shown');
   const at = [box.x + box.width / 2, box.y + box.height / 2] as const;
-  await page.evaluate('window.requestAnimationFrame = () => 0');
+  await holdFrames(page);
   await page.mouse.click(...at);
   await button(`Undo: add ${A} again`).waitFor();
   await page.mouse.click(...at);

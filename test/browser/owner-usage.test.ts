@@ -4,7 +4,7 @@ import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { consoleOfFile, expectAccessible, signIn } from './console.ts';
-import { eventually, failWith, goOn, startClock, stepsOn } from './steps.ts';
+import { eventually, failWith, goOn, holdFrames, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -403,7 +403,7 @@ describe('the file', () => {
     const business = await used();
     await open(business, '?range=7');
     await settled();
-    await page.evaluate('window.requestAnimationFrame = () => 0');
+    await holdFrames(page);
     const downloading = page.waitForEvent('download');
     await days().selectOption('Last 28 days');
     const from = addDays(today(), -27);

@@ -39,6 +39,19 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
 export const startClock = (page: Page): Promise<void> =>
   page.clock.install({ time: Date.parse(dayOf(new Date())) - DAY_MS / 2 });
 
+/** The page gets no frame until they are released: what it does with the next one, such as an effect, is late. */
+export async function holdFrames(page: Page): Promise<{ release: () => Promise<unknown> }> {
+  await page.evaluate(`{
+    const [request, held] = [requestAnimationFrame, []];
+    window.requestAnimationFrame = (frame) => held.push(frame);
+    window.releaseFrames = () => {
+      window.requestAnimationFrame = request;
+      for (const frame of held) request(frame);
+    };
+  }`);
+  return { release: () => page.evaluate('releaseFrames()') };
+}
+
 /** Waits for an answer as long as a machine with much to do takes. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 

@@ -1,10 +1,11 @@
 // One business: its name, what needs attention, and its views.
 import type { Child } from 'hono/jsx';
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import type { Business, Limits, RefusedOrigin } from '../../wire/responses.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
+import { useEffect, useState } from './hooks.ts';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';

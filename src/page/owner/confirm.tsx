@@ -1,7 +1,8 @@
 // The dialog before what cannot be undone. Its button says what it does, does not cover the one that opened it, and ignores presses
 // for the first half second. Nothing is shown as done before the service has said so.
 import type { PropsWithChildren } from 'hono/jsx';
-import { useEffect, useRef } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
+import { useEffect } from './hooks.ts';
 import { Notice, useArmed } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';

@@ -1,8 +1,9 @@
 // The frame of the console: who is signed in and for how long, and which view is shown.
 import type { Child } from 'hono/jsx';
-import { useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef } from 'hono/jsx/dom';
 import { type Api, beginWithCode, beginWithKey, connect } from './api.ts';
 import { BusinessView } from './business.tsx';
+import { useState } from './hooks.ts';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
 import { Loading, Notice } from './parts.tsx';

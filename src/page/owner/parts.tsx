@@ -1,8 +1,9 @@
 // Small parts that several views share.
 import type { Child, PropsWithChildren } from 'hono/jsx';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
 import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
+import { useEffect, useState } from './hooks.ts';
 import type { Level } from './standing.ts';
 import { failureWords } from './words.ts';
 

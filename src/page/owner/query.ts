@@ -1,6 +1,7 @@
 // Reading and changing what the service has, from a component.
-import { useCallback, useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useCallback, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
+import { useEffect, useIsGone, useState } from './hooks.ts';
 
 /** What went wrong, also if it is a fault of this page. */
 export const failureOf = (error: unknown): Failure =>
@@ -12,26 +13,12 @@ export const failureOf = (error: unknown): Failure =>
  */
 export function useLatest(): () => () => boolean {
   const calls = useRef(0);
-  const begin = () => {
+  const isGone = useIsGone();
+  return () => {
     const own = (calls.current ?? 0) + 1;
     calls.current = own;
-    return () => calls.current === own;
+    return () => calls.current === own && !isGone();
   };
-  useEffect(() => () => void begin(), []);
-  return begin;
-}
-
-/**
- * Runs `effect` when the component appears, and whenever one of `dependencies` changes: once. Hono runs an effect twice if its component
- * is drawn again before the effect was run.
- */
-export function useOnChange(effect: () => void, dependencies: readonly unknown[]): void {
-  const last = useRef<readonly unknown[] | null>(null);
-  useEffect(() => {
-    if (last.current === dependencies) return;
-    last.current = dependencies;
-    effect();
-  }, dependencies);
 }
 
 /**
@@ -76,7 +63,7 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     setState((last) => ({ ...last, data }));
     if (isReading.current) reload(); // what is on its way may be older
   };
-  useOnChange(reload, dependencies);
+  useEffect(reload, dependencies);
   return { ...state, reload, setData };
 }
 

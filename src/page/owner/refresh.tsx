@@ -1,7 +1,8 @@
 // When what is shown was read, and reading it again: on request, when the tab is shown again after a minute, and when a new day begins.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import { DAY_MS } from '../../core/time.ts';
 import { clockTime } from './formats.ts';
+import { useEffect, useState } from './hooks.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;

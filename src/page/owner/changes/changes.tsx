@@ -1,10 +1,11 @@
 // Who changed what, newest first, under the days. The address says what narrows the list.
-import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef } from 'hono/jsx/dom';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { FIRST_DAY, isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { dayHeading, instantWords, number } from '../formats.ts';
+import { useEffect, useIsGone, useState } from '../hooks.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useMutation, useQuery } from '../query.ts';
 import { businessHref, setQuery } from '../route.ts';
@@ -206,19 +207,13 @@ type ListProps = {
 
 /** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
-  const isMounted = useRef(true);
-  useEffect(
-    () => () => {
-      isMounted.current = false;
-    },
-    [],
-  );
+  const isGone = useIsGone();
   const read = (before: number | null) =>
     readOn(
       (from) => api.changes(id, filter, from),
       before,
       clear !== null,
-      () => isMounted.current ?? false,
+      () => !isGone(),
     );
   const newest = useQuery(() => read(null), [id, revision]);
   const { readAt } = newest;

@@ -1,7 +1,8 @@
 // The registered domains, and those that were removed while the view is open, each in its place.
-import { useEffect, useRef } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import { useKeptFocus } from '../focus.ts';
 import { number, plural } from '../formats.ts';
+import { useEffect } from '../hooks.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { type DomainChanges, EVERYWHERE } from './domain-changes.ts';

@@ -1,8 +1,9 @@
 // The domains on which the token of a business works: add, remove, try an origin, and see which were refused. What is removed stays in
 // its place until the view is left, so that nothing else gets under the pointer.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
+import { useEffect, useState } from '../hooks.ts';
 import { Button, Section } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import type { RoomProps } from '../session.ts';

@@ -1,11 +1,12 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef } from 'hono/jsx/dom';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { useKeptFocus } from '../focus.ts';
 import { instantWords, plural } from '../formats.ts';
+import { useState } from '../hooks.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
 import { siteCovering } from './address.ts';
@@ -54,16 +55,18 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
 
   const title = () => root.current?.querySelector('h2');
   useKeptFocus(root, title);
-  // What was pressed is gone by then, unless the focus went elsewhere meanwhile.
-  useEffect(() => {
-    const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
-    const next = buttons.find(
-      (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
-    );
-    if (next === undefined) return;
-    nextFocus.current = null;
-    if (document.activeElement === document.body || document.activeElement === title()) next.focus();
-  });
+  // In a microtask, as useKeptFocus: what was pressed is gone by then, unless the focus went elsewhere meanwhile.
+  useLayoutEffect(() =>
+    queueMicrotask(() => {
+      const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
+      const next = buttons.find(
+        (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
+      );
+      if (next === undefined) return;
+      nextFocus.current = null;
+      if (document.activeElement === document.body || document.activeElement === title()) next.focus();
+    }),
+  );
 
   function dismiss(origin: string): void {
     const next = rows[rows.findIndex((row) => row.origin === origin) + 1];

@@ -1,6 +1,7 @@
 // What was pressed stays where it is in the window, whatever appears or disappears above it: the next press at the same point must not
 // meet something else.
-import { type RefObject, useEffect, useRef } from 'hono/jsx/dom';
+import { type RefObject, useRef } from 'hono/jsx/dom';
+import { useEffect } from '../hooks.ts';
 
 type Held = { element: Element; top: number };
 

@@ -1,8 +1,9 @@
 // The businesses of a session: all of them are read, then ordered and searched here, because the service lists them by id only.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { clockTime, number, plural } from '../formats.ts';
+import { useEffect, useState } from '../hooks.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';

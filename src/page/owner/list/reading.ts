@@ -1,7 +1,8 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
-import { useState } from 'hono/jsx/dom';
+
 import type { Api, Failure } from '../api.ts';
-import { failureOf, useLatest, useOnChange } from '../query.ts';
+import { useEffect, useState } from '../hooks.ts';
+import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
 import { again, further, type Listing, withPage } from './listing.ts';
 
@@ -35,7 +36,7 @@ export function useReading(api: Api, memory: ListMemory, revision: number): Read
       if (isLatest()) setState((last) => ({ ...last, failure: failureOf(error), busy: false }));
     }
   }
-  useOnChange(() => {
+  useEffect(() => {
     void run(again(memory.listing));
   }, [revision]);
   return {

@@ -1,5 +1,5 @@
 // The key “/” leads to the search from wherever somebody is in the console.
-import { useEffect } from 'hono/jsx/dom';
+import { useEffect } from '../hooks.ts';
 import type { ListMemory } from '../session.ts';
 
 /** Of the field. */

@@ -1,5 +1,6 @@
 // What somebody is asked who is signed in and opens a link. The button that has the focus changes nothing.
-import { useEffect, useRef } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
+import { useEffect } from '../hooks.ts';
 import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
 import { wayWords } from '../words.ts';
 import type { KeptSession } from './kept.ts';

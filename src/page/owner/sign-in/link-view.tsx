@@ -1,5 +1,6 @@
 // What whoever came by a link sees without a session. Most of them have no API key, so the form to sign in is one step away.
-import { useEffect, useRef } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
+import { useEffect } from '../hooks.ts';
 import { Button, useDocumentTitle } from '../parts.tsx';
 import { wayWords } from '../words.ts';
 import type { KeptSession } from './kept.ts';

@@ -1,5 +1,5 @@
 // What ends a token: a new one in its place, and the end of the old ones.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import { durationOf } from '../../../core/duration.ts';
 import { timestampOf } from '../../../core/time.ts';
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
@@ -7,6 +7,7 @@ import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { useKeptFocus } from '../focus.ts';
 import { instantWords } from '../formats.ts';
+import { useEffect, useState } from '../hooks.ts';
 import { Button, Notice, Section } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
 import {

@@ -1,7 +1,8 @@
 // Saves the days that are shown as a file.
-import { useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import type { Range } from '../../../core/time.ts';
 import type { Api, Failure } from '../api.ts';
+import { useState } from '../hooks.ts';
 import { Button, Notice } from '../parts.tsx';
 import { failureOf, useLatest } from '../query.ts';
 import { failureWords } from '../words.ts';

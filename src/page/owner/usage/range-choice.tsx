@@ -1,6 +1,7 @@
 // Chooses the days that are shown, and those that they are compared with. What is chosen is in the address.
-import { useEffect, useLayoutEffect, useRef, useState } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef } from 'hono/jsx/dom';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
+import { useEffect, useState } from '../hooks.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import {

@@ -1,9 +1,10 @@
 // Reading the days that a view shows: one request at a time counts, and days that were just read are not read again.
-import { useEffect, useRef, useState } from 'hono/jsx/dom';
+import { useRef } from 'hono/jsx/dom';
 import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
-import { failureOf, useLatest, useOnChange } from '../query.ts';
+import { useEffect, useState } from '../hooks.ts';
+import { failureOf, useLatest } from '../query.ts';
 import { daysOf, type Reading } from './days-read.ts';
 import { paceDays } from './pace.ts';
 
@@ -56,7 +57,7 @@ export function useReport(
       (error) => settle({ failure: failureOf(error) }),
     );
   }
-  useOnChange(() => {
+  useEffect(() => {
     const isFresh = reading?.at && revision === readRevision.current && Date.now() - reading.at < FRESH_MS;
     if (isFresh && daysOf(reading, wanted)) {
       begin(); // what is on its way is of other days
@@ -106,11 +107,5 @@ export function usePaceDays(api: Api, id: number, isWanted: boolean, asked: Pace
       () => started.current === key && setFailed(key),
     );
   }, [isMissing, key]);
-  useEffect(
-    () => () => {
-      started.current = null;
-    },
-    [],
-  );
   return { days, isUnknown: days === null && failed === key };
 }

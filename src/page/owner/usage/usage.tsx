@@ -1,11 +1,12 @@
 // The usage of a business: its chart and figures for the days that were chosen, and its limits.
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
 import { dayOf } from '../../../core/time.ts';
 import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
 import { type Compare, sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
 import { useKeptFocus } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
+import { useEffect } from '../hooks.ts';
 import { Loading, Notice } from '../parts.tsx';
 import type { OnRead, RoomProps } from '../session.ts';
 import { failureWords } from '../words.ts';
