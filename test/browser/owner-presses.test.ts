@@ -1,9 +1,9 @@
-// Every button of the console that changes something, pressed again at the same point or by a held key, and with an answer that was
-// lost: nothing is done that was not meant, and the focus never falls out of the page.
+// Every button of the console that changes something, pressed again at the same point or by a held key, and with an answer that is late
+// or lost: nothing is done that was not meant, and the focus never falls out of the page.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile } from './console.ts';
-import { holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { eventually, goOn, holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -175,13 +175,17 @@ async function reach({ room = 'domains', sites, before, reach, button: name }: P
   await armed();
   return [business, watchWrites(business)];
 }
+/** Where a button is now. */
+async function pointOf(name: Place['button']): Promise<[x: number, y: number]> {
+  const box = await button(name).boundingBox();
+  if (box === null) throw new Error('the button is not shown');
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
 async function pressAgainAfter(place: Place, ms: number): Promise<string[]> {
   const [, writes] = await reach(place);
-  const box = await button(place.button).boundingBox();
-  if (box === null) throw new Error('the button is not shown');
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  await Promise.all([page.mouse.click(x, y), page.waitForTimeout(ms)]);
-  await page.mouse.click(x, y);
+  const at = await pointOf(place.button);
+  await Promise.all([page.mouse.click(...at), page.waitForTimeout(ms)]);
+  await page.mouse.click(...at);
   await page.waitForTimeout(900);
   return writes;
 }
@@ -220,10 +224,50 @@ describe.each(PLACES)('$place', (place) => {
   });
 });
 
+const WRITING = PLACES.filter(({ writes }) => writes.length > 0);
+const methodOf = ({ writes }: Place): string => writes[0]?.split(' ')[0] ?? '';
+
+describe('with a late answer', () => {
+  test.each(WRITING)('$place is done once, however often it is pressed meanwhile', async (place) => {
+    const [, writes] = await reach(place);
+    const held = await hold(methodOf(place));
+    const at = await pointOf(place.button);
+    for (let times = 0; times < 3; times++) {
+      await page.mouse.click(...at);
+      await page.waitForTimeout(350);
+    }
+    await page.keyboard.press('Enter');
+    expect(writes).toEqual(place.writes.slice(0, 1));
+    held.release(goOn);
+    await page.waitForTimeout(900);
+    expect(writes).toEqual(place.writes);
+  });
+
+  test.each(WRITING.filter(({ place }) => place !== 'signing out'))(
+    '$place does not show in another view that was opened meanwhile',
+    async (place) => {
+      const [{ id }, writes] = await reach(place);
+      const held = await hold(methodOf(place));
+      await button(place.button).focus();
+      await page.keyboard.press('Enter');
+      await eventually(() => held.calls).toBe(1);
+      await page.evaluate(`location.hash = '#/${id}/changes'`);
+      const headings = () => page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts();
+      await eventually(headings).toEqual(['Changes']);
+      held.release(goOn);
+      await eventually(() => writes.length).toBe(place.writes.length);
+      await page.waitForTimeout(600);
+      expect(await headings()).toEqual(['Changes']);
+      expect(await dialog().count()).toBe(0);
+      expect(await isFocusLost()).toBe(false);
+    },
+  );
+});
+
 describe('with a lost answer', () => {
-  test.each(PLACES.filter(({ writes }) => writes.length > 0))('$place keeps the focus in the page', async (place) => {
+  test.each(WRITING)('$place keeps the focus in the page', async (place) => {
     await reach(place);
-    const held = await hold(place.writes[0]?.split(' ')[0] ?? '');
+    const held = await hold(methodOf(place));
     held.release(loseAnswer);
     await button(place.button).focus();
     await page.keyboard.press('Enter');
@@ -252,9 +296,7 @@ describe('with a lost answer', () => {
 
 test('what takes the place of a button is not armed before the next frame', async () => {
   const [, writes] = await reach({ place: '', sites: [A, B, C], button: `Remove ${A}`, writes: [] });
-  const box = await button(`Remove ${A}`).boundingBox();
-  if (box === null) throw new Error('the button is not shown');
-  const at = [box.x + box.width / 2, box.y + box.height / 2] as const;
+  const at = await pointOf(`Remove ${A}`);
   await holdFrames(page);
   await page.mouse.click(...at);
   await button(`Undo: add ${A} again`).waitFor();
