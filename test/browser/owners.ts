@@ -47,7 +47,7 @@ const SPARE = 12;
 const BUSY = 13;
 const BUSY_BUSINESSES = 35;
 export const MANY_BUSINESSES = 45;
-const SPARES = 80;
+const SPARES = 120;
 /** How many links of each kind there are: each works once. */
 const LINKS = 20;
 const LONG =
