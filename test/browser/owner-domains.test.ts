@@ -419,6 +419,30 @@ describe('origins that were refused', () => {
     expect(await business.sites()).toEqual(['https://shop.example']);
   });
 
+  test('stay in their place, too, while the list is read again after an Undo', async () => {
+    const business = await world.spare(A);
+    await refuse(business, B, 'https://x.example');
+    page = await openRoom(world, business, 'domains');
+    const items = page.locator('.refused .item');
+    await armed();
+    await button(`Add ${B}`).click();
+    await button(`Undo: remove ${B}`).waitFor();
+    await eventually(() => page.locator('.refresh [aria-disabled]').count()).toBe(0); // the list is without it now
+    await armed();
+    const held = await hold('GET');
+    await eventually(focused).toBe(`Undo: remove ${B}`);
+    await page.keyboard.press('Enter');
+    await button(`Add ${B}`).waitFor();
+    expect(await items.count()).toBe(2);
+    await page.waitForTimeout(300);
+    expect(await items.count()).toBe(2);
+    expect(await focused()).toBe(`Add ${B}`);
+    held.release(goOn);
+    await eventually(() => page.locator('.refresh [aria-disabled]').count()).toBe(0);
+    expect(await items.count()).toBe(2);
+    expect(await focused()).toBe(`Add ${B}`);
+  });
+
   test.each([320, 1280])(
     'are added one by one: a second click at the same point adds no other, at %i px',
     async (width) => {

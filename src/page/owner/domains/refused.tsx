@@ -28,7 +28,7 @@ type Props = Pick<RoomProps, 'readOnly' | 'refused' | 'dismissed' | 'setDismisse
 };
 
 export function Refused({ api, id, isActive, sites, refused, dismissed, setDismissed, readOnly, changes }: Props) {
-  const { data, failure, reload } = refused;
+  const { data, failure, busy, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
   /** What was registered for an origin here, by origin. */
   const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
@@ -45,10 +45,12 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
   );
   for (const one of listed) known.current?.set(one.origin, one);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
+  // What is listed may be older than the domains: an origin that was just passing is not, and is refused again.
+  const isOld = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
   const rows = seen.current.flatMap((origin) => {
     const one = known.current?.get(origin);
-    const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin);
+    const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin) || isOld;
     return one === undefined || dismissed.has(origin) || !stays ? [] : [one];
   });
   const hidden = listed.filter(({ origin }) => dismissed.has(origin));
@@ -207,6 +209,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
         </small>
       </span>
       {!readOnly && (
+        // Without a key, Hono would make one button of another, which would take the focus along.
         <span class="acts">
           {undone === null ? (
             !passes &&
@@ -223,6 +226,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
             ))
           ) : (
             <Button
+              key="undo"
               class="quiet"
               label={undoLabel(origin, undone)}
               busy={changes.locked}
@@ -232,7 +236,13 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
             </Button>
           )}
           {!passes && (
-            <Button class="quiet" label={`Dismiss ${origin}`} busy={!isArmed} onClick={() => dismiss(origin)}>
+            <Button
+              key="dismiss"
+              class="quiet"
+              label={`Dismiss ${origin}`}
+              busy={!isArmed}
+              onClick={() => dismiss(origin)}
+            >
               Dismiss
             </Button>
           )}
