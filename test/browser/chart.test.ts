@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBusiness } from '../../src/cli/businesses.ts';
 import { withDatabases } from '../../src/cli/open.ts';
 import { addDays } from '../../src/core/time.ts';
@@ -14,6 +14,7 @@ import { chartTag } from '../node/chart-tag.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { launch, listen, startSite } from './chromium.ts';
+import { eventually } from './steps.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SHOTS = join(ROOT, 'dist/screenshots');
@@ -185,7 +186,7 @@ async function resize(width: number): Promise<void> {
   await page.setViewportSize({ width, height: 900 });
   const isDrawn =
     "Number(root.querySelector('svg').getAttribute('width')) === root.querySelector('[part=plot]').clientWidth";
-  await vi.waitFor(async () => expect(await inChart(`return innerWidth === ${width} && ${isDrawn};`)).toBe(true), 5000);
+  await eventually(() => inChart(`return innerWidth === ${width} && ${isDrawn};`)).toBe(true);
 }
 
 /** Every label on the axes, and its box. */
@@ -252,7 +253,7 @@ describe('the chart on a page of a registered origin', () => {
       total: 19,
       used: [5, 6, 0, 8].map((count, index) => ({ date: `2026-03-0${index + 5}`, count })),
     });
-    await expect.poll(() => bars().count()).toBe(4);
+    await eventually(() => bars().count()).toBe(4);
     expect(await text('total')).toBe('19 uses');
     expect(calls).toBe(1);
   });
@@ -284,8 +285,9 @@ describe('the chart on a page of a registered origin', () => {
     await visitWith(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
     await state('loaded');
     await page.setViewportSize({ width: 320, height: 700 });
-    await page.waitForFunction(`(() => { const chart = document.querySelector('usage-chart');
-      return chart.shadowRoot.querySelector('svg').getBoundingClientRect().right <= chart.getBoundingClientRect().right; })()`);
+    const fits = `(() => { const chart = document.querySelector('usage-chart');
+      return chart.shadowRoot.querySelector('svg').getBoundingClientRect().right <= chart.getBoundingClientRect().right; })()`;
+    await eventually(() => page.evaluate(fits)).toBe(true);
     expect(await bars().count()).toBe(31);
   });
 
@@ -380,7 +382,7 @@ describe('a comparison', () => {
     await page.goto(registered.url);
     await state('loaded');
     const expected = ['?from=2026-03-01&to=2026-03-28', ...(search ? [search] : [])];
-    await expect.poll(events).toHaveLength(expected.length);
+    await eventually(events).toHaveLength(expected.length);
     expect(calls).toEqual(expected);
     expect(await inChart('return chart.compare;')).toBe(compare);
   });
@@ -432,7 +434,7 @@ describe('a comparison', () => {
     registered.body = tag(shop, `${MARCH_28} compare`);
     await page.goto(registered.url);
     await state('loaded');
-    await expect.poll(told).toEqual([`<usage-chart business="${shop.id}">: no response from ${service.url}`]);
+    await eventually(told).toEqual([`<usage-chart business="${shop.id}">: no response from ${service.url}`]);
     expect(await bars().count()).toBe(28);
     expect(await events()).toMatchObject([{ type: 'load', total: 399 }]);
   });
@@ -506,7 +508,7 @@ describe('data of a script', () => {
     expect(await inChart('return chart.data.used.length;')).toBe(2);
     expect(calls).toEqual([]);
     await inChart('chart.data = null;');
-    await expect.poll(() => bars().count()).toBe(31);
+    await eventually(() => bars().count()).toBe(31);
     expect(calls).toEqual(['?from=2026-03-01&to=2026-03-31']);
     expect((await events()).map(({ type }) => type)).toEqual(['load', 'load']);
   });
@@ -626,10 +628,10 @@ describe('what a bar stands for', () => {
     expect(await text('days')).toContain('2025');
     expect(await plot().getAttribute('aria-valuetext')).toContain('Dec 26, 2025 – Jan 1, 2026');
     await page.setViewportSize({ width: 1920, height: 800 });
-    await expect.poll(() => bars().count()).toBe(366);
+    await eventually(() => bars().count()).toBe(366);
     expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026');
     await page.setViewportSize({ width: 220, height: 800 });
-    await expect.poll(() => bars().count()).toBe(13);
+    await eventually(() => bars().count()).toBe(13);
     expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by month');
   });
 
@@ -815,9 +817,9 @@ describe('the language', () => {
     await state('empty');
     expect(await text('message')).toBe(TABLES.fr.empty);
     await inChart('chart.lang = "";');
-    await expect.poll(() => text('message')).toBe(TABLES.de.empty);
+    await eventually(() => text('message')).toBe(TABLES.de.empty);
     await page.evaluate('document.documentElement.lang = "nl"');
-    await expect.poll(() => text('message')).toBe(TABLES.nl.empty);
+    await eventually(() => text('message')).toBe(TABLES.nl.empty);
     await page.context().close();
     await visitWith(tag(quiet, DAYS), { locale: 'pl-PL' }, '');
     await state('empty');
@@ -830,7 +832,7 @@ describe('the language', () => {
     expect(await text('message')).toBe('Nothing in this period.');
     expect(await range()).toBe('1–31 mars 2026');
     await change('lang', 'not a language');
-    await expect.poll(() => text('range')).toBe('Mar 1 – 31, 2026');
+    await eventually(() => text('range')).toBe('Mar 1 – 31, 2026');
   });
 
   test('whose words cannot be loaded leaves them English', async () => {
@@ -1048,13 +1050,13 @@ describe('a page', () => {
 
   async function expectChart(url: string): Promise<void> {
     await visit(url);
-    await expect.poll(() => bars().count()).toBe(31);
+    await eventually(() => bars().count()).toBe(31);
     expect(await text('label')).toBe('Orders');
     expect(await text('unit')).toBe('orders');
     await part('change').waitFor();
-    await expect.poll(() => page.locator('output').innerText()).toMatch(/^load \d+$/);
+    await eventually(() => page.locator('output').innerText()).toMatch(/^load \d+$/);
     await page.evaluate('change()'); // the framework renders other days
-    await expect.poll(() => bars().count()).toBe(5);
+    await eventually(() => bars().count()).toBe(5);
     expect(told()).toEqual([]);
   }
 
@@ -1114,7 +1116,7 @@ describe('a page', () => {
     const pinned = chartTag(service.url, Buffer.from('other'));
     const { url, stop } = await startPage(`${pinned}<main><usage-chart>No chart today.</usage-chart></main>`, '');
     await visit(url);
-    await expect.poll(() => complaints.length).toBe(1);
+    await eventually(() => complaints.length).toBe(1);
     expect(complaints[0]).toContain('integrity');
     complaints = [];
     expect(await page.locator('usage-chart').innerText()).toBe('No chart today.');

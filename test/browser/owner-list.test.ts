@@ -1,6 +1,6 @@
 // The businesses of a session in the console: all of them are read, ordered and searched, and a visit to one does not lose the place.
 import type { Page, Route } from 'playwright-core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
@@ -100,7 +100,7 @@ describe('the order', () => {
     expect(byName).toEqual([...byName].sort((a, b) => a.localeCompare(b, 'en')));
     await order().focus();
     await page.keyboard.press('ArrowDown');
-    await vi.waitFor(async () => expect((await names())[0]).toBe('Galactic Counters'));
+    await eventually(async () => (await names())[0]).toBe('Galactic Counters');
     expect(await hash()).toBe('#/?sort=uses');
     await eventually(() => page.evaluate('document.activeElement.tagName')).toBe('SELECT');
     await page.reload();
@@ -108,7 +108,7 @@ describe('the order', () => {
     expect((await names())[0]).toBe('Galactic Counters');
     expect(await order().inputValue()).toBe('uses');
     await page.goBack();
-    await vi.waitFor(async () => expect(await names()).toEqual(byName));
+    await eventually(names).toEqual(byName);
     expect(await order().inputValue()).toBe('name');
   });
 
@@ -117,7 +117,7 @@ describe('the order', () => {
     served.all = [listed(1), listed(2, { updated_at: '2026-02-03T00:00:00.000Z' }), listed(3)];
     await button('Refresh').click();
     await order().selectOption('Last change');
-    await vi.waitFor(async () => expect(await names()).toEqual(['Store 2', 'Store 1', 'Store 3']));
+    await eventually(names).toEqual(['Store 2', 'Store 1', 'Store 3']);
     await row('Store 2').getByText('changed Feb 3, 2026').waitFor();
   });
 });
@@ -155,7 +155,7 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
     ['', `×1,234${inWords('17,276 uses', 14)}`, '17.3K'],
   ]);
   await order().selectOption('Most growth');
-  await vi.waitFor(async () => expect(await names()).toEqual(['B', 'F', 'A', 'D', 'C', 'E']));
+  await eventually(names).toEqual(['B', 'F', 'A', 'D', 'C', 'E']);
 });
 
 describe('the search', () => {
@@ -262,7 +262,7 @@ describe('the way back', () => {
       await page.route(/\/business\?/, () => {}); // never answered
       await goBack();
       await last.waitFor();
-      await vi.waitFor(async () => expect(await top()).toBe(before), 5000);
+      await eventually(top).toBe(before);
       await eventually(focused).toBe('Shop number 40');
       expect(await names()).toHaveLength(MANY_BUSINESSES);
       await page.unroute(/\/business\?/);
@@ -278,7 +278,7 @@ describe('the way back', () => {
     await page.evaluate(`location.hash = '#/'`);
     await row('Store 2').waitFor();
     await order().selectOption('Most uses');
-    await vi.waitFor(async () => expect((await names())[0]).toBe('Store 3'), 5000);
+    await eventually(async () => (await names())[0]).toBe('Store 3');
     await frames.release();
     await eventually(() => served.asked).toEqual([0, 0]);
     await page.waitForTimeout(300);
@@ -388,7 +388,7 @@ describe('many businesses', () => {
     expect(await names()).toHaveLength(100);
     await page.getByText('100 of 120 are shown.').waitFor();
     await button('Show more').dblclick();
-    await vi.waitFor(async () => expect(await names()).toHaveLength(120));
+    await eventually(names).toHaveLength(120);
     await eventually(focused).toBe('Store 101');
     expect(await button('Show more').count()).toBe(0);
     await armed();
@@ -396,7 +396,7 @@ describe('many businesses', () => {
     const before = await top();
     await page.getByRole('link', { name: 'Store 110' }).click();
     await page.getByRole('link', { name: '← Businesses' }).click();
-    await vi.waitFor(async () => expect(await names()).toHaveLength(120));
+    await eventually(names).toHaveLength(120);
     await eventually(focused).toBe('Store 110');
     expect(await top()).toBeGreaterThanOrEqual(before);
   });

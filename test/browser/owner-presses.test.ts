@@ -290,7 +290,7 @@ describe('with a lost answer', () => {
     await button('Let the token work everywhere').click();
     await dialog().waitFor({ state: 'detached' });
     await press('Undo: add 2 domains again');
-    await expect.poll(() => business.sites()).toEqual([A, B]);
+    await eventually(() => business.sites()).toEqual([A, B]);
   });
 });
 

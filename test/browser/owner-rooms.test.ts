@@ -1,7 +1,7 @@
 // The views of a business in the console: their addresses, the focus, what stands above them, reading again, and how many requests in a
 // row it takes until a view is there.
 import type { Page } from 'playwright-core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ROOMS } from '../../src/page/owner/rooms.ts';
 import { consoleOfFile, signIn } from './console.ts';
 import { eventually, goTo, openRoom, startClock, stepsOn } from './steps.ts';
@@ -20,7 +20,7 @@ test('each view has an address, which a reload, Back and a copied link find', as
   for (const room of ['domains', 'token', 'changes'] as const) {
     await goTo(page, room);
     expect(await address()).toBe(`#/${world.tulip.id}/${room}`);
-    await vi.waitFor(async () => expect(await focused()).toContain(title(room)), 5000);
+    await eventually(focused).toContain(title(room));
     expect(await page.title()).toBe(`${title(room)} · Tulip Shop · Business Usage and Access`);
   }
   expect(await page.locator('.rooms [aria-current=page]').innerText()).toBe('Changes');
@@ -53,7 +53,7 @@ describe('the head of a business', () => {
     }
     page = await openRoom(world, business, 'token');
     await page.getByRole('link', { name: '2 refused origins' }).click();
-    await vi.waitFor(async () => expect(await focused()).toBe('Refused lately'), 5000);
+    await eventually(focused).toBe('Refused lately');
     await button('Dismiss https://c.example').click();
     await page.getByRole('link', { name: '1 refused origin', exact: true }).waitFor();
     await page.getByRole('link', { name: '← Businesses' }).click();
@@ -99,7 +99,7 @@ describe('what is shown is read again', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/^.*\/business\/\d+/, '')));
     const all = ['', '/access/refused', '/changes'];
-    const reads = () => vi.waitFor(() => expect(asked.toSorted()).toEqual(all), 5000);
+    const reads = () => eventually(() => asked.toSorted()).toEqual(all);
     await world.call('POST', `${business.id}/access`, { sites: ['https://b.example'] });
     await button('Refresh').click();
     await reads();
@@ -137,11 +137,11 @@ describe('what is shown is read again', () => {
     });
     await page.clock.fastForward(1000);
     await button('Refresh').click();
-    await vi.waitFor(() => expect(waiting.length).toBe(1), 5000);
+    await eventually(() => waiting.length).toBe(1);
     await add('c.example');
-    await vi.waitFor(() => expect(waiting.length).toBe(2), 5000);
+    await eventually(() => waiting.length).toBe(2);
     for (const go of waiting) go();
-    await vi.waitFor(async () => expect(await updated.innerText()).not.toBe(readAt), 5000);
+    await eventually(() => updated.innerText()).not.toBe(readAt);
   });
 });
 
@@ -167,7 +167,7 @@ describe('after Enter, the first view takes two round trips in a row, and no req
     });
     await signIn(page, view === 'list' ? world.keys.many : world.keys.owner);
     const last = expected[view].at(-1);
-    await vi.waitFor(() => expect(calls.find(({ path }) => path === last)?.to).toBeLessThan(Infinity), 10_000);
+    await eventually(() => calls.find(({ path }) => path === last)?.to).toBeLessThan(Infinity);
     await page.waitForTimeout(600); // what would come after the last answer
     const [session, ...others] = calls;
     expect(session?.path).toBe('/session');

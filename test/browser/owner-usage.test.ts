@@ -10,7 +10,7 @@ const world = consoleOfFile();
 let page: Page;
 const { button } = stepsOn(() => page);
 const today = () => dayOf(new Date());
-const until = (check: () => Promise<void>) => vi.waitFor(check, 10_000);
+const until = (check: () => Promise<void>) => vi.waitFor(check, 20_000);
 
 /** The days and the counts that somebody has reported, as the number of days before today and the uses. */
 type History = [daysAgo: number, uses: number][];
@@ -336,8 +336,8 @@ test('a new day is shown without a refresh, and a day that was read before its e
   expect(await figure('Mean').innerText()).toContain('of 6 whole days');
   const before = asked.length;
   await page.clock.fastForward(10_000);
-  await expect.poll(() => asked.length).toBeGreaterThan(before);
-  await expect.poll(() => figure('Mean').innerText()).toContain('of 7 whole days');
+  await eventually(() => asked.length).toBeGreaterThan(before);
+  await eventually(() => figure('Mean').innerText()).toContain('of 7 whole days');
 });
 
 describe('the file', () => {

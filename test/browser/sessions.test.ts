@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
 import { launch, launchProfile } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
@@ -96,7 +96,7 @@ describe('a session from a key', () => {
 
   test('leaves no API key in the memory of the page', async () => {
     page = await world.visit();
-    await vi.waitFor(async () => expect(await page.evaluate('document.activeElement.id')).toBe('key'), 5000);
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
     await page.keyboard.insertText(world.keys.owner); // not by a script, which would have the key, too
     await page.keyboard.press('Enter');
     await list();
@@ -404,7 +404,7 @@ describe('a link', () => {
     const answered = page.waitForResponse((response) => response.request().postData()?.includes(first) ?? false);
     const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
     await page.evaluate(`location.hash = '${link(first)}'`);
-    await vi.waitFor(() => expect(late).not.toBe(''), 5000);
+    await eventually(() => late).not.toBe('');
     await page.evaluate(`location.hash = '${link(second)}'`);
     await tulip();
     release();
@@ -544,7 +544,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     });
     await openLink(code);
     await asks(keyWay(world.keys.owner));
-    await vi.waitFor(async () => expect(await page.evaluate(FOCUS)).toBe('Stay signed in'), 5000);
+    await eventually(() => page.evaluate(FOCUS)).toBe('Stay signed in');
     expect(page.url()).toBe(`${world.url}/owner`);
     expect(await page.title()).toBe('Open another session? · Business Usage and Access');
     const shown = await readable();
@@ -720,7 +720,7 @@ describe('what the back-forward cache brings back', () => {
     }, true)`);
     await page.goto(world.url);
     await page.evaluate('history.back()');
-    await vi.waitFor(() => expect(shown).toHaveLength(1), 5000);
+    await eventually(() => shown).toHaveLength(1);
     return shown;
   }
 

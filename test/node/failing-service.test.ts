@@ -258,7 +258,10 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
       }
 
       const reasons = () => reasonsIn(product.log, `${first.key}`);
-      await vi.waitFor(() => expect(reasons()).toEqual(failures.map((reason) => expect.stringMatching(reason))));
+      await vi.waitFor(
+        () => expect(reasons()).toEqual(failures.map((reason) => expect.stringMatching(reason))),
+        20_000,
+      );
     },
   );
 
@@ -269,7 +272,7 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
     expect(unreachable.seconds).toBeLessThan(25);
     const reasons = () => reasonsIn(alone.log, `${unreachable.headers.get('X-Request-Id')}`);
     const refused = expect.stringMatching(/^(ECONNREFUSED|Error: Network connection lost\.)$/);
-    await vi.waitFor(() => expect(reasons()).toEqual([refused, refused]));
+    await vi.waitFor(() => expect(reasons()).toEqual([refused, refused]), 20_000);
   });
 
   test('serves the next visitor after all of these, one of whom left early', () => {
