@@ -32,6 +32,8 @@ const nodeOptions = {
   isolate: false, // wrangler takes a second to load
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  // A browser or a server on a busy machine is late now and then. .ci/run tells what passed at the second try only.
+  retry: process.env.CI === undefined ? 0 : 1,
 };
 const nodeTests = ['test/{cli,tools}/**/*.test.ts', 'test/node/**/*.test.ts', 'test/hostile/http.test.ts'];
 const group = (groupOrder: number) => ({ sequence: { groupOrder } });
@@ -73,8 +75,6 @@ export default defineConfig({
           ...group(1),
           name: 'browser',
           include: ['test/browser/*.test.ts'],
-          // A browser on a busy machine misses a moment now and then. .ci/run tells which tests had to be tried twice.
-          retry: process.env.CI === undefined ? 0 : 1,
           globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
         },
       },

@@ -147,6 +147,7 @@ function rowsIn(state: string, statement: string): Record<string, unknown>[] {
   const files = globSync(join(state, 'v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'));
   return files.flatMap((file) => {
     using database = new DatabaseSync(file);
+    database.exec('pragma busy_timeout = 10000'); // a workerd that was just killed holds its lock for a moment
     return database.prepare(statement).all();
   });
 }
