@@ -272,12 +272,15 @@ describe('a session from a key', () => {
       await held;
       await route.continue();
     });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.method()));
     // The list is drawn, and the page is left before its next frame.
     await page.evaluate(`addEventListener('hashchange', () => document.querySelector('.who button').click(), { once: true });
       location.hash = '#/'`);
     release();
     await says(SIGNED_OUT);
     await page.waitForTimeout(300);
+    expect(asked).toEqual(['DELETE']);
     expect(await page.locator('body').innerText()).not.toMatch(/Tulip|Businesses/);
   });
 

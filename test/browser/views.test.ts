@@ -142,9 +142,10 @@ test.each([320, 1280])(
     const faults: unknown[] = [];
     const reached: Record<string, number> = {};
     for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
-      if (room === 'usage') await page.getByRole('link', { name: 'Tulip Shop' }).click();
-      else if (room !== '') await goTo(page, room);
-      if (room !== '') await awaitRoom(page, room);
+      if (room === 'usage') {
+        await page.getByRole('link', { name: 'Tulip Shop' }).click();
+        await awaitRoom(page, room);
+      } else if (room !== '') await goTo(page, room);
       await settle();
       await page.evaluate(`document.querySelector('.skip').focus()`);
       for (reached[room] = 0; reached[room] < 80; reached[room]++) {
