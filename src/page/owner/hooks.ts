@@ -1,7 +1,7 @@
-// biome-ignore-all lint/style/noRestrictedImports: what every other file has from here
-// Hono's hooks for state and for effects, without what goes wrong there once a component is gone, or is drawn again early: an effect is
-// run with the next frame, twice if its component was drawn again before, and also if that is gone by then; and a component that is gone
-// comes back into the page if its state is set twice.
+// biome-ignore-all lint/style/noRestrictedImports: every other file imports these two from here
+// Hono's hooks for state and effects, without two of their faults. Hono runs an effect with the next frame: twice if its component is
+// drawn again before that, and even if the component is gone by then. And a component that is gone comes back into the page when its
+// state is set twice.
 import {
   useCallback,
   useEffect as useHonoEffect,
@@ -22,7 +22,7 @@ export function useIsGone(): () => boolean {
   return useCallback(() => isGone.current === true, []);
 }
 
-/** As Hono's. To set the state of a component that is gone does nothing. */
+/** As Hono's, but setting the state of a component that is gone does nothing. */
 export function useState<T>(initial: T | (() => T)) {
   const [state, setState] = useHonoState<T>(initial);
   const isGone = useIsGone();
@@ -34,7 +34,7 @@ export function useState<T>(initial: T | (() => T)) {
 
 type Effect = Parameters<typeof useHonoEffect>[0];
 
-/** As Hono's: runs `effect` with the next frame, and whenever one of `dependencies` has changed. Once, and only if the component is there. */
+/** As Hono's, but runs `effect` once for each change of `dependencies`, and not if the component is gone by the next frame. */
 export function useEffect(effect: Effect, dependencies: readonly unknown[]): void {
   const isGone = useIsGone();
   const last = useRef<{ dependencies: readonly unknown[]; end: ReturnType<Effect> } | null>(null);

@@ -1,6 +1,5 @@
 // The changes of the domains of a business, one at a time. Each is begun at a place of the view, where its progress and its failure
 // stand.
-
 import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
 import type { Failure } from '../api.ts';
 import { useState } from '../hooks.ts';

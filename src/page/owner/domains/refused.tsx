@@ -45,7 +45,7 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
   );
   for (const one of listed) known.current?.set(one.origin, one);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
-  // What is listed may be older than the domains: an origin that was just passing is not, and is refused again.
+  // Until the list is read again, it may still leave out an origin that passed when it was read and is refused now.
   const isOld = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
   const rows = seen.current.flatMap((origin) => {
@@ -209,7 +209,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
         </small>
       </span>
       {!readOnly && (
-        // Without a key, Hono would make one button of another, which would take the focus along.
+        // Without keys, Hono would turn one button into another, and the focus would stay on it.
         <span class="acts">
           {undone === null ? (
             !passes &&

@@ -1,5 +1,4 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
-
 import type { Api, Failure } from '../api.ts';
 import { useEffect, useState } from '../hooks.ts';
 import { failureOf, useLatest } from '../query.ts';
