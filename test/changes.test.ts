@@ -495,7 +495,66 @@ describe('the list with a filter', () => {
     expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
   });
 
-  test('costs one round trip, and 1,000 rows at most but those of the page, however many changes there are', async () => {
+  describe('with a search compares changes until they reach 500,000 bytes, so that a search costs about what the largest page costs:', () => {
+    /** Stores changes with so many bytes each, with the ids from 1 on. Those in `marked` have a text to search for. */
+    const storeLong = async (business: Business, bytes: number[], marked: number[]) => {
+      for (const [index, length] of bytes.entries()) {
+        const text = (marked.includes(index + 1) ? 'here' : '').padEnd(length - '{"name":""}'.length, 'x');
+        const side = index % 2 ? 'before' : 'after';
+        await store(business, [{ id: index + 1, action: 'add_sites', [side]: { name: text } }]);
+      }
+    };
+    const pages = async (business: Business, query: string) => {
+      const read = [await list(business, query)];
+      for (let next = read[0]?.next; next; next = read.at(-1)?.next) {
+        read.push(await list(business, `${query}&before=${next}`));
+        expect(read.at(-1)?.next ?? 0).toBeLessThan(next);
+      }
+      return read;
+    };
+
+    test('the one that reaches them is the last', async () => {
+      const business = await newBusiness();
+      await storeLong(business, Array(12).fill(100_000), [2, 9]);
+      const read = await pages(business, '?search=here');
+      expect(read.map(({ ids, next }) => ({ ids, next }))).toEqual([
+        { ids: [9], next: 8 },
+        { ids: [], next: 3 },
+        { ids: [2], next: null },
+      ]);
+      // Nothing is read behind the sixth: the length of each takes three rows, its text one.
+      for (const { cost } of read) expect(cost.rows_read).toBeLessThanOrEqual(3 * 6 + 5 + 11);
+      await business.home.d1.prepare('update changes set after = ? where id = 11').bind('{"name":"x"}').run();
+      expect(await page(business, '?search=here')).toEqual({ ids: [9], next: 7 });
+      // Another filter compares nothing.
+      expect(await page(business, '?action=remove_sites')).toEqual({ ids: [], next: null });
+      expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
+    });
+
+    test('a change that is larger is compared alone', async () => {
+      const business = await newBusiness();
+      await storeLong(business, Array(4).fill(600_000), [1, 3]);
+      expect((await pages(business, '?search=here')).map(({ ids, next }) => ({ ids, next }))).toEqual([
+        { ids: [], next: 4 },
+        { ids: [3], next: 3 },
+        { ids: [], next: 2 },
+        { ids: [1], next: null },
+      ]);
+    });
+
+    test('page after page, each that matches is found once', async () => {
+      const business = await newBusiness();
+      const bytes = Array.from({ length: 60 }, (_, index) => 11 + ((index * 7_919) % 130_000));
+      const marked = Array.from({ length: 20 }, (_, index) => 60 - 3 * index);
+      await storeLong(business, bytes, marked);
+      for (const limit of [1, 3, 100]) {
+        const read = await pages(business, `?search=here&limit=${limit}`);
+        expect(read.flatMap(({ ids }) => ids)).toEqual(marked.filter((id) => (bytes[id - 1] ?? 0) > 20));
+      }
+    });
+  });
+
+  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 4,000, however many changes there are', async () => {
     const { business, id } = await owned();
     const other = await newBusiness({ user_id: business.user_id });
     await fill(business, 5_000);
@@ -509,7 +568,8 @@ describe('the list with a filter', () => {
         const { ids, cost } = await list(business, `?${filter}`, as);
         expect(ids).toEqual([]);
         expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-        expect(cost.rows_read).toBeLessThanOrEqual(1_000 + 11);
+        const lengths = filter.startsWith('search') ? 3 * 1_000 : 0;
+        expect(cost.rows_read).toBeLessThanOrEqual(lengths + 1_000 + 11);
       }
       for (const limit of [1, 20, 100]) {
         const { ids, cost } = await list(business, `?action=rotate_token&limit=${limit}`, as);

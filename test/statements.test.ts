@@ -115,7 +115,7 @@ test('of sessions', async () => {
 test('of lists', async () => {
   await expectFields(changesBefore({ limit: 1, before: 2 }), { ...REFUSAL, list: true }, {}, {});
   const matching = matchingChanges({ limit: 1, before: 2 }, { action: 'add_sites' });
-  await expectFields(matching, { ...REFUSAL, list: true, next: true }, {}, {});
+  await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
   await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;

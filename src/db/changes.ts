@@ -1,5 +1,17 @@
 // Who changed what. The row is written in the same batch as the change, if that was decided.
-import { and, desc, eq, gte, isNull, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  isNull,
+  lt,
+  type Placeholder,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { $call } from './call.ts';
@@ -58,8 +70,10 @@ export const recordChange = (permission: Permission, $: Decision, action: Action
     sql`from ${businesses} cross join ${permission} where ${isDecided($)}`,
   );
 
-/** A change can be 130 KB (500 long sites), and D1 has no text over 2 MB. */
+/** What a page shows and what a search compares ends with the change that reaches this. One can have 130 KB, and D1 has no text over 2 MB. */
 const PAGE_BYTES = 500_000;
+const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
+const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}`.as('bytes');
 
 type Content = Record<string, unknown> | null;
 
@@ -72,17 +86,23 @@ export function keyNameOf(actor: SQLWrapper, user_id: SQLWrapper) {
 
 /** At most `limit` changes, newest first. */
 const pageOf = (condition: SQL | undefined, limit: Placeholder) =>
-  builder.select().from(changes).where(condition).orderBy(desc(changes.id)).limit(limit).as('page');
+  builder
+    .select({ ...getTableColumns(changes), bytes })
+    .from(changes)
+    .where(condition)
+    .orderBy(desc(changes.id))
+    .limit(limit)
+    .as('page');
+
+/** A page with the bytes that come before each change. */
+const sized = (page: SQLWrapper) =>
+  sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
 
 /**
- * What is read of a page: as many of its changes as it takes to reach PAGE_BYTES, and `found`, how many there are. `owner_id`: whose keys
- * are named.
+ * What is read of a page: as many of its changes as it takes to reach PAGE_BYTES, `found`, how many there are, and `next`, where to go on
+ * behind all of them. `owner_id`: whose keys are named.
  */
-function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper) {
-  const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
-  const bytes = sql`${bytesOf(page.before)} + ${bytesOf(page.after)}`;
-  const sized = sql`(select *, sum(${bytes}) over (order by ${page.id} desc rows unbounded preceding) - (${bytes}) as bytes_before
-    from ${page}) as page`;
+function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper, next = sql<number | null>`null`) {
   const { id, at, actor, action, before, after } = page;
   const change = jsonObject({
     id,
@@ -96,7 +116,8 @@ function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper) {
   const fitting = sql<
     Json<ContentOf<typeof change>[]>
   >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
-  return selectOne(jsonObject({ found: sql<number>`count(*)`, changes: fitting }), sql`from ${sized}`).as('list');
+  const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
+  return selectOne(list, sql`from ${sized(page)}`).as('list');
 }
 
 /** Reads the verdict and the newest `limit` changes of a subject before the one with the id `before`. */
@@ -121,27 +142,33 @@ const EXAMINED_IDS = 1000;
 
 /**
  * Reads the verdict and the newest `limit` changes of the business in the path, of an `action` and with a text in them if those are not
- * empty, and from day `from` to day `to`. It examines the ids before `before`: EXAMINED_IDS of them. `next` is the last of these if
- * there are changes behind it.
+ * empty, and from day `from` to day `to`. It examines the ids before `before`: EXAMINED_IDS of them, or fewer if it compares texts, so many
+ * that these reach PAGE_BYTES. `next` is the last of these if there are changes behind it.
  */
 const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 'from', 'to'], (permission, $) => {
   const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
+  const isBefore = and(isOwn, lt(changes.id, $.before));
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
-  const examinedTo = sql<number>`(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS})`;
+  // The length of a text is beside it: no text is read for this.
+  const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
+  const tooMuch = sql`(select id from ${sized(sql`(${compared.limit(EXAMINED_IDS)})`)}
+    where bytes_before >= ${sql.raw(`${PAGE_BYTES}`)} limit 1)`;
+  const last = sql`max(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS},
+    coalesce(case when ${$.search} <> '' then ${tooMuch} + 1 end, 0))`;
+  // Beside the permission, so that SQLite looks for it once.
+  const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
+  const examinedTo = sql<number>`permission.examined_to`;
   const has = (text: SQLWrapper) => sql`instr(lower(${text}), lower(${$.search}))`;
   const matches = and(
-    isOwn,
-    lt(changes.id, $.before),
+    isBefore,
     gte(changes.id, examinedTo),
     sql`substr(${changes.at}, 1, 10) between ${$.from} and ${$.to}`,
     sql`(${$.action} = '' or ${changes.action} = ${$.action})`,
     sql`(${$.search} = '' or ${has(changes.before)} or ${has(changes.after)})`,
   );
   const behind = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
-  return withVerdict(permission, {
-    list: listOf(pageOf(matches, $.limit), permission.owner_id),
-    next: sql<number | null>`case when exists (${behind}) then ${examinedTo} end`.as('next'),
-  });
+  const next = sql<number | null>`case when exists (${behind}) then ${examinedTo} end`;
+  return withVerdict(permission, { list: listOf(pageOf(matches, $.limit), permission.owner_id, next) }, examined);
 });
 /** What changes must be like. Undefined: whatever they are. The days are both included. */
 type Filter = Optional<{ action: string; search: string; from: string; to: string }>;

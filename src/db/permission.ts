@@ -137,15 +137,17 @@ export const permittedId = (permission: Permission) =>
 
 /**
  * Reads the verdict beside `fields`, whatever it is: the conditions of your fields must use `permittedId`. `where true` keeps SQLite
- * from merging the two selects, which would evaluate the rule again for each field that depends on it.
+ * from merging the two selects, which would evaluate the rule again for each field that depends on it. `from` is the permission, with
+ * more columns if the fields need them.
  */
 export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
   permission: Permission,
   fields: Fields,
+  from: Permission | SQL = permission,
 ) =>
   builder
     .select({ ...verdictOf(permission), ...fields })
-    .from(permission)
+    .from(from)
     .where(sql`true`);
 
 /**

@@ -44,12 +44,8 @@ function shown<Entry extends { id: number }>(
   return { page, next: found > page.length ? (page.at(-1)?.id ?? null) : next };
 }
 
-export function shownChanges(
-  row: { list: Json<{ found: number; changes: Changes['changes'] }> },
-  read: { limit: number },
-  next: number | null = null,
-): Changes {
-  const { found, changes } = parseJson(row.list);
+export function shownChanges(row: { list: Json<Changes & { found: number }> }, read: { limit: number }): Changes {
+  const { found, changes, next } = parseJson(row.list);
   const shownPage = shown(changes, found, read, next);
   return { changes: shownPage.page, next: shownPage.next };
 }

@@ -204,12 +204,9 @@ export const business = newRoutes()
     const page = pageBefore({ limit, before });
     const { from, to } = filter;
     if (from && to && from > to) throw await invalidField(c, 'from', `must not be after to (${to})`);
-    if (Object.keys(filter).length === 0) {
-      const { row } = await c.get('ask')(changesBefore(page));
-      return success<Changes>(c, shownChanges(row, page));
-    }
-    const { row } = await c.get('ask')(matchingChanges(page, filter));
-    return success<Changes>(c, shownChanges(row, page, row.next));
+    const isFiltered = Object.keys(filter).length > 0;
+    const { row } = await c.get('ask')(isFiltered ? matchingChanges(page, filter) : changesBefore(page));
+    return success<Changes>(c, shownChanges(row, page));
   })
   .get('/:business_id/alerts', guard('read_alerts', { query: alertsQuery }), async (c) => {
     const page = pageBefore(c.req.valid('query'));
