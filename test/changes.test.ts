@@ -649,6 +649,69 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual(actors.map(() => null));
   });
 
+  describe('of a key for one business, in the change that created or revoked it,', () => {
+    const OTHERS = 'Büro "12" of others';
+    /** A business whose owner has had a key for it, which was revoked. The name that the changes had, by SQL: the key is renamed since. */
+    async function withKey() {
+      const business = await newBusiness();
+      const keys = `/api/v1/user/${business.user_id}/keys`;
+      const body = { name: 'Before', business_id: business.id };
+      const { id, last_four } = (await call('POST', keys, { as: OPERATOR.full, body })).body.data;
+      await call('DELETE', `${keys}/${id}`, { as: OPERATOR.full });
+      await rename(business, id, OTHERS);
+      const created = {
+        key: `…${last_four}`,
+        expires_on: null,
+        business_id: business.id,
+        read_only: false,
+        role: 'full',
+      };
+      return { business, id, created: { ...created, id }, revoked: { id, key: `…${last_four}` } };
+    }
+    const shown = async (business: Business, as: string, query = '') =>
+      (await list(business, query, as)).changes.map((change) => {
+        const { action, before, after } = change as Change & { before: object; after: object };
+        return { action, before, after };
+      });
+
+    test('is that which the key has now, and none for whoever is given the business', async () => {
+      const { business, created, revoked } = await withKey();
+      const own = [
+        { action: 'revoke_key', before: { ...revoked, name: OTHERS }, after: null },
+        { action: 'create_key', before: null, after: { ...created, name: OTHERS } },
+      ];
+      expect(await shown(business, business.key)).toEqual(own);
+      expect(await shown(business, business.key, '?from=2026-03-01')).toEqual(own);
+      expect(await shown(business, business.key, '?search=B%C3%BCro')).toEqual(own);
+      expect(await shown(business, business.key, '?search=before')).toEqual([]);
+
+      const heir = await newBusiness({ user_id: business.user_id + homes.length * 300_000 });
+      expect((await give(business, heir.user_id)).status).toBe(200);
+      for (const as of [heir.key, OPERATOR.full]) {
+        for (const query of ['', '?search=key', '?to=2026-03-15']) {
+          const changes = await shown(business, as, query);
+          expect(changes.slice(-2)).toEqual([
+            { action: 'revoke_key', before: revoked, after: null },
+            { action: 'create_key', before: null, after: created },
+          ]);
+          expect(JSON.stringify(changes)).not.toMatch(/Before|Büro/);
+        }
+        for (const name of ['B%C3%BCro', 'Before', 'of others'])
+          expect(await shown(business, as, `?search=${name}`)).toEqual([]);
+      }
+    });
+
+    test('is not shown from a row of before, which does not say which key it is about', async () => {
+      const { business, created } = await withKey();
+      const { id: _, ...before } = created;
+      const store = business.home.d1.prepare(
+        `update changes set after = ? where subject_id = ? and action = 'create_key'`,
+      );
+      await store.bind(JSON.stringify({ ...before, name: 'Before' }), business.id).run();
+      expect((await shown(business, business.key)).at(-1)?.after).toEqual(before);
+    });
+  });
+
   test('costs at most one row for each change', async () => {
     const { business, id } = await owned();
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)

@@ -78,7 +78,7 @@ describe('a change by the operator', () => {
     });
 
     const key = await run<{ id: number; api_key: string }>('key create', { user_id, name: 'Narrow', business_id: ID });
-    const made = { key: lastFour(key.api_key), name: 'Narrow', expires_on: null, business_id: ID };
+    const made = { id: key.id, key: lastFour(key.api_key), name: 'Narrow', expires_on: null, business_id: ID };
     const full = { ...made, read_only: false, role: 'full' };
     expect((await changesOf({ ID }))[0]).toEqual({ ...row, id: 7, action: 'create_key', before: null, after: full });
     for (let time = 0; time < 2; time++) await run('key revoke', { ID: key.id });

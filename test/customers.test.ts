@@ -642,7 +642,7 @@ describe('the keys of a user', () => {
       const { body: seen } = await send('GET', `/user/${user_id}/changes`);
       const shown = { key: `…${key.last_four}`, name: 'Server' };
       const actor = { at: STAMP, actor: 'operator (…ffff)', key_name: null };
-      const after = { ...shown, expires_on: TODAY, business_id: null, read_only: role === 'read', role };
+      const after = { id: key.id, ...shown, expires_on: TODAY, business_id: null, read_only: role === 'read', role };
       expect(seen.data).toEqual({
         changes: [
           { id: 2, ...actor, action: 'revoke_key', before: { id: key.id, ...shown }, after: null },

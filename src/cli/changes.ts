@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { timestampOf } from '../core/time.ts';
-import { keyNameOf, nextId } from '../db/changes.ts';
+import { keyNameOf, nextId, shownTo } from '../db/changes.ts';
 import { businesses, changes, type Database } from '../db/schema.ts';
 
 /** What a change is about. Keys for all businesses of a user are about the user. */
@@ -36,7 +36,13 @@ export async function listChanges(db: Database, { subject, subject_id }: Subject
   const isOf = and(eq(changes.subject, subject), eq(changes.subject_id, subject_id));
   const owner = sql`(select ${businesses.user_id} from ${businesses} where ${eq(businesses.id, changes.subject_id)})`;
   const key_name = keyNameOf(changes.actor, subject === 'user' ? changes.subject_id : owner);
-  const columns = { ...getTableColumns(changes), key_name };
+  const shown = { before: shownTo(owner, changes.before, changes), after: shownTo(owner, changes.after, changes) };
+  const columns = {
+    ...getTableColumns(changes),
+    key_name,
+    before: sql<string | null>`(${shown.before})`.as('shown_before'),
+    after: sql<string | null>`(${shown.after})`.as('shown_after'),
+  };
   const rows = await db.select(columns).from(changes).where(isOf).orderBy(desc(changes.id));
   return rows.map(({ id, at, actor, key_name, action, before, after }) => ({
     ...{ id, at, actor, key_name, action },

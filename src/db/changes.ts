@@ -77,12 +77,23 @@ const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}
 
 type Content = Record<string, unknown> | null;
 
-/** The name of the key that made a change, if it is one of this user: whoever is given a business sees nothing of the keys before. */
-export function keyNameOf(actor: SQLWrapper, user_id: SQLWrapper) {
-  const id = sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
-  const isNamed = and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id));
-  return sql<string | null>`(select ${apiKeys.name} from ${apiKeys} where ${isNamed})`;
-}
+/** The name of a key, if it is one of this user: whoever is given a business sees nothing of the keys before. */
+const nameOf = (id: SQL, user_id: SQLWrapper) =>
+  sql<
+    string | null
+  >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
+
+/** The name of the key that made a change. */
+export const keyNameOf = (actor: SQLWrapper, user_id: SQLWrapper) =>
+  nameOf(sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`, user_id);
+
+/** `before` or `after` as it is shown to a user: with the name that the key of the business has now, or without any. */
+export const shownTo = (
+  user_id: SQLWrapper,
+  text: SQLWrapper,
+  { subject, action }: Record<'subject' | 'action', SQLWrapper>,
+) => sql`case when ${subject} = 'business' and ${action} in ('create_key', 'revoke_key')
+  then json_patch(${text}, json_object('name', ${nameOf(sql`${text} ->> 'id'`, user_id)})) else ${text} end`;
 
 /** At most `limit` changes, newest first. */
 const pageOf = (condition: SQL | undefined, limit: Placeholder) =>
@@ -110,8 +121,8 @@ function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper, next = sq
     actor,
     key_name: keyNameOf(actor, owner_id),
     action,
-    before: asJson<Content>(before),
-    after: asJson<Content>(after),
+    before: asJson<Content>(shownTo(owner_id, before, page)),
+    after: asJson<Content>(shownTo(owner_id, after, page)),
   });
   const fitting = sql<
     Json<ContentOf<typeof change>[]>
@@ -158,7 +169,8 @@ const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 
   // Beside the permission, so that SQLite looks for it once.
   const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
   const examinedTo = sql<number>`permission.examined_to`;
-  const has = (text: SQLWrapper) => sql`instr(lower(${text}), lower(${$.search}))`;
+  const has = (text: SQLWrapper) =>
+    sql`instr(lower(${shownTo(permission.owner_id, text, changes)}), lower(${$.search}))`;
   const matches = and(
     isBefore,
     gte(changes.id, examinedTo),

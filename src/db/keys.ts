@@ -57,7 +57,7 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
     permission,
     subjectOf(sql`${apiKeys.user_id}`, sql`${apiKeys.business_id}`),
     'create_key',
-    { before: sql`null`, after: sql`${$.after}` },
+    { before: sql`null`, after: sql`json_set(${$.after}, '$.id', ${apiKeys.id})` },
     sql`from ${apiKeys} cross join ${permission} where ${eq(apiKeys.hash, $.hash)}`,
   ),
 );

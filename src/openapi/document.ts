@@ -419,7 +419,7 @@ const paths: ZodOpenApiPathsObject = {
                 action: 'create_key',
                 before: null,
               },
-              after: { key: '…abcd', name: 'Billing server', role: 'record' },
+              after: { key: '…abcd', name: 'Billing server', role: 'record', id: 12 },
             },
           ],
           next: null,
