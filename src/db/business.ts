@@ -4,7 +4,7 @@ import type { Refusal } from '../core/policy.ts';
 import type { CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
-import { type RefusedOf, refusedOf } from './refused-origins.ts';
+import { refusedCountOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { builder, type Form, type Placeholders, type Statement } from './statement.ts';
 import { formerTokensOf } from './tokens.ts';
@@ -45,8 +45,8 @@ export const businessInFull = statement([], (permission) =>
 
 /**
  * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
- * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and the origins
- * that were refused since the day `since`.
+ * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and how many
+ * origins it has refused since it was changed and since the day `since`.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, form) =>
   listOf(form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id), permission, $, form),
@@ -70,6 +70,7 @@ function listOf(
   const page = builder
     .select({
       id: businesses.id,
+      updated_at: businesses.updated_at,
       ...limitColumns,
       business: jsonObject(businessColumns).as('business'),
       denied: sql<Refusal | null>`(${ruleFor(form, permission)})`.as('denied'),
@@ -79,7 +80,7 @@ function listOf(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, daily_limit, monthly_limit, billing_day, denied } = page;
+  const { id, updated_at, daily_limit, monthly_limit, billing_day, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
@@ -92,7 +93,7 @@ function listOf(
     ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
     billing_day: sql<number>`${billing_day}`,
     counts: asJson<Record<string, number>>(counts),
-    refused: asJson<RefusedOf | null>(refusedOf(shownId, $.since)),
+    refused: refusedCountOf(shownId, updated_at, $.since),
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }

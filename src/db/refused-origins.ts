@@ -1,8 +1,8 @@
 // Origins that were refused although the credential was valid: a hint for the owner, never the basis of a decision.
-import { and, asc, eq, gte, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
-import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
 import { isInTime, permittedId, statement, withVerdict } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
 import { builder } from './statement.ts';
@@ -56,25 +56,18 @@ export const refusedSince = statement(['since'], (permission, $) => {
   });
 });
 
-/** A page of 50 businesses with as many bytes of sites each, and of origins, is a text of less than 2 MB: D1 has no longer one. */
-const MAX_SITES_BYTES = 10_000;
-
-export type RefusedOf = { origins: string[]; sites: string[] };
 /**
- * The origins that a business remembers since a day, and those of its sites that may cover one of them, for a list of businesses. Null
- * if it has no such origin or no site. Without such an origin, no site is read. `business_id` is a column of the list.
+ * How many origins were refused since a business was last changed, and since a day, for a list of businesses. Its sites are the same since,
+ * so all of these would still be refused, and no site is compared.
  */
-export function refusedOf(business_id: SQL, since: Placeholder) {
-  const { origin, last_seen } = refusedOrigins;
-  const isOwn = and(eq(refusedOrigins.business_id, business_id), gte(last_seen, since));
-  const remembered = sql`(select ${jsonList(origin)} as origins from ${refusedOrigins} where ${isOwn} having count(*) > 0)`;
-  // A site covers an origin that it equals, or that ends as the site does behind its *. The rule itself (core/site.ts) comes later.
-  const end = sql`substr('"' || ${access.site} || '"', instr('"' || ${access.site}, '*') + 1)`;
-  const near = sql`json_group_array(${access.site}) filter (where instr(origins, ${end}))`;
-  const sites = sql<Json<string[]>>`case when octet_length(${near}) <= ${MAX_SITES_BYTES} then ${near} else '[]' end`;
-  const refused = jsonObject({ origins: asJson<string[]>(sql`origins`), sites: asJson<string[]>(sites) });
-  return sql<Json<RefusedOf> | null>`(select (select ${refused} from ${access}
-    where ${eq(access.business_id, business_id)} having count(*) > 0) from ${remembered})`;
+export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
+  const { last_seen } = refusedOrigins;
+  const isOwn = and(
+    eq(refusedOrigins.business_id, business_id),
+    gt(last_seen, sql`${updated_at}`),
+    gte(last_seen, since),
+  );
+  return sql<number>`(select count(*) from ${refusedOrigins} where ${isOwn})`;
 }
 
 /** Forgets all refused origins of the business. */

@@ -4,7 +4,6 @@ import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { endOf, type LimitedPeriod, periodOf, remainingOf, type Standing } from '../core/limits.ts';
-import { covers } from '../core/site.ts';
 import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
 import {
@@ -110,13 +109,7 @@ async function businessesOf(
   return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
 }
 
-/** How many of the remembered origins would still be refused. */
-function refusedCount(refused: ExaminedBusiness['refused']): number {
-  const sites = new Set(refused?.sites);
-  return refused?.origins.filter((origin) => !covers(sites, origin)).length ?? 0;
-}
-
-/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it refuses. */
+/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it has refused. */
 function listedBusiness(
   { business, counts, refused, ...limits }: ExaminedBusiness,
   verdict: Verdict,
@@ -130,7 +123,7 @@ function listedBusiness(
     token: shownToken(business.token, verdict),
     used: fillRange(rangeOf({}, today), counts),
     limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
-    refused_origins: refusedCount(refused),
+    refused_origins: refused,
   };
 }
 

@@ -164,7 +164,7 @@ const listedBusiness = object('ListedBusiness', 'A business and its uses of the 
   ...businessFields,
   used: list('One entry for each of the last 30 days, ascending.', usageEntry),
   limits,
-  refused_origins: count('How many origins the list of refused origins has.'),
+  refused_origins: count('How many origins were refused since the business was last changed, in the last 90 days.'),
 });
 export type ListedBusiness = z.infer<typeof listedBusiness>;
 export const businesses = object('Businesses', 'The businesses of an API key.', {
