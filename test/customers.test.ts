@@ -18,6 +18,7 @@ import {
   NOW,
   newApp,
   newBusiness,
+  newCode,
   newKey,
   OPERATOR,
   OPERATOR_SECRETS,
@@ -453,6 +454,47 @@ describe('changing a business', () => {
     expect((await patch(mine.id, { user_id })).body.data.user_id).toBe(user_id);
     expect(databaseOfId((await create({ user_id, ...FIELDS })).body.data.id)).toBe(number);
     expect((await call('GET', mine.usage, { as: mine.key })).status).toBe(422);
+  });
+
+  test('ends the keys, sessions and links for it alone when it is given away: none works again if it comes back', async () => {
+    const given = await newBusiness();
+    const other = await newBusiness({ user_id: given.user_id });
+    const heir = given.user_id + homes.length * 400_000;
+    const { id: business_id, home } = given;
+    const ends_at = '2026-03-16T00:00:00.000000Z';
+    const alone = await newKey(given, { business_id });
+    const ended = [
+      alone,
+      await newKey(given, { business_id, read_only: 1 }),
+      await newKey(given, { business_id, ends_at, session_of: alone.id }),
+      await newKey(given, { business_id, ends_at }),
+    ];
+    const kept = [
+      { key: given.key },
+      await newKey(given),
+      await newKey(given, { ends_at }),
+      await newKey(given, { business_id: other.id }),
+    ];
+    const codes = [await newCode(given, { business_id }), await newCode(given)];
+    const statuses = (keys: { key: string }[], { usage }: { usage: string }) =>
+      Promise.all(keys.map(async ({ key: as }) => (await call('GET', usage, { as })).status));
+    await patch(given.id, { user_id: given.user_id, name: 'Other' });
+    expect(await statuses([...ended, ...kept], given)).toEqual([200, 200, 200, 200, 200, 200, 200, 422]);
+
+    expect((await patch(given.id, { user_id: heir })).status).toBe(200);
+    const own = await newKey({ user_id: heir, home }, { business_id });
+    expect(await statuses([...ended, ...kept, own], given)).toEqual([401, 401, 401, 401, 422, 422, 422, 422, 200]);
+    expect((await patch(given.id, { user_id: given.user_id })).status).toBe(200);
+    expect(await statuses([...ended, ...kept, own], given)).toEqual([401, 401, 401, 401, 200, 200, 200, 422, 401]);
+    expect(await statuses(kept, other)).toEqual([200, 200, 200, 200]);
+
+    const { keys } = (await send('GET', `/user/${given.user_id}/keys`)).body.data;
+    const revoked = (keys as { id: number; revoked_at: string | null }[]).filter(
+      ({ revoked_at }) => revoked_at !== null,
+    );
+    expect(revoked).toMatchObject(ended.slice(0, 2).map(({ id }) => ({ id, revoked_at: STAMP })));
+    const redeemed = codes.map((code) => call('POST', '/api/v1/session', { body: { code } }));
+    expect((await Promise.all(redeemed)).map(({ status }) => status)).toEqual([401, 200]);
   });
 
   test('refuses each field that is wrong, an empty body and a token, and changes nothing', async () => {

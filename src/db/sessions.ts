@@ -17,7 +17,7 @@ const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
 /** How a session ends. It is revoked, too: a version from before sessions would take it for an API key. */
-const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
+export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** Ends the sessions that came from a key, if the key is revoked: a step behind the one that revokes it. */
 export const endSessionsOf = statement(['key_id'], (_, $) => {

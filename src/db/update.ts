@@ -1,16 +1,17 @@
 // How the operator changes the fields of a business.
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
 import { recordChange } from './changes.ts';
-import { decideIf, isDecided, newDecision } from './decision.ts';
+import { type Decision, decideIf, isDecided, newDecision } from './decision.ts';
 import { homeOf } from './homes.ts';
 import { statement } from './permission.ts';
-import { type BusinessRow, businesses, type Optional } from './schema.ts';
-import { builder } from './statement.ts';
+import { apiKeys, type BusinessRow, businesses, codes, type Optional } from './schema.ts';
+import { ending } from './sessions.ts';
+import { builder, type Placeholders } from './statement.ts';
 
 /** What can be changed. A limit that is null is lifted. */
 export type BusinessUpdate = Optional<
@@ -67,10 +68,30 @@ const setFields = statement(['fields', 'decision'], (_, $) => {
     .where(isDecided($));
 });
 
+/** The id of the business if it is given to another user. Otherwise null. */
+const givenId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
+  where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
+/** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
+const endKeys = statement(['fields', 'decision'], (_, $) =>
+  builder
+    .update(apiKeys)
+    .set(ending($.now))
+    .where(and(eq(apiKeys.business_id, givenId($)), isNull(apiKeys.revoked_at))),
+);
+const dropCodes = statement(['fields', 'decision'], (_, $) =>
+  builder.delete(codes).where(eq(codes.business_id, givenId($))),
+);
+
 /** Changes those of the fields that differ, and reads the business as it is then. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
   const values = { fields: JSON.stringify(fields), decision: newDecision() };
-  const steps = { decided: decideIfDiffers(values), recorded: recordUpdate(values), applied: setFields(values) };
+  const steps = {
+    decided: decideIfDiffers(values),
+    recorded: recordUpdate(values),
+    ended: endKeys(values),
+    dropped: dropCodes(values),
+    applied: setFields(values),
+  };
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
   const [business] = updated;
   if (business === undefined) throw new Error('the business is gone within a transaction');

@@ -40,6 +40,16 @@ test.each([1, 20, 100])('with %i sites: to create, change and delete a business'
     await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
     user += 1;
     await within({ trips: 3, read: 2 * s + 45, written: 8 }, 'PATCH', `/business/${id}`, { user_id: user });
+    const [k, owner] = [4, user];
+    for (let key = 0; key < k; key++)
+      await call('POST', `/api/v1/user/${owner}/keys`, { as: OPERATOR.full, body: { business_id: id } });
+    const link = { as: OPERATOR.full, body: { business_id: id } };
+    await call('POST', `/api/v1/user/${owner}/console-link`, link);
+    const { url } = (await call('POST', `/api/v1/user/${owner}/console-link`, link)).body.data;
+    await call('POST', '/api/v1/session', { body: { code: url.split('=')[1] } });
+    user += 1;
+    const giving = { trips: 3, read: 2 * s + 45 + 3 * (k + 2), written: 8 + 3 * (k + 2) };
+    await within(giving, 'PATCH', `/business/${id}`, { user_id: user });
 
     const d = 100;
     const [home] = homes.filter(({ number }) => number === Math.floor(id / 1e9));
