@@ -554,7 +554,7 @@ describe('the list with a filter', () => {
     });
   });
 
-  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 4,000, however many changes there are', async () => {
+  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 5,000, however many changes there are', async () => {
     const { business, id } = await owned();
     const other = await newBusiness({ user_id: business.user_id });
     await fill(business, 5_000);
@@ -585,6 +585,19 @@ describe('the list with a filter', () => {
     const { ids, cost } = await list(business, '?action=add_sites&limit=100');
     expect(ids).toHaveLength(100);
     expect(cost.rows_read).toBeLessThanOrEqual(1_000 + 3 * 100 + 11);
+
+    // A search for a name reads the key of each.
+    await business.home.d1
+      .prepare(
+        `update changes set action = 'revoke_key', actor = 'operator', before = json_object('id', ?) where subject_id = ?`,
+      )
+      .bind(id, business.id)
+      .run();
+    expect((await list(business, '?search=no-such-name')).cost.rows_read).toBeLessThanOrEqual(5_000 + 11);
+    const named = await list(business, '?search=narrow&limit=100');
+    expect(named.ids).toHaveLength(100);
+    expect(named.cost.rows_read).toBeLessThanOrEqual(5_000 + 4 * 100 + 11);
+    expect((await list(business, '?limit=100')).cost.rows_read).toBeLessThanOrEqual(4 * 100 + 7);
   });
 });
 

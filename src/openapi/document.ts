@@ -45,7 +45,7 @@ const CREATION = `Creates an active business for a user, and gives a new user a 
 same business again, for as long as the business exists; another one of the same user with that key is refused (422).`;
 
 const UPDATE = `Changes the fields that are given. A limit that is null is lifted. A business can only be given to a user of the same database, or
-to one who has none yet.`;
+to one who has none yet. That revokes the keys for it alone, and ends the sessions and console links for it alone.`;
 
 const DELETION = `Deletes a business at once and for good: from then on it is unknown to every credential. \`name\` repeats its name. What stays is
 one change, which says that it was deleted; its id is never given again.`;
