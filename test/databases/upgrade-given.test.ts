@@ -30,7 +30,9 @@ test('the keys and sessions of former owners for a business alone are ended, and
     ...rows.map((row) => D1.prepare(key).bind(...row)),
   ]);
   await applyD1Migrations(D1, env.MIGRATIONS);
-  const { results } = await D1.prepare('select id, revoked_at, ends_at from api_keys order by id').all<{ ends_at: string | null }>();
+  const { results } = await D1.prepare('select id, revoked_at, ends_at from api_keys order by id').all<{
+    ends_at: string | null;
+  }>();
   const now = expect.stringMatching(/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   expect(results).toEqual([
     { id: 11, revoked_at: now, ends_at: null },
