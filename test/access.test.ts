@@ -186,7 +186,7 @@ describe('a body', () => {
   const NOT_JSON = 'body must be JSON';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
-  const TOO_LARGE = 'body must be nested at most 32 deep, and have at most 20000 objects, lists and members';
+  const TOO_LARGE = 'body must be nested at most 32 deep, and have at most 10000 members and elements';
   const good = '{"sites":["https://shop.example"]}';
 
   test.each([
@@ -200,6 +200,7 @@ describe('a body', () => {
     ['nested too deep', `${'['.repeat(32)}{"a":1}${']'.repeat(32)}`, 'application/json', TOO_LARGE],
     ['of a million brackets', '['.repeat(1_000_000), 'application/json', TOO_LARGE],
     ['of 80,000 members', `{${Array.from({ length: 80_000 }, (_, i) => `"${i}":0`)}}`, 'application/json', TOO_LARGE],
+    ['of 10,001 numbers', `[${Array(10_001).fill(1)}]`, 'application/json', TOO_LARGE],
     ['a string', '"https://shop.example"', 'application/json', NO_OBJECT],
   ])('that is %s is refused under body', async (_, body, type, message) => {
     const business = await newBusiness();
@@ -216,7 +217,7 @@ describe('a body', () => {
     ['a string', '{"sites":"https://shop.example"}'],
     ['an object', '{"sites":{"0":"https://shop.example"}}'],
     ['no entries', '{"sites":[]}'],
-    ['300,000 wrong entries', `{"sites":[${'1,'.repeat(300_000)}1]}`],
+    ['9,999 wrong entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
   ])('with %s for sites is refused under sites', async (_, body) => {
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });

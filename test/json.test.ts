@@ -1,31 +1,51 @@
 // The look at a JSON text before it is parsed.
 import { describe, expect, test } from 'vitest';
-import { partsIn } from '../src/core/json.ts';
+import { entriesIn, jsonOf } from '../src/core/json.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
-const list = (parts: number, part: string) => `[${Array(parts).fill(part)}]`;
+const list = (length: number, element: string) => `[${Array(length).fill(element)}]`;
 
 describe('a JSON text is small', () => {
   test.each([
-    ['at 32 levels', nested(32)],
-    ['with many lists side by side', list(19_999, '[]')],
-    ['with many objects and members', list(9_999, '{"a":0}')],
-    ['with a million numbers', list(500_000, '1')],
-    ['with brackets and colons in strings', JSON.stringify(['[{:'.repeat(100_000), '"[{:\\', '\\'])],
-    ['with what only looks like the end of a string', JSON.stringify([`\\"${'['.repeat(40)}`, `"${'{'.repeat(40)}`])],
-    ['with nothing', ''],
-  ])('%s', (_, text) => {
-    expect(partsIn(text)).not.toBeNull();
+    ['at 32 levels', nested(32), 32],
+    ['with 10,000 numbers', list(10_000, '1'), 10_000],
+    ['with 5,000 lists', list(5_000, '[]'), 10_000],
+    ['with 5,000 objects of one member', list(5_000, '{"a":0}'), 10_000],
+    ['with 10,000 members', `{${Array.from({ length: 10_000 }, (_, index) => `"${index}":0`)}}`, 10_000],
+    ['with the largest list of uses', `{"uses":${list(1000, '{"id":"a","at":"b","quantity":1}')}}`, 4001],
+    ['with the largest list of sites', `{"sites":${list(100, '"https://a.example"')}}`, 101],
+    ['with five years of days', `{"days":${list(1830, '{"date":"2026-03-01","count":1}')},"replace":true}`, 5492],
+    ['with brackets and commas in strings', JSON.stringify(['[{,'.repeat(100_000), '"[{,\\', '\\']), 3],
+    ['with what looks like the end of a string', JSON.stringify([`\\"${'['.repeat(40)}`, `"${'{'.repeat(40)}`]), 2],
+    ['with a number', '1', 0],
+  ])('%s', (_, text, entries) => {
+    expect(entriesIn(text)).toBe(entries);
+    expect(jsonOf(text)).toEqual({ value: JSON.parse(text) });
   });
 
   test.each([
     ['at 33 levels', nested(33)],
     ['at 33 levels of both kinds', `${'[{"a":'.repeat(17)}`],
-    ['with 20,001 lists', list(20_000, '[]')],
-    ['with 20,001 objects and members', list(10_000, '{"a":0}')],
+    ['with 10,001 numbers', list(10_001, '1')],
+    ['with 524,000 numbers', list(524_000, '1')],
+    ['with 5,001 lists', list(5_001, '[]')],
+    ['with 5,001 objects of one member', list(5_001, '{"a":0}')],
     ['behind a string that ends in a backslash', `["\\\\",${nested(33)}]`],
     ['that is no JSON, and of brackets alone', '['.repeat(1_000_000)],
+    ['that is no JSON, and of commas alone', ','.repeat(1_000_000)],
   ])('not %s', (_, text) => {
-    expect(partsIn(text)).toBeNull();
+    expect(entriesIn(text)).toBeNull();
+    expect(jsonOf(text)).toEqual({ problem: 'too_large' });
   });
+});
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"b":{},"a":2}',
+  '[{"a":{"b":[1,2],"b":[]}}]',
+  '{"a":[1,2,3],"a":[1,2,3]}',
+  '{"__proto__":1,"__proto__":2}',
+  '{"a":{},"\\u0061":{}}',
+])('a member that is twice in one object is found: %s', (text) => {
+  expect(jsonOf(text)).toEqual({ problem: 'repeated' });
 });

@@ -3,7 +3,7 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
-import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_PARTS, type ParsedJson } from '../core/json.ts';
+import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson } from '../core/json.ts';
 import { idempotencyKeyOf } from '../core/use.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -11,7 +11,7 @@ import { ID_RULE, NO_BODY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule }
 import { invalid, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
-  too_large: `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_PARTS} objects, lists and members`,
+  too_large: `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_ENTRIES} members and elements`,
   not_json: 'must be JSON',
   repeated: 'must not have a member twice in one object',
 };
