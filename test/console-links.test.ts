@@ -2,7 +2,7 @@
 import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, hashOf } from '../src/core/credential.ts';
-import { apiKeys, codes } from '../src/db/schema.ts';
+import { apiKeys, businesses, codes } from '../src/db/schema.ts';
 import { BASE, type CallOptions, call, env, everything, homes, newBusiness, newKey, OPERATOR } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -36,7 +36,7 @@ describe('a console link', () => {
         },
       });
       expect(cost).toMatchObject({ round_trips: 2 });
-      expect(cost.rows_read).toBeLessThanOrEqual(28);
+      expect(cost.rows_read).toBeLessThanOrEqual(30);
       expect(cost.rows_written).toBeLessThanOrEqual(6);
       const code = body.data.url.slice(-34);
       expect(lines).toMatchObject([{ operation: 'create_console_link', user_id: business.user_id }]);
@@ -64,7 +64,9 @@ describe('a console link', () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     const body = { ...fields, ...('business_id' in fields ? { business_id: business.id } : {}) };
-    const { data } = (await redeem((await create(business, body)).body.data.url)).body;
+    const link = await create(business, body);
+    expect(link.cost.rows_read).toBeLessThanOrEqual(34);
+    const { data } = (await redeem(link.body.data.url)).body;
     const ends = new Date(Date.parse('2026-03-15T12:00:00Z') + minutes * 60_000).toISOString();
     expect(data).toMatchObject({ read_only, expires_at: ends.replace('Z', '000Z') });
     const statusOf = async (method: string, { id }: Business) =>
@@ -84,13 +86,76 @@ describe('a console link', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('is for a user who has a home', async () => {
-    const before = await everything();
-    for (const user_id of [9_998_001, 'abc', '0', '01']) {
-      const { status, body } = await create({ user_id });
-      expect({ status, body }).toEqual({ status: 404, body: { status: false, message: 'User id is not valid' } });
-    }
-    expect(await everything()).toBe(before);
+  describe('is for a user who has a business or a key', () => {
+    const unknown = { status: 404, body: { status: false, message: 'User id is not valid' }, round_trips: 2 };
+    const answer = async (user: { user_id: number | string }, fields?: object) => {
+      const { status, body, cost } = await create(user, fields);
+      return { status, body, round_trips: cost.round_trips };
+    };
+    const remove = async ({ id, name }: Business) => {
+      const path = `/api/v1/business/${id}?name=${encodeURIComponent(name)}`;
+      expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
+    };
+
+    test('and nobody without a home', async () => {
+      const before = await everything();
+      for (const user_id of [9_998_001, 'abc', '0', '01'])
+        expect(await answer({ user_id })).toMatchObject({ ...unknown, round_trips: expect.anything() });
+      expect(await everything()).toBe(before);
+    });
+
+    test.each([
+      ['was revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
+      ['has expired', { expires_on: '2026-03-14' }],
+      ['is of a session', { ends_at: '2026-03-16T00:00:00.000000Z' }],
+    ])('and nobody whose only business was deleted, and whose key %s', async (_, columns) => {
+      for (const _ of homes) {
+        const business = await newBusiness();
+        for (let key = 0; key < 8; key++) await newKey(business);
+        await business.db.update(apiKeys).set(columns).where(eq(apiKeys.user_id, business.user_id));
+        await newKey(business, { business_id: business.id });
+        await remove(business);
+        const before = await everything();
+        expect((await create(business)).cost.rows_read).toBeLessThanOrEqual(34 + 4 * 9);
+        expect(await answer(business)).toEqual(unknown);
+        expect(await answer(business, { business_id: business.id })).toEqual(unknown);
+        expect(await everything()).toBe(before);
+      }
+    });
+
+    test('and nobody whose only business was given away, with a key for that one alone', async () => {
+      const [former, owner] = [await newBusiness(), await newBusiness()];
+      await former.db.delete(apiKeys).where(eq(apiKeys.user_id, former.user_id));
+      await newKey(former, { business_id: former.id });
+      await former.db.update(businesses).set({ user_id: owner.user_id }).where(eq(businesses.id, former.id));
+      expect(await answer(former)).toEqual(unknown);
+    });
+
+    test('also if only the key is left, which opens a list without a business', async () => {
+      const business = await newBusiness();
+      await business.db.update(apiKeys).set({ expires_on: '2026-03-15' }).where(eq(apiKeys.user_id, business.user_id));
+      await remove(business);
+      const session = await redeem((await create(business)).body.data.url);
+      const list = await call('GET', '/api/v1/business', { as: session.body.data.session_key });
+      expect(list.body.data).toEqual({ businesses: [], next: null, read_only: false });
+      const message = `business_id must be a business of user ${business.user_id}`;
+      expect(await answer(business, { business_id: business.id })).toMatchObject(refusal('business_id', message));
+    });
+
+    test('also if only the business is left', async () => {
+      const business = await newBusiness();
+      await business.db.delete(apiKeys).where(eq(apiKeys.user_id, business.user_id));
+      expect(await answer(business)).toMatchObject({ status: 200, round_trips: 2 });
+    });
+
+    test('and one for a business that was deleted since does not work', async () => {
+      const business = await newBusiness();
+      const { url } = (await create(business, { business_id: business.id })).body.data;
+      await remove(business);
+      const before = await everything();
+      expect(await redeem(url)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
+      expect(await everything()).toBe(before);
+    });
   });
 
   test.each([
@@ -126,6 +191,10 @@ test('the first key of a database can be that of a session: its id is in the ran
   for (const { d1, db, number, binding } of homes) {
     const user_id = 9_997_000 + number;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();
+    await db
+      .update(businesses)
+      .set({ user_id })
+      .where(eq(businesses.id, number * 1_000_000_000 + 1));
     await db.delete(apiKeys);
     await d1.prepare(`delete from sqlite_sequence where name = 'api_keys'`).run();
     expect((await redeem((await create({ user_id })).body.data.url)).status).toBe(200);

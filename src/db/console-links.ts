@@ -1,5 +1,5 @@
 // How the operator creates console links. A link has a code, which starts a session (sessions.ts) and is stored as its hash.
-import { and, isNull, sql } from 'drizzle-orm';
+import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCode } from '../core/credential.ts';
 import { CODE_MINUTES, LINK_MINUTES } from '../core/session.ts';
@@ -7,9 +7,9 @@ import { timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { knownHome, raiseIds } from './homes.ts';
 import { isOfBusiness } from './keys.ts';
-import { isInTime, readVerdict, statement } from './permission.ts';
-import { codes, type Optional } from './schema.ts';
-import { builder, columnsFrom } from './statement.ts';
+import { isInTime, statement, withVerdict } from './permission.ts';
+import { apiKeys, businesses, codes, type Optional } from './schema.ts';
+import { builder, columnsFrom, type Placeholders } from './statement.ts';
 
 /** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
 export type ConsoleLink = { user_id: number } & Optional<{
@@ -18,19 +18,33 @@ export type ConsoleLink = { user_id: number } & Optional<{
   minutes: number;
 }>;
 
+/** Whether a user has something to open: a business, or a key for all businesses that works. A narrow one works only with its business. */
+function hasSomething({ link, today }: Placeholders<'link' | 'today'>): SQL {
+  const user_id = sql`${link} ->> 'user_id'`;
+  const isUnrestricted = and(isNull(apiKeys.ends_at), isNull(apiKeys.business_id));
+  const works = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
+  return sql`(exists (select 1 from ${businesses} where ${eq(businesses.user_id, user_id)})
+    or exists (select 1 from ${apiKeys} where ${and(eq(apiKeys.user_id, user_id), isUnrestricted, works)}))`;
+}
+
+const readUser = statement(['link'], (permission, $) => {
+  const isKnown = sql<number>`(${isNull(permission.refusal)} and ${hasSomething($)})`;
+  return withVerdict(permission, { is_known: isKnown.as('is_known') });
+});
+
 const insertCode = statement(['link'], (permission, $) =>
   builder
     .insert(codes)
     .select(
       sql`select ${columnsFrom(codes, $.link)} from ${permission}
-        where ${and(isNull(permission.refusal), isInTime, isOfBusiness($.link))}`,
+        where ${and(isNull(permission.refusal), isInTime, hasSomething($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),
 );
 
 /**
- * Creates the code of a link for a user. Null if the user has no home, and so nothing to open. Throws a Conflict if the business is not
- * the user's. The session can be the first key of the database, so this raises its ids.
+ * Creates the code of a link for a user. Null if the user has nothing to open. Throws a Conflict if the business is not the user's. The
+ * session can be the first key of the database, so this raises its ids.
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
@@ -42,11 +56,13 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * 60_000));
   const hash = await hashOf(code);
-  const link = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at };
-  const { created } = await databases.askIn(home)(readVerdict, {
+  const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at };
+  const link = JSON.stringify(columns);
+  const { row, created } = await databases.askIn(home)(readUser({ link }), {
     ...raiseIds(home),
-    created: insertCode({ link: JSON.stringify(link) }),
+    created: insertCode({ link }),
   });
+  if (!row.is_known) return null;
   if (created[0] === undefined) throw new Conflict('business_id', `must be a business of user ${user_id}`);
   return { code, expires_at };
 }
