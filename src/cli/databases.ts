@@ -60,15 +60,15 @@ export class Databases {
   }
 
   /**
-   * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, or if one is
-   * locked, which is temporary.
+   * Reads from each database. One that fails is named in `failures`, and the others are read. Fails if all of them do, if one is
+   * locked, which is temporary, or if what is asked for is not possible.
    */
   async each<T>(read: (database: BoundDatabase) => Promise<T>): Promise<{ values: T[]; failures: string[] }> {
     const results = await Promise.allSettled(this.all.map(read));
     const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failures = results.flatMap((result, index) => {
       if (result.status === 'fulfilled') return [];
-      if (metLock(result.reason)) throw result.reason;
+      if (metLock(result.reason) || result.reason instanceof Conflict) throw result.reason;
       return [failureOf(this.all[index], result.reason)];
     });
     if (values.length === 0) throw new Error(failures.join('; '));

@@ -3,9 +3,8 @@ import type { Range } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { noCost, runBatch } from '../db/batch.ts';
 import { callByOperator } from '../db/call.ts';
-import { parseJson } from '../db/json.ts';
 import type { Database } from '../db/schema.ts';
-import { type Total, totalsAfter } from '../db/usage.ts';
+import { exactTotals, type Total, totalsAfter } from '../db/usage.ts';
 
 /** The uses of each business of a database, by id: all pages of `GET /api/v1/usage`, whose statement this is. */
 export async function listTotals({ $client }: Database, range: Range, now: Date): Promise<Total[]> {
@@ -15,7 +14,7 @@ export async function listTotals({ $client }: Database, range: Range, now: Date)
     const page = totalsAfter({ ...range, after: all.at(-1)?.business_id ?? 0, limit: MAX_TOTALS_PER_PAGE });
     const { row } = await runBatch($client, call, page, undefined, noCost());
     if (row === undefined) throw new Error('the operator has no permission');
-    const totals = parseJson(row.totals);
+    const totals = exactTotals(row.totals, range);
     all.push(...totals);
     if (totals.length < MAX_TOTALS_PER_PAGE) return all;
   }

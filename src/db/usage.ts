@@ -1,8 +1,10 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
+import type { Range } from '../core/time.ts';
 import { $call } from './call.ts';
-import { type Json, jsonList, jsonObject, selectOne } from './json.ts';
+import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
 import { builder, type Statement } from './statement.ts';
@@ -14,6 +16,9 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
     from ${dailyUsage} where ${inRange})`;
   return withVerdict(permission, { counts: counts.as('counts') });
 });
+
+/** The sum of counts. It is exact if it is at most MAX_COUNT; otherwise it is greater. (sum() fails beyond 2^63 - 1.) */
+export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 
 /**
  * Reads the verdict and, of the `limit` businesses after the one with the id `after`, by id, how many uses each has from `from` to `to`.
@@ -31,13 +36,22 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
   const total = jsonObject({
     business_id: sql<number>`${page.id}`,
     user_id: sql<number>`${page.user_id}`,
-    count: sql<number>`(select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${inRange})`,
+    count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inRange})`,
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 });
 /** A row of that list. */
 export type Total = ListedIn<ReturnType<typeof totalsAfter>>;
 type ListedIn<S> = S extends Statement<{ totals: Json<(infer Row)[]> }> ? Row : never;
+
+/** The totals of a page. Throws a Conflict if one is not exact. */
+export function exactTotals(totals: Json<Total[]>, { from, to }: Range): Total[] {
+  const page = parseJson(totals);
+  const beyond = page.find(({ count }) => count > MAX_COUNT);
+  if (beyond === undefined) return page;
+  const reason = `from ${from} to ${to}, business ${beyond.business_id} has more than ${MAX_COUNT} uses`;
+  throw new Conflict('from', `must be later: ${reason}`);
+}
 
 /** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
 const addToCounts = (select: SQL) =>

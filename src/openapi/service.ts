@@ -1,5 +1,6 @@
 // The responses of the service to errors, for the description.
 import * as z from 'zod/mini';
+import { MAX_COUNT } from '../core/limits.ts';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
 import {
@@ -76,6 +77,10 @@ export const LIMIT_REACHED = {
 export const INVALID_TOTALS = {
   invalid_day: mismatch(totalsQuery.schema, { from: 'yesterday' }),
   invalid_limit: mismatch(totalsQuery.schema, { limit: '1001' }),
+  too_many_uses: invalid(
+    'from',
+    `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
+  ),
 };
 export const INVALID_CHANGES = {
   invalid_action: mismatch(changesQuery.schema, { action: 'delete' }),

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
-import { endOf, type LimitedPeriod, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import { endOf, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
 import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
 import {
@@ -78,7 +78,7 @@ function shownLimits(standing: Standing, today: string): Limits {
   return {
     ...{ daily, monthly, billing_day },
     today: daily === null ? null : standing.today,
-    month: monthly === null ? null : standing.month,
+    month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
     remaining,
     day_ends: daily === null ? null : end('day'),
     month_ends: monthly === null ? null : end('month'),

@@ -19,6 +19,7 @@ import {
   countManyOnce,
   countOnce,
   countUse,
+  exactTotals,
   isBeyondCount,
   limitsOnly,
   totalsAfter,
@@ -146,7 +147,7 @@ export const totals = newRoutes().get('/', guard('read_all_usage', { query: tota
   const limit = Number(query.limit ?? MAX_TOTALS_PER_PAGE);
   const after = Number(query.after ?? 0);
   const { row } = await c.get('ask')(totalsAfter({ ...range, limit, after }));
-  const page = parseJson(row.totals);
+  const page = exactTotals(row.totals, range);
   const next = nextAfter(c, { after, limit, ids: page.map(({ business_id }) => business_id) });
   if (prefersCsv(c.req.header('Accept'))) {
     const rows = page.map(({ business_id, user_id, count }) => `${business_id},${user_id},${count}`);

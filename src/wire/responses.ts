@@ -1,6 +1,7 @@
 // The bodies of responses, as zod schemas. The description is made of them, and the routes are typed by them (`import type`), so
 // that the two cannot drift. The Worker never loads this file.
 import * as z from 'zod/mini';
+import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
 
 /** A component of the description: generated clients have it under this name. */
@@ -63,7 +64,11 @@ const limits = z
       monthly: z.nullable(count('Of a month. Null: no limit.')),
       billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
       today: z.nullable(count('Uses of today. Null: no limit of a day.')),
-      month: z.nullable(count('Uses of this month, which begins on the billing day. Null: no limit of a month.')),
+      month: z.nullable(
+        count(
+          `Uses of this month, which begins on the billing day; ${MAX_COUNT} also if there are more. Null: no limit of a month.`,
+        ),
+      ),
       remaining: count('Uses left until one of the limits is reached.'),
       day_ends: z.nullable(time('the day ends. Null: no limit of a day')),
       month_ends: z.nullable(time('the month ends. Null: no limit of a month')),
@@ -148,7 +153,9 @@ const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
   ends_on: day('Last day of it.'),
   limit: z.int().check(z.minimum(1), z.describe('The limit as it was.')),
   threshold: z.literal([80, 100]).check(z.describe('In percent of the limit. 80 % is rounded up to whole uses.')),
-  used: count('How many uses were counted when the alert was stored. It can be more than the threshold.'),
+  used: count(
+    `How many uses were counted when the alert was stored; ${MAX_COUNT} also if there were more. It can be more than the threshold.`,
+  ),
   at: time('it was stored'),
   sent_at: z
     .nullable(time('it was sent'))

@@ -162,6 +162,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const { data: acme } = (
     await call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup' }, { ...NEW, token: imported })
   ).body;
+  const days = "FILE=$(mktemp) && printf '2021-01-%02d,999999999999999\\n' $(seq 1 11) > $FILE";
+  await shell(`${days} && npm run -s admin -- usage import ${$.BUSINESS} $FILE`);
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -191,6 +193,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', access, as(recorder.api_key)),
     call('GET', usage(), { ...operator, Origin: EVIL }),
     call('GET', '/usage', key),
+    call('GET', '/usage?from=2021-01-01&to=2026-01-04', operator),
     call('POST', '/business', key, NEW),
     call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
     call('DELETE', `/business/${$.SHOP}?name=Acme`, key),

@@ -1,0 +1,126 @@
+// Sums of counts are exact up to 2^53 - 1, where JSON is. A total beyond it is refused, and the uses of a limit's month stop there.
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Databases } from '../src/cli/databases.ts';
+import { RUNS } from '../src/cli/runs.ts';
+import { summaryOf } from '../src/cli/summary.ts';
+import { Conflict } from '../src/core/conflict.ts';
+import { MAX_COUNT } from '../src/core/limits.ts';
+import { addDays, daysIn } from '../src/core/time.ts';
+import { lookAt } from '../src/db/alerts.ts';
+import { businesses, dailyUsage } from '../src/db/schema.ts';
+import { call, homes, NOW, newBusiness, OPERATOR, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+const as = OPERATOR.full;
+
+/** So many days in a row, each with this count. */
+async function count({ id, db }: Business, from: string, days: number, count: number) {
+  for (let first = 0; first < days; first += 25) {
+    const part = Array.from({ length: Math.min(25, days - first) }, (_, index) => addDays(from, first + index));
+    await db.insert(dailyUsage).values(part.map((day) => ({ business_id: id, day, count })));
+  }
+}
+
+describe('the usage of all businesses', () => {
+  const BILLION = 999_999_999_999_999;
+  /** A business for each, in each database, with so many days from then on. */
+  const COUNTS = [
+    ['1990-01-01', 9, BILLION],
+    ['1991-01-01', 11, BILLION],
+    ['1992-01-01', 1, MAX_COUNT],
+    ['1993-01-01', 1830, MAX_COUNT], // sum() of SQLite overflows
+  ] as const;
+  let made: Business[];
+  beforeAll(async () => {
+    const all: Business[] = [];
+    for (const [from, days, each] of COUNTS) {
+      for (const _ of homes) {
+        const business = await newBusiness();
+        await count(business, from, days, each);
+        all.push(business);
+      }
+    }
+    made = all.sort((a, b) => a.id - b.id);
+  }, 60_000);
+  const hasCounts = (index: number) => (_: Business, position: number) => position % COUNTS.length === index;
+
+  const read = async (from: string, to: string, Accept = 'application/json') => {
+    const { status, body, text } = await call('GET', `/api/v1/usage?from=${from}&to=${to}`, {
+      as,
+      headers: { Accept },
+    });
+    return { status, text, body };
+  };
+  const run = (from: string, to: string) => RUNS['usage totals'](new Databases(homes), { from, to }, NOW);
+  const ruleFor = ({ id }: Business, from: string, to: string) =>
+    `must be later: from ${from} to ${to}, business ${id} has more than 9007199254740991 uses`;
+
+  test.each([
+    ['1990-01-01', '1990-01-09', 0, '8999999999999991'],
+    ['1991-01-01', '1991-01-09', 1, '8999999999999991'],
+    ['1992-01-01', '1992-12-31', 2, '9007199254740991'],
+    ['1994-01-01', '1994-01-01', 3, '9007199254740991'],
+  ])('from %s to %s is exact to the last digit', async (from, to, index, total) => {
+    const sumOf = (position: number) => (hasCounts(index)({} as Business, position) ? total : '0');
+    const ofFirst = made.slice(0, COUNTS.length);
+    const lines = ofFirst.map(({ id, user_id }, position) => `${id},${user_id},${sumOf(position)}\r\n`);
+    expect((await read(from, to, 'text/csv')).text).toBe(`business_id,user_id,count\r\n${lines.join('')}`);
+    const objects = ofFirst.map(
+      ({ id, user_id }, position) => `{"business_id":${id},"user_id":${user_id},"count":${sumOf(position)}}`,
+    );
+    expect((await read(from, to)).text).toContain(`"usage":[${objects}]`);
+    const usage = made.map(({ id: business_id, user_id }, position) => {
+      return { business_id, user_id, count: Number(sumOf(position)) };
+    });
+    expect(await run(from, to)).toEqual({ from, to, usage });
+  });
+
+  test.each([
+    ['1991-01-01', '1991-01-11', 1],
+    ['1991-01-01', '1991-01-10', 1],
+    ['1993-01-01', '1993-01-02', 3],
+    ['1993-01-01', '1998-01-04', 3],
+  ])('from %s to %s is refused whole, for the sum is beyond what is exact', async (from, to, index) => {
+    const [first] = made.filter(hasCounts(index)) as [Business];
+    const message = `from ${ruleFor(first, from, to)}`;
+    for (const accept of ['application/json', 'text/csv']) {
+      const { status, body } = await read(from, to, accept);
+      expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { from: [message] } } });
+    }
+    await expect(run(from, to)).rejects.toEqual(new Conflict('from', ruleFor(first, from, to)));
+    expect(daysIn({ from, to })).toBeGreaterThan(1); // so a shorter range is always possible
+  });
+});
+
+describe('the uses of the month of a limit', () => {
+  test.each([
+    [14, 643_371_375_338_642, 9_007_199_254_740_988],
+    [15, MAX_COUNT, MAX_COUNT],
+  ])('of %i days of %i are %i', async (days, each, month) => {
+    const business = await newBusiness();
+    await count(business, '2026-03-01', days, each);
+    await business.db.update(businesses).set({ monthly_limit: 1000 }).where(eq(businesses.id, business.id));
+    const limits = { monthly: 1000, month, remaining: 0, today: null };
+    const path = `/api/v1/business/${business.id}`;
+    expect((await call('GET', path, { as: business.key })).body.data.limits).toMatchObject(limits);
+    const [listed] = (await call('GET', '/api/v1/business', { as: business.key })).body.data.businesses;
+    expect(listed.limits).toMatchObject(limits);
+    await lookAt(business.home.d1, business.id, NOW);
+    const { alerts } = (await call('GET', `${path}/alerts`, { as: business.key })).body.data;
+    expect(alerts).toMatchObject([{ period: 'month', threshold: 100, used: month }]);
+  });
+});
+
+test('the uses of yesterday of all businesses of a database stop there, too', async () => {
+  const [home] = homes;
+  if (home === undefined) throw new Error('there is no database');
+  const database = { ...home, name: home.binding };
+  const stored = await home.db.select({ id: businesses.id }).from(businesses);
+  expect((await summaryOf(database, '1980-01-01')).uses).toBe(0);
+  for (const [index, { id }] of stored.entries()) {
+    await home.db.insert(dailyUsage).values({ business_id: id, day: '1980-01-01', count: MAX_COUNT - index });
+    expect((await summaryOf(database, '1980-01-01')).uses).toBe(MAX_COUNT);
+  }
+  expect(TODAY > '1980-01-01' && stored.length > 1).toBe(true);
+});
