@@ -21,7 +21,7 @@ import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
 import { batchError, denied, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
-import { noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
+import { invalidInput, noQuery, queryInput, readJson, requireNoBody, uselessKey } from './http/input.ts';
 import { firstAfter } from './http/pages.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
@@ -132,6 +132,8 @@ function guardWith(
     const askIn = (number: number) =>
       asking({ ...call, isOfUser: true }, numbers.includes(number) ? bindingOf(number) : null);
     c.set('databases', { numbers, askIn });
+    const errors = uselessKey(c.req, operation);
+    if (errors !== null) throw await invalidInput(c, errors);
     await readQuery(c, async () => {
       await readBody?.(c, body);
       await next();

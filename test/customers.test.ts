@@ -235,18 +235,6 @@ describe('an Idempotency-Key', () => {
     expect(answered(await create(body, KEY))).toEqual(refusal('Idempotency-Key', rule));
   });
 
-  test('is refused where it does nothing: two keys or links would be made', async () => {
-    const { user_id } = await newBusiness();
-    const before = await everything();
-    for (const path of ['keys', 'console-link']) {
-      const answer = await send('POST', `/user/${user_id}/${path}`, { headers: KEY });
-      expect(answered(answer)).toEqual(
-        refusal('Idempotency-Key', 'must not be sent: this operation cannot tell a repetition'),
-      );
-    }
-    expect(await everything()).toBe(before);
-  });
-
   test('is refused for another token or another database, too', async () => {
     const user_id = newUser();
     const body = { user_id, ...FIELDS, token: `Imported-with-a-key-${user_id}` };

@@ -1,6 +1,7 @@
 // Strict input: an operation refuses every parameter and member that it does not know, at each level, a body with DELETE, and values of
 // another type. The cases are made of the routes and of the schemas in the description.
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Operation as Name, POLICY } from '../src/core/policy.ts';
 import { openapi } from '../src/openapi/document.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
@@ -67,6 +68,10 @@ const refusal = (field: string, message: string) => ({
   body: { status: false, message, errors: { [field]: [message] } },
 });
 
+/** The operations to which an Idempotency-Key was sent. */
+const tried = new Set<Name>();
+afterAll(() => expect([...tried].sort()).toEqual(Object.keys(POLICY).sort()));
+
 describe.each(ROUTES)('to $name', (route) => {
   // `user_id` is there for the operator only.
   const known = queryOf(route).flatMap(({ name }) => (name === 'user_id' ? [] : [name]));
@@ -80,7 +85,7 @@ describe.each(ROUTES)('to $name', (route) => {
   const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
 
   /** What is refused changes nothing. */
-  async function refused(query: string, options: Pick<CallOptions, 'body'> = {}) {
+  async function refused(query: string, options: Pick<CallOptions, 'body' | 'headers'> = {}) {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const as = await callerOf(route, business);
     const before = await everything();
@@ -93,7 +98,7 @@ describe.each(ROUTES)('to $name', (route) => {
       cost,
     } = await call(route.method, path, {
       as,
-      ...(route.headers === undefined ? {} : { headers: route.headers }),
+      headers: { ...route.headers, ...options.headers },
       ...(body === undefined ? {} : { body }),
       at: NOW,
     });
@@ -102,6 +107,21 @@ describe.each(ROUTES)('to $name', (route) => {
     expect(await everything()).toBe(before);
     return { status, body: answer };
   }
+
+  test('an Idempotency-Key is refused if each request does something anew', async () => {
+    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    const [body, headers] = [route.body, { 'Idempotency-Key': 'visit-1' }];
+    const options = { as: await callerOf(route, business), headers, ...(body === undefined ? {} : { body }) };
+    const { status, lines } = await call(route.method, route.path(business), options);
+    const { operation } = lines[0] as { operation: Name };
+    tried.add(operation);
+    if (POLICY[operation].repeatable)
+      return expect(status).toBe(operation === 'record_uses' ? 422 : (route.granted ?? 200));
+    const message = 'Idempotency-Key must not be sent: this operation cannot tell a repetition';
+    for (const key of ['visit-1', '"visit-1"', 'two words', '']) {
+      expect(await refused('', { headers: { 'Idempotency-Key': key } })).toEqual(refusal('Idempotency-Key', message));
+    }
+  });
 
   test('an unknown parameter is refused by its name', async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {

@@ -648,6 +648,24 @@ describe('whoever has no credential and no code that works', () => {
     expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
   });
 
+  test('is not spent by a request with an Idempotency-Key, which is refused if the code works', async () => {
+    const business = await newBusiness();
+    const code = await newCode(business);
+    const unknown = await newCode(business, { expires_at: timestampOf(NOW) });
+    const before = await everything();
+    const message = 'Idempotency-Key must not be sent: this operation cannot tell a repetition';
+    const invalid = { status: 422, body: { status: false, message, errors: { 'Idempotency-Key': [message] } } };
+    const headers = { 'Idempotency-Key': 'sign-in-1' };
+    const answer = await call('POST', PATH, { body: { code }, headers });
+    expect(answerOf(answer)).toEqual(invalid);
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(answerOf(await start(business.key, { headers }))).toEqual(invalid);
+    for (const body of [{ code: unknown }, { code: 'x' }, {}])
+      expect(answerOf(await call('POST', PATH, { body, headers }))).toEqual(UNAUTHENTICATED);
+    expect(await everything()).toBe(before);
+    expect((await call('POST', PATH, { body: { code } })).status).toBe(200);
+  });
+
   test('is counted by address, before anything else but the body', async () => {
     const business = await newBusiness();
     const code = await newCode(business);

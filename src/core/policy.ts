@@ -24,7 +24,7 @@ type Rule = {
   allowsRecordKey: boolean;
   /** Whether an API key may do this while the business is not active. (Its token is then no valid credential.) */
   allowsInactive: boolean;
-  /** Whether doing this twice has the same effect as doing it once; or only with an Idempotency-Key. */
+  /** Whether it is safe to retry: always, only with an Idempotency-Key, or never, and then it refuses one. */
   repeatable: boolean | 'with_key';
 };
 

@@ -4,10 +4,19 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson } from '../core/json.ts';
+import { type Operation, POLICY } from '../core/policy.ts';
 import { idempotencyKeyOf } from '../core/use.ts';
 import { readVerdict } from '../db/permission.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { ID_RULE, NO_BODY_RULE, NO_QUERY, QUOTED_RULE, type Query, unknownRule } from '../wire/requests.ts';
+import {
+  ID_RULE,
+  NO_BODY_RULE,
+  NO_KEY_RULE,
+  NO_QUERY,
+  QUOTED_RULE,
+  type Query,
+  unknownRule,
+} from '../wire/requests.ts';
 import { invalid, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
@@ -25,6 +34,15 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string,
 /** The same for one field. `rule` completes the sentence that starts with the field's name. */
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
+
+/**
+ * The error of an Idempotency-Key for an operation that is not safe to repeat, or null: two of what it makes would be made in spite of
+ * the key.
+ */
+export function uselessKey(req: HonoRequest, operation: Operation): Record<string, string[]> | null {
+  if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
+  return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
+}
 
 /** The id in an Idempotency-Key. */
 export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise<string> {

@@ -12,6 +12,7 @@ import {
   FIRST_RULE,
   LAST_RULE,
   NO_BODY_RULE,
+  NO_KEY_RULE,
   newBusinessBody,
   newKeyBody,
   quantityBody,
@@ -39,7 +40,7 @@ function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
   return invalid(issue.path.join('.') || 'body', issue.message);
 }
 
-/** How callers are refused who may not do an operation, by the reasons that its policy knows. */
+/** How calls of an operation are refused because of what its policy says. */
 export function denials(operation: Operation): Record<string, Refused> {
   const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
     POLICY[operation];
@@ -55,7 +56,11 @@ export function denials(operation: Operation): Record<string, Refused> {
   if (!allowsRecordKey && session !== 'only') reasons.push('record_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
   const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
-  return { unauthenticated: new errors.Unauthenticated('unknown'), ...Object.fromEntries(others) };
+  return {
+    unauthenticated: new errors.Unauthenticated('unknown'),
+    ...Object.fromEntries(others),
+    ...(POLICY[operation].repeatable ? {} : { useless_key: invalid('Idempotency-Key', NO_KEY_RULE) }),
+  };
 }
 
 // The other refusals, by the operations that have them: all, all but the public one, those that read a body, and one each.

@@ -14,8 +14,8 @@ import { endSession, redeemCode, startSession } from '../db/sessions.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { DATABASE_TIMEOUT_MS, guard } from '../guard.ts';
 import { bodyOf } from '../http/body.ts';
-import { batchError, tooMany, Unauthenticated, unavailable } from '../http/errors.ts';
-import { checkJson, unknownParameter } from '../http/input.ts';
+import { batchError, invalid, tooMany, Unauthenticated, unavailable } from '../http/errors.ts';
+import { checkJson, unknownParameter, uselessKey } from '../http/input.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
@@ -51,7 +51,7 @@ const takeCode: MiddlewareHandler<Env, string, Code> = createMiddleware<Env, str
   },
 );
 
-/** Starts the session of a code, which is spent then. */
+/** Starts the session of a code, which is spent then. With an Idempotency-Key, it only finds out whether the code works. */
 async function sessionFor(c: ContextOf<Env>, code: string): Promise<Session> {
   const number = databaseOfCode(code);
   const binding = number === null ? null : bindingOf(number);
@@ -62,15 +62,18 @@ async function sessionFor(c: ContextOf<Env>, code: string): Promise<Session> {
   const { url, headers } = c.req.raw;
   logEntry.call = { operation: 'start_session', business_id: null, origin: originOf(headers, ownOriginOf(url)) };
   const session_key = newCredential('bua_sk_', number);
+  const errors = uselessKey(c.req, 'start_session');
+  const deadline = errors === null ? Date.now() + DATABASE_TIMEOUT_MS : 0; // 0: the batch begins too late to do anything
   const values = {
     ...{ code: await hashOf(code), hash: await hashOf(session_key), last_four: session_key.slice(-4) },
-    ...{ now: c.get('clock')(), deadline: Date.now() + DATABASE_TIMEOUT_MS },
+    ...{ now: c.get('clock')(), deadline },
   };
   const redeemed = redeemCode(database, values, logEntry.d1);
   const { isKnown, session } = await inTime(redeemed, DATABASE_TIMEOUT_MS).catch((cause: unknown) => {
     throw batchError(cause, false);
   });
   if (!isKnown) throw new Unauthenticated('unknown_code');
+  if (errors !== null) throw invalid(errors);
   if (session === undefined) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
   return { session_key, expires_at: session.ends_at, read_only: session.read_only === 1 };
 }

@@ -14,7 +14,7 @@ import { invalidField } from '../http/input.ts';
 import { pageBefore, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes, refuseOtherMethods } from '../http/router.ts';
-import { consoleLinkBody, EXPIRY_RULE, NO_KEY_RULE, newKeyBody, userChangesQuery } from '../wire/requests.ts';
+import { consoleLinkBody, EXPIRY_RULE, newKeyBody, userChangesQuery } from '../wire/requests.ts';
 import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
@@ -22,11 +22,6 @@ function userOf(c: ContextOf<Guarded>): number {
   const user_id = idOf(c.req.param('user_id') ?? '');
   if (user_id !== null) return user_id;
   throw unknownEntry('User id');
-}
-
-/** What makes something each time must not look as if it could tell a repetition. */
-async function refuseIdempotencyKey(c: ContextOf<Guarded>): Promise<void> {
-  if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', NO_KEY_RULE);
 }
 
 /** Asks the database of the user in the path. A user who is unknown has nothing there. */
@@ -42,7 +37,6 @@ export const user = newRoutes()
     return success<Keys>(c, { keys: await keysOf(ask, user_id) });
   })
   .post('/:user_id/keys', guard('create_key', { body: z.optional(newKeyBody) }), async (c) => {
-    await refuseIdempotencyKey(c);
     const user_id = userOf(c);
     const { name = 'API key', ...key } = c.req.valid('json');
     if (key.expires_on !== undefined && key.expires_on < dayOf(c.get('call').now))
@@ -56,7 +50,6 @@ export const user = newRoutes()
     return success<RevokedKey>(c, { key });
   })
   .post('/:user_id/console-link', guard('create_console_link', { body: z.optional(consoleLinkBody) }), async (c) => {
-    await refuseIdempotencyKey(c);
     const user_id = userOf(c);
     const { now, ownOrigin } = c.get('call');
     const link = await createConsoleLink(c.get('databases'), { user_id, ...c.req.valid('json') }, now);
