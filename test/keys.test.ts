@@ -149,18 +149,6 @@ describe.each(SCOPES.filter(({ record_only }) => !record_only))('with a key $sco
   });
 });
 
-test('a key that can only record is told so before the origin and the input, and after an unknown business', async () => {
-  const { mine, sibling } = await world('suspended');
-  const { key } = await newKey(mine, { business_id: mine.id, record_only: 1 });
-  const send = async ({ access }: Business) => {
-    const { status, body, headers } = await call('POST', access, { as: key, origin: EVIL, body: 'no JSON' });
-    return { status, body, code: headers.get('Error-Code') };
-  };
-  expect(await send(mine)).toEqual({ status: 403, body: RECORD_ONLY, code: 'record_only_key' });
-  const unknown = { status: 401, body: { status: false, message: 'Id is not valid' }, code: 'unknown_business' };
-  expect(await send(sibling)).toEqual(unknown);
-});
-
 test('what a key that can only record may do costs as much as with any other key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { record_only: 1 });
@@ -191,17 +179,6 @@ test('no key can only read and only record', async () => {
       cause: { message: expect.stringContaining('CHECK constraint failed') },
     });
   }
-});
-
-test('a key that can only read is told so before the origin and the input, and after an unknown business', async () => {
-  const { mine, sibling } = await world('suspended');
-  const { key } = await newKey(mine, { business_id: mine.id, read_only: 1 });
-  const send = async ({ usage }: Business) => {
-    const { status, body } = await call('POST', usage, { as: key, origin: EVIL, body: 'no JSON' });
-    return { status, body };
-  };
-  expect(await send(mine)).toEqual({ status: 403, body: READ_ONLY });
-  expect(await send(sibling)).toEqual({ status: 422, body: { status: false, message: 'business id is not valid' } });
 });
 
 test('a key that can only read sees the last four characters of an imported token, too', async () => {

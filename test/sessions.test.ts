@@ -26,7 +26,6 @@ import {
   newBusiness,
   newCode,
   newKey,
-  OPERATOR,
   type Scope,
 } from './support.ts';
 
@@ -155,33 +154,6 @@ describe('an API key starts a session', () => {
     expect(tomorrow.body.data.expires_at).toBe('2026-03-16T06:00:00.000000Z');
     expect((await start((await keyUntil('9999-12-31')).key)).body.data.expires_at).toBe('2026-03-16T00:00:00.000000Z');
   });
-
-  test('is refused to any other credential, and nothing changes', async () => {
-    const business = await newBusiness({ sites: [SHOP] });
-    const session = await sessionOf(business.key);
-    const recording = await newKey(business, { record_only: 1 });
-    const expired = await newKey(business, { expires_on: '2026-03-14' });
-    const before = await everything();
-    const attempts: [string, CallOptions, { status: number; body: object }][] = [
-      [business.token, {}, refused('A business token cannot start sessions. Use an API key.')],
-      [business.token, { origin: SHOP }, refused('A business token cannot start sessions. Use an API key.')],
-      [recording.key, {}, refused('This API key can only record.')],
-      [session, {}, refused('A session key cannot start sessions. Use an API key.')],
-      [session, { body: '{' }, refused('A session key cannot start sessions. Use an API key.')],
-      [OPERATOR.full, {}, refused('An operator key cannot start sessions. Use an API key.')],
-      [OPERATOR.record, {}, refused('An operator key cannot start sessions. Use an API key.')],
-      [OPERATOR.full, { origin: BASE }, refused('An operator key works only on servers.')],
-      [expired.key, {}, UNAUTHENTICATED],
-      [`bua_sk_0${'x'.repeat(33)}`, {}, UNAUTHENTICATED],
-    ];
-    for (const [as, options, expected] of attempts) expect(answerOf(await start(as, options))).toEqual(expected);
-    const codeOf = async (as: string) => (await start(as)).headers.get('Error-Code');
-    expect([await codeOf(session), await codeOf(OPERATOR.full)]).toEqual([
-      'session_not_allowed',
-      'operator_not_allowed',
-    ]);
-    expect(await everything()).toBe(before);
-  });
 });
 
 describe('a session', () => {
@@ -309,19 +281,6 @@ describe('a session ends', () => {
     expect(answerOf(await end(session))).toEqual(UNAUTHENTICATED);
     const statuses = [session, other, business.key].map((as) => statusOf(as, NOW));
     expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
-  });
-
-  test('by no other credential', async () => {
-    const business = await newBusiness({ sites: [SHOP] });
-    const [reading, recording] = [await newKey(business, { read_only: 1 }), await newKey(business, { record_only: 1 })];
-    await sessionOf(business.key);
-    const before = await everything();
-    for (const as of [business.key, reading.key, recording.key, business.token, OPERATOR.full, OPERATOR.record]) {
-      const answer = await end(as);
-      expect(answerOf(answer)).toEqual(refused('Only a session key can end sessions.'));
-      expect(answer.headers.get('Error-Code')).toBe('session_only');
-    }
-    expect(await everything()).toBe(before);
   });
 
   test('that can only read, too', async () => {
