@@ -196,6 +196,10 @@ describe('creating a business', () => {
 
 describe('an Idempotency-Key', () => {
   const KEY = { 'Idempotency-Key': 'signup-1' };
+  const alreadyUsedFor = (id: number) => {
+    const wayOn = `GET /business/${id} shows it, and PATCH changes it`;
+    return refusal('Idempotency-Key', `was already used for business ${id} with another body: ${wayOn}`);
+  };
 
   test('gives the same business for the same request, as it is then; in another form, for another user, or after it is deleted, a new one', async () => {
     const body = { user_id: newUser(), ...FIELDS, sites: ['https://shop.example'] };
@@ -216,34 +220,45 @@ describe('an Idempotency-Key', () => {
 
   test('is refused for another request of the same user, which changes nothing', async () => {
     const body = { user_id: newUser(), ...FIELDS };
-    await create(body, KEY);
+    const { id } = (await create(body, KEY)).body.data;
     const before = await everything();
-    for (const other of [{ name: 'Other' }, { sites: ['https://a.example'] }, { daily_limit: 1 }]) {
-      const rule = 'must be a new one: this user has created another business with it';
-      expect(answered(await create({ ...body, ...other }, KEY))).toEqual(refusal('Idempotency-Key', rule));
-    }
+    for (const other of [{ name: 'Other' }, { sites: ['https://a.example'] }, { daily_limit: 1 }])
+      expect(answered(await create({ ...body, ...other }, KEY))).toEqual(alreadyUsedFor(id));
     for (const header of ['two words', '"open', 'x'.repeat(256)])
       expect(Object.keys((await create(body, { 'Idempotency-Key': header })).body.errors)).toEqual(['Idempotency-Key']);
     expect(await everything()).toBe(before);
+  });
+
+  test('is no dead end where the response was lost and the customer corrects the name, in whatever database', async () => {
+    for (const { number } of homes) {
+      const user_id = newUser();
+      const { id } = (await create({ user_id, ...FIELDS, database: number }, KEY)).body.data;
+      const corrected = { user_id, ...FIELDS, name: 'Acme Ltd', database: number };
+      expect(answered(await create(corrected, KEY))).toEqual(alreadyUsedFor(id));
+      const found = (await send('GET', `/business?user_id=${user_id}`)).body.data.businesses;
+      expect(found).toMatchObject([{ id, name: 'Acme' }]);
+      const changed = await send('PATCH', `/business/${id}`, { body: { name: 'Acme Ltd' } });
+      expect(changed.body.data).toMatchObject({ id, name: 'Acme Ltd' });
+    }
   });
 
   test('does not give a business back, with its token, to whom it belonged once', async () => {
     const body = { user_id: newUser(), ...FIELDS };
     const { id } = (await create(body, KEY)).body.data;
     await send('PATCH', `/business/${id}`, { body: { user_id: newUser() } });
-    const rule = 'must be a new one: this user has created another business with it';
-    expect(answered(await create(body, KEY))).toEqual(refusal('Idempotency-Key', rule));
+    const rule = 'must be a new one: the business that it created belongs to another user now';
+    for (const sent of [body, { ...body, name: 'Other' }])
+      expect(answered(await create(sent, KEY))).toEqual(refusal('Idempotency-Key', rule));
   });
 
   test('is refused for another token or another database, too', async () => {
     const user_id = newUser();
     const body = { user_id, ...FIELDS, token: `Imported-with-a-key-${user_id}` };
     const made = await create(body, KEY);
-    const rule = 'must be a new one: this user has created another business with it';
+    const { id } = made.body.data;
     const other = { ...body, token: `Imported-with-the-same-key-${user_id}` };
-    const database = databaseOfId(made.body.data.id);
-    for (const wrong of [other, { ...body, database }])
-      expect(answered(await create(wrong, KEY))).toEqual(refusal('Idempotency-Key', rule));
+    for (const wrong of [other, { ...body, database: databaseOfId(id) }])
+      expect(answered(await create(wrong, KEY))).toEqual(alreadyUsedFor(id));
   });
 
   test('opens no way to a token of somebody else, in whatever database', async () => {

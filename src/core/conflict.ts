@@ -10,3 +10,7 @@ export class Conflict extends Error {
     this.rule = rule;
   }
 }
+
+/** Names the business to correct, for whoever lost the response that had its id. */
+export const usedKeyRule = (id: number): string =>
+  `was already used for business ${id} with another body: GET /business/${id} shows it, and PATCH changes it`;

@@ -1,6 +1,6 @@
 // How a business is created, in the database of its owner.
 import { and, eq, isNull, or, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
+import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Limits } from '../core/limits.ts';
@@ -157,12 +157,14 @@ export async function createBusinessIn(
     if (id !== 0 && id <= last) throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   }
-  // Whoever has given it to somebody else since must not get it back, with its token.
-  const isOther = parseJson(business.business).user_id !== fields.user_id;
-  if (business.request !== null && (business.request !== request || isOther))
-    throw new Conflict('Idempotency-Key', 'must be a new one: this user has created another business with it');
+  if (business.request === null) return business;
+  const { id: known, user_id } = parseJson(business.business);
+  // Don't return it to a former owner, with its token.
+  if (user_id !== fields.user_id) throw new Conflict('Idempotency-Key', GIVEN_AWAY_RULE);
+  if (business.request !== request) throw new Conflict('Idempotency-Key', usedKeyRule(known));
   return business;
 }
+const GIVEN_AWAY_RULE = 'must be a new one: the business that it created belongs to another user now';
 
 /** 16 bytes of the SHA-256 of a text, in hex. */
 const shortHashOf = async (text: string): Promise<string> => (await hashOf(text)).slice(0, 32);

@@ -42,7 +42,8 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
 \`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`;
 
 const CREATION = `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
-same business again, for as long as the business exists; another one of the same user with that key is refused (422).`;
+same business again, for as long as the business exists. Another body with that key is refused
+(422), and the message names the business, to read it and change it.`;
 
 const UPDATE = `Changes the fields that are given. A limit that is null is lifted. A business can only be given to a user of the same database, or
 to one who has none yet. That revokes the keys for it alone, and ends the sessions and console links for it alone.`;

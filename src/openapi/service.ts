@@ -1,5 +1,6 @@
 // The responses of the service to errors, for the description.
 import * as z from 'zod/mini';
+import { usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
@@ -110,7 +111,7 @@ export const INVALID_SITES = {
 export const INVALID_BUSINESS = {
   invalid_body: mismatch(newBusinessBody, []),
   token_taken: invalid('token', 'must be one that no business has or had'),
-  key_used: invalid('Idempotency-Key', 'must be a new one: this user has created another business with it'),
+  key_used: invalid('Idempotency-Key', usedKeyRule(3)),
 };
 export const INVALID_UPDATE = {
   invalid_body: mismatch(businessUpdateBody, {}),

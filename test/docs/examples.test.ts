@@ -164,6 +164,9 @@ test('errors: the table has every refusal, and every row is one', async () => {
   ).body;
   const days = "FILE=$(mktemp) && printf '2021-01-%02d,999999999999999\\n' $(seq 1 11) > $FILE";
   await shell(`${days} && npm run -s admin -- usage import ${$.BUSINESS} $FILE`);
+  const given = [{ ...operator, 'Idempotency-Key': 'given' }, NEW] as const;
+  const { data: away } = (await call('POST', '/business', ...given)).body;
+  await call('PATCH', `/business/${away.id}`, operator, { user_id: 8 });
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -216,7 +219,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', usage(), { ...key, 'Idempotency-Key': 'order-1' }, USES),
     call('DELETE', `${access}/${entry.id}`, key),
     call('DELETE', `${access}/999999`, key),
-    call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup' }, { ...NEW, name: 'Other' }),
+    call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup-7' }, { ...NEW, name: 'Other' }), // README.md
+    call('POST', '/business', ...given),
     call('POST', '/user/7/keys', { ...operator, 'Idempotency-Key': 'key' }),
     call('POST', '/business', operator, { ...NEW, token: imported }),
     call('POST', '/business', operator, { ...NEW, database: 61 }),

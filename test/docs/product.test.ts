@@ -151,7 +151,16 @@ test('the program in docs/product.md does each of its steps', async () => {
   accidents.push('lost');
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
+  // Every response is lost, and the customer corrects what was sent.
+  accidents.push('lost', 'lost');
+  expect(await send(8, 'POST', '/signup', { name: 'Blot', domain: 'blot.example' })).toMatchObject({ status: 502 });
   expect(await ok(8, 'POST', '/signup', { name: 'Bolt', domain: 'bolt.example' })).toEqual({ business: 2 });
+  const corrected = { name: 'Bolt', main_domain: 'bolt.example', site: 'https://bolt.example' };
+  expect(await ok(8, 'GET', '/settings')).toMatchObject({
+    ...corrected,
+    access_list: [{ site: 'https://blot.example' }, { site: 'https://bolt.example' }],
+  });
+  expect(await send(10, 'POST', '/signup', { name: '', domain: 'none.example' })).toMatchObject({ status: 422 });
   const ofMonth = {
     monthly: 1000,
     billing_day: 1,
@@ -196,13 +205,13 @@ test('the program in docs/product.md does each of its steps', async () => {
 
   // The sites.
   expect(await ok(7, 'POST', '/settings/sites', { sites: ['https://www.acme.example'] })).toMatchObject({
-    access_list: [entry(1, ACME), entry(3, 'https://www.acme.example')],
+    access_list: [entry(1, ACME), entry(4, 'https://www.acme.example')],
   });
   expect(await send(7, 'POST', '/settings/sites', { sites: ['acme'] })).toMatchObject({
     status: 422,
     body: { message: 'sites.0 must be an http or https URL, such as https://example.com' },
   });
-  expect(await ok(7, 'POST', '/settings/remove-site', { id: 3 })).toMatchObject({ access_list: [entry(1, ACME)] });
+  expect(await ok(7, 'POST', '/settings/remove-site', { id: 4 })).toMatchObject({ access_list: [entry(1, ACME)] });
   expect(await send(7, 'POST', '/settings/remove-site', { id: 1 })).toMatchObject({
     status: 422,
     body: { message: expect.stringContaining('must not be the last entry') },
