@@ -3,8 +3,23 @@ import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { createKey } from '../src/cli/keys.ts';
+import type { Bindings } from '../src/env.ts';
+import { ERROR_CODES, type ErrorCode } from '../src/http/errors.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { BASE, call, env, everything, NOW, newApp, newBusiness, TODAY } from './support.ts';
+import {
+  BASE,
+  call,
+  databases,
+  env,
+  everything,
+  NOW,
+  newApp,
+  newBusiness,
+  newKey,
+  newSession,
+  OPERATOR,
+  TODAY,
+} from './support.ts';
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
@@ -211,21 +226,67 @@ describe('a body over 1 MiB', () => {
   });
 });
 
-test('every error names itself in one word, for programs', async () => {
-  const { key, token, usage, access, id } = await newBusiness({ sites: ['https://shop.example'] });
-  const codeOf = async (...[method, path, options]: Parameters<typeof call>) =>
-    (await call(method, path, options)).headers.get('Error-Code');
-  expect(await codeOf('GET', usage, { as: key })).toBeNull();
-  expect(await codeOf('GET', usage)).toBe('unauthenticated');
-  expect(await codeOf('GET', `${usage}9`, { as: key })).toBe('unknown_business');
-  expect(await codeOf('GET', access, { as: token })).toBe('token_not_allowed');
-  expect(await codeOf('GET', usage, { as: token })).toBe('origin_missing');
-  expect(await codeOf('GET', usage, { as: token, origin: 'https://evil.example' })).toBe('origin_not_authorized');
-  expect(await codeOf('GET', `${usage}?from=x`, { as: key })).toBe('invalid_input');
-  expect(await codeOf('DELETE', `${access}/999`, { as: key })).toBe('unknown_entry');
-  expect(await codeOf('GET', '/api/v1/nothing')).toBe('not_found');
-  expect(await codeOf('PUT', access)).toBe('method_not_allowed');
-  expect(await codeOf('POST', access, { as: key, body: 'x'.repeat(2 ** 20 + 1) })).toBe('too_large');
-  await env.DB.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
-  expect(await codeOf('POST', usage, { as: key })).toBe('limit_reached');
+describe('every error names itself in one word, for programs', () => {
+  const EVIL = 'https://evil.example';
+  const shop = () => newBusiness({ sites: ['https://shop.example'] });
+  type Shop = Awaited<ReturnType<typeof shop>>;
+  /** A call with a body or bindings that `call` cannot have. */
+  const send = (url: string, init: RequestInit, bindings: Partial<Bindings>) =>
+    newApp().app.fetch(new Request(BASE + url, init), bindings);
+  const failing = (message: string) =>
+    databases(
+      (d1) => ({ prepare: (sql: string) => d1.prepare(sql), batch: () => Promise.reject(new Error(message)) }) as never,
+    );
+  const onFailing = ({ usage, key }: Shop, message: string) =>
+    send(usage, { headers: { Authorization: `Bearer ${key}` } }, failing(message));
+  const CALLS: Record<ErrorCode, (shop: Shop) => Promise<{ headers: Headers }>> = {
+    operator_key_in_page: ({ usage }) => call('GET', usage, { as: OPERATOR.full, origin: EVIL }),
+    unknown_business: ({ usage, key }) => call('GET', `${usage}9`, { as: key }),
+    operator_only: ({ key }) => call('GET', '/api/v1/usage', { as: key }),
+    operator_not_allowed: () => call('POST', '/api/v1/session', { as: OPERATOR.full }),
+    session_only: ({ key }) => call('DELETE', '/api/v1/session', { as: key }),
+    token_not_allowed: ({ access, token }) => call('GET', access, { as: token }),
+    session_not_allowed: async (shop) => call('POST', '/api/v1/session', { as: (await newSession(shop)).key }),
+    read_only_key: async (shop) => call('POST', shop.usage, { as: (await newKey(shop, { read_only: 1 })).key }),
+    record_only_key: async (shop) => call('GET', shop.access, { as: (await newKey(shop, { record_only: 1 })).key }),
+    async inactive_business() {
+      const { usage, key } = await newBusiness({ status: 'suspended' });
+      return call('POST', usage, { as: key });
+    },
+    origin_missing: ({ usage, token }) => call('GET', usage, { as: token }),
+    origin_not_authorized: ({ usage, token }) => call('GET', usage, { as: token, origin: EVIL }),
+    unauthenticated: ({ usage }) => call('GET', usage),
+    invalid_input: ({ usage, key }) => call('GET', `${usage}?from=x`, { as: key }),
+    async last_domain({ access, key }) {
+      const { body } = await call('GET', access, { as: key });
+      return call('DELETE', `${access}/${body.data.access_list[0].id}`, { as: key });
+    },
+    async limit_reached({ id, usage, key }) {
+      await env.DB.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
+      return call('POST', usage, { as: key });
+    },
+    unknown_entry: ({ access, key }) => call('DELETE', `${access}/999`, { as: key }),
+    not_found: () => call('GET', '/api/v1/nothing'),
+    method_not_allowed: ({ access }) => call('PUT', access),
+    broken_body({ access }) {
+      const body = new ReadableStream({ start: (controller) => controller.error(new Error('Connection lost.')) });
+      return send(access, { method: 'POST', body, duplex: 'half' } as RequestInit, {});
+    },
+    too_large: ({ access }) => call('POST', access, { body: 'x'.repeat(2 ** 20 + 1) }),
+    rate_limited({ usage }) {
+      const ADDRESS_LIMIT = { limit: async () => ({ success: false }) };
+      return send(usage, { headers: { 'CF-Connecting-IP': '192.0.2.1' } }, { ADDRESS_LIMIT });
+    },
+    unavailable: (shop) => onFailing(shop, 'D1_ERROR: database is locked: SQLITE_BUSY'),
+    server_error: (shop) => onFailing(shop, 'D1_ERROR: no such table: api_keys: SQLITE_ERROR'),
+  };
+
+  test.each(ERROR_CODES)('%s', async (code) => {
+    expect((await CALLS[code](await shop())).headers.get('Error-Code')).toBe(code);
+  });
+
+  test('and a success does not', async () => {
+    const { usage, key } = await newBusiness();
+    expect((await call('GET', usage, { as: key })).headers.get('Error-Code')).toBeNull();
+  });
 });

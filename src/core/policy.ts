@@ -119,19 +119,21 @@ export const namesBusiness = (operation: Operation): boolean =>
   ['usage', 'access'].includes(POLICY[operation].resource);
 
 /** Why a call is refused, in the order in which the reasons are checked. */
-export type Refusal =
-  | 'operator_key_in_page'
-  | 'unknown_business'
-  | 'operator_only'
-  | 'operator_not_allowed'
-  | 'session_only'
-  | 'token_not_allowed'
-  | 'session_not_allowed'
-  | 'read_only_key'
-  | 'record_only_key'
-  | 'inactive_business'
-  | 'origin_missing'
-  | 'origin_not_authorized';
+export const REFUSALS = [
+  'operator_key_in_page',
+  'unknown_business',
+  'operator_only',
+  'operator_not_allowed',
+  'session_only',
+  'token_not_allowed',
+  'session_not_allowed',
+  'read_only_key',
+  'record_only_key',
+  'inactive_business',
+  'origin_missing',
+  'origin_not_authorized',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
 
 /** Why a credential that is stored is not valid. Callers are told the same as for one that is unknown. */
 export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'token_of_inactive_business'] as const;

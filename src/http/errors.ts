@@ -1,7 +1,7 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
 import { Conflict } from '../core/conflict.ts';
 import type { RefusingLimit } from '../core/limits.ts';
-import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
+import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
@@ -9,21 +9,23 @@ import type { ContextOf, Env } from '../env.ts';
 import type { ErrorBody } from '../wire/responses.ts';
 import { json } from './response.ts';
 
-/** The word for an error, in the header `Error-Code`. Programs compare it; people read the message. */
-export type ErrorCode =
-  | Refusal
-  | 'unauthenticated'
-  | 'invalid_input'
-  | 'last_domain'
-  | 'limit_reached'
-  | 'unknown_entry'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'broken_body'
-  | 'too_large'
-  | 'rate_limited'
-  | 'unavailable'
-  | 'server_error';
+/** The words for errors, in the header `Error-Code`. Programs compare them; people read the message. */
+export const ERROR_CODES = [
+  ...REFUSALS,
+  'unauthenticated',
+  'invalid_input',
+  'last_domain',
+  'limit_reached',
+  'unknown_entry',
+  'not_found',
+  'method_not_allowed',
+  'broken_body',
+  'too_large',
+  'rate_limited',
+  'unavailable',
+  'server_error',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
 type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503;
 
 /** An error with its response. Any other error is a fault of ours, and its response is `SERVER_ERROR`. */
