@@ -109,6 +109,17 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   return faultsOf('body', content.schema, type === 'text/csv' ? text : JSON.parse(text));
 }
 
+/** Throws where a message to the receiver of alerts is not one that the description promises. */
+export function expectSent(headers: Record<string, string>, text: string): void {
+  const { parameters, requestBody } = description.webhooks?.['limits.reached']?.post ?? {};
+  const inHeaders = Object.values(parameters ?? {}).flatMap((parameter) => {
+    const { name, schema } = parameter as unknown as Parameter;
+    return faultsOf(name, schema, headers[name]);
+  });
+  const schema = requestBody?.content?.['application/json']?.schema;
+  expectNone(text, [...inHeaders, ...faultsOf('body', schema, JSON.parse(text))]);
+}
+
 type Parameter = { name: string; in: string; required?: boolean; schema: Node };
 
 /** Throws where a call that succeeded is not one that the description tells how to make. It may hold what the service ignores. */

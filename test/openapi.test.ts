@@ -1,5 +1,8 @@
 // The description of the service: served, with examples that are true. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
+import { durationOf } from '../src/core/duration.ts';
+import { instantOf } from '../src/core/time.ts';
+import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
 import { faultsOf } from './contract.ts';
 import { call, newBusiness, newCode, OPERATOR, setCount } from './support.ts';
@@ -44,7 +47,7 @@ type Operation = {
   responses: Record<string, { content?: Content }>;
 };
 
-const { paths = {}, components } = openapi({ closed: true });
+const { paths = {}, webhooks, components } = openapi({ closed: true });
 const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
   Object.entries(methods as unknown as Record<string, Operation>).map(([method, operation]) => ({
     ...{ path, method, operation },
@@ -85,14 +88,87 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
   });
 });
 
+test('describes the message of alerts by an example that matches its schema', () => {
+  const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
+  const schema = requestBody?.content['application/json'].schema;
+  expect(requestBody).toBeDefined();
+  expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
+});
+
+test('says of each 404 which id is of nothing', () => {
+  const descriptions = operations.flatMap(({ name, operation: { responses } }) => {
+    const { description } = (responses[404] ?? {}) as { description?: string };
+    return description === undefined ? [] : [[name, description]];
+  });
+  const isNoId = 'An id in the path is not valid: `user_id` is not an id';
+  expect(Object.fromEntries(descriptions)).toEqual({
+    removeAccess: 'An id in the path is not valid: the business has no entry `access_id`.',
+    listKeys: `${isNoId}.`,
+    createKey: `${isNoId}.`,
+    revokeKey: `${isNoId}, or the user has no API key \`key_id\`.`,
+    createConsoleLink: `${isNoId}, or the user has neither a business nor an API key.`,
+    readUserChanges: `${isNoId}.`,
+  });
+});
+
+interface Schema {
+  type?: string;
+  additionalProperties?: boolean;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+}
+const published = openapi().components?.schemas as Record<string, Schema>;
+
 test('says of a request what our own checks of it want: whole numbers with their bounds, and the texts of a choice', () => {
-  const propertiesOf = (name: string) =>
-    components?.schemas?.[name] as unknown as { properties: Record<string, object> };
-  expect(propertiesOf('NewBusiness').properties).toMatchObject({
+  expect(published.NewBusiness?.properties).toMatchObject({
     user_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     database: { type: 'integer', minimum: 0, maximum: 61 },
   });
-  expect(propertiesOf('KeyToCreate').properties).toMatchObject({
+  expect(published.KeyToCreate?.properties).toMatchObject({
     role: { type: 'string', enum: ['full', 'read', 'record'] },
   });
+  expect(published.BusinessUpdate?.properties).toMatchObject({
+    status: { type: 'string', enum: ['active', 'suspended', 'closed'] },
+  });
+});
+
+test('has every word for an error, and no other, in Error-Code', () => {
+  expect(components?.headers?.ErrorCode).toMatchObject({ schema: { type: 'string', enum: ERROR_CODES } });
+});
+
+test('closes every object of a request: another member is refused', () => {
+  const bodies = JSON.stringify(operations.map(({ operation }) => operation.requestBody));
+  const ofRequests = Object.entries(published).filter(([name]) => bodies.includes(`schemas/${name}"`));
+  const open = ofRequests.filter(
+    ([, { type, additionalProperties }]) => type === 'object' && additionalProperties !== false,
+  );
+  expect(ofRequests).not.toEqual([]);
+  expect(open.map(([name]) => name)).toEqual([]);
+});
+
+const passes = (schema: unknown, text: string) => faultsOf('text', schema as never, text).length === 0;
+
+test.each([
+  ...['1h', '9h', '10h', '24h', '99h', '100h', '699h', '700h', '719h', '720h', '721h', '730h', '800h', '999h', '1000h'],
+  ...['1d', '7d', '9d', '10d', '29d', '30d', '31d', '40d', '99d', '100d', '0h', '0d', '01h', '001d', '1', 'h', ''],
+  ...['24H', '24m', '24 h', ' 24h', '24h ', '24h\n', '-1h', '+1h', '1.5h', '1e1h', '24h7d', '٣h', 'one day'],
+])('keep_old may be %j in the description if the service takes it', (text) => {
+  expect(passes(published.Rotation?.properties?.keep_old, text)).toBe(durationOf(text) !== null);
+});
+
+test.each([
+  ...['2026-03-15T12:00:00Z', '2026-03-15T12:00:00.1Z', '2026-03-15T12:00:00.123456789Z', '2026-03-15T23:59:59Z'],
+  ...['2026-03-15T24:00:00Z', '2026-03-15T12:60:00Z', '2026-03-15T12:00:60Z', '2026-03-15T12:00:00.Z'],
+  ...['2026-03-15T12:00:00', '2026-03-15T12:00:00+00:00', '2026-03-15T12:00:00z', '2026-03-15t12:00:00Z'],
+  ...['2026-03-15T12:00Z', '2026-03-15 12:00:00Z', '2026-03-15', '2026-3-15T12:00:00Z', '20260315T120000Z'],
+  ...[
+    ' 2026-03-15T12:00:00Z',
+    '2026-03-15T12:00:00Z\n',
+    '2026-02-30T12:00:00Z',
+    '2026-13-01T12:00:00Z',
+    '1773576000',
+    '',
+  ],
+])('at may be %j in the description if the service takes it', (text) => {
+  expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(instantOf(text) !== null);
 });

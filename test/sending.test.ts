@@ -13,6 +13,7 @@ import { endMessage, type Message, takeMessage } from '../src/db/messages.ts';
 import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import worker from '../src/index.ts';
+import { expectSent } from './contract.ts';
 import { counted, databases, env, homes, NOW, newBusiness, TODAY } from './support.ts';
 
 const SECRET = `whsec_${btoa('s'.repeat(32))}`;
@@ -85,6 +86,7 @@ function newReceiver(answer: Answer = answers(204)) {
       const text = await request.text();
       const headers = Object.fromEntries(request.headers);
       const body = new Webhook(SECRET).verify(text, headers) as { data: { alerts: Alert[] } };
+      expectSent(headers, text);
       const got = { id: headers['webhook-id'] ?? '', headers, text, ids: body.data.alerts.map(({ id }) => id) };
       sent.push(got);
       return receiver.answer(request, got);

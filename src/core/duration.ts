@@ -2,13 +2,14 @@
 import { DAY_MS } from './time.ts';
 
 const HOUR_MS = 3_600_000;
-const MAX_DAYS = 30;
 
-export const DURATION_RULE = `must be a number of hours or days from 1h to ${MAX_DAYS}d`;
+export const DURATION_RULE = 'must be a number of hours or days from 1h to 30d';
+/** 1h to 720h, or 1d to 30d. */
+export const DURATION = /^(?:([1-9]\d?|[1-6]\d\d|7[01]\d|720)h|([1-9]|[12]\d|30)d)$/;
 
 /** The milliseconds of a text such as 24h or 7d, or null. */
 export function durationOf(text: string): number | null {
-  const [, digits, unit] = /^([1-9]\d{0,2})([hd])$/.exec(text) ?? [];
-  const ms = Number(digits) * (unit === 'd' ? DAY_MS : HOUR_MS);
-  return ms <= MAX_DAYS * DAY_MS ? ms : null;
+  const [found, hours, days] = DURATION.exec(text) ?? [];
+  if (found === undefined) return null;
+  return days === undefined ? Number(hours) * HOUR_MS : Number(days) * DAY_MS;
 }

@@ -22,7 +22,7 @@ export const isUrl = (text: string): boolean =>
   /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) &&
   URL.canParse(text);
 
-const STATUSES = ['active', 'suspended', 'closed'] as const;
+export const STATUSES = ['active', 'suspended', 'closed'] as const;
 export const STATUS_RULE = 'be active, suspended or closed';
 export const isStatus = (text: string): boolean => STATUSES.some((status) => status === text);
 

@@ -28,14 +28,15 @@ export const FIRST_DAY = '1970-01-01';
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && new Date(text).getUTCDate() === Number(text.slice(8));
 
+/** The form of an instant: ISO 8601 in UTC with seconds, any number of fractional digits and Z. */
+export const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+
 /**
- * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null: ISO 8601 in UTC with seconds,
- * any number of fractional digits and Z. Its day is the first ten characters.
+ * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null. Its day is the first ten characters.
  */
 export function instantOf(text: string): number | null {
-  const [, day = '', time = '', fraction = ''] =
-    /^(\d{4}-\d{2}-\d{2})T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?Z$/.exec(text) ?? [];
-  return isDay(day) ? Date.parse(`${day}T${time}${fraction.slice(0, 4)}Z`) : null;
+  if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return null;
+  return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);
 }
 
 /** How many days a range covers. */

@@ -1,6 +1,20 @@
 // How alerts are sent: to which addresses, and how they are signed, which is as Standard Webhooks has it, so that receivers verify them with
 // its libraries (docs/alerts.md, https://www.standardwebhooks.com).
 
+export const MESSAGE_TYPE = 'limits.reached';
+/** What a message says of each alert: the SQL that makes it and the schema that describes it have these fields. */
+export type AlertField =
+  | 'id'
+  | 'business_id'
+  | 'user_id'
+  | 'period'
+  | 'starts_on'
+  | 'ends_on'
+  | 'limit'
+  | 'threshold'
+  | 'used'
+  | 'at';
+
 /** What ALERT_URL must be, as an error goes on. */
 export const ADDRESS_RULE =
   'must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters';

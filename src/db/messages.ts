@@ -1,7 +1,8 @@
 // The messages in which alerts are sent (docs/alerts.md). A message has its alerts, id and body for good. At most one of a database is
 // open: it is neither sent nor given up. Whoever sends it has a lease, so runs that overlap do not send it twice at the same time.
-import { and, eq, isNotNull, lte, sql } from 'drizzle-orm';
+import { and, type Column, eq, isNotNull, lte, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
+import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
 
@@ -41,7 +42,8 @@ const isOpen = isNotNull(messages.body);
 function openMessage(db: Database, now: Date) {
   const { id, business_id, period, starts_on, ends_on, limit, threshold, used, at } = alerts;
   const { user_id } = businesses;
-  const alert = jsonObject({ id, business_id, user_id, period, starts_on, ends_on, limit, threshold, used, at });
+  const fields = { id, business_id, user_id, period, starts_on, ends_on, limit, threshold, used, at };
+  const alert = jsonObject(fields satisfies Record<AlertField, Column>);
   const unsent = sql`select ${id} as alert_id, ${alert} as alert
     from ${alerts} join ${businesses} on ${eq(businesses.id, business_id)}
     where ${id} > (select coalesce(max(last_id), 0) from ${messages}) and not exists (select 1 from ${messages} where ${isOpen})
@@ -49,7 +51,7 @@ function openMessage(db: Database, now: Date) {
   const made = timestampOf(now);
   const listed = sql`json_group_array(${asJson(sql`alert`)} order by alert_id)`;
   const body = jsonObject({
-    type: sql`'limits.reached'`,
+    type: sql.raw(`'${MESSAGE_TYPE}'`),
     timestamp: sql`${made}`,
     data: jsonObject({ alerts: listed }),
   });

@@ -6,6 +6,7 @@ import { MAX_SESSIONS, SESSION_HOURS } from '../core/session.ts';
 import { MAX_SITES } from '../core/site.ts';
 import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
+import { MESSAGE_TYPE } from '../core/webhook.ts';
 import {
   businessUpdateBody,
   changesQuery,
@@ -75,9 +76,15 @@ const SIGNING_IN = `For the console: a session key has the form and the rights o
 empty body, for ${SESSION_HOURS} hours, or the code of a console link without a credential, for as long as the link says. A code works once. Of more
 than ${MAX_SESSIONS} sessions of a user, the oldest of the same API key end.`;
 
+const SENDING = `What the service sends to the receiver that the operator set up, when businesses have used 80 % or all of a limit. The headers are
+those of Standard Webhooks (https://www.standardwebhooks.com). Anything but a status from 200 to 299 within 10 seconds is a failure: then the
+same message comes again, each minute for three days. It can also come twice: ignore a \`webhook-id\` that you have.`;
+
 type ParameterIn = 'path' | 'query' | 'header';
 const parameter = (place: ParameterIn, name: string, schema: z.ZodMiniType, description: string, example: unknown) =>
   schema.check(z.meta({ param: { in: place, name, description, example } }));
+const sent = (name: string, pattern: RegExp, description: string, example: string) =>
+  parameter('header', name, z.string().check(z.regex(pattern)), description, example);
 const wholeNumber = z.int().check(z.minimum(1));
 const ofPage = (name: string, description: string, example: number, schema = wholeNumber) =>
   parameter('query', name, z.optional(schema), description, example);
@@ -160,6 +167,10 @@ const aSession: schemas.Session = {
   session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
   expires_at: '2026-03-03T13:00:00.000000Z',
   read_only: false,
+};
+const alertOfMonth: Omit<schemas.Alerts['alerts'][number], 'sent_at'> = {
+  ...{ id: 1, period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
+  ...{ limit: 10_000, threshold: 80, used: 8000, at: '2026-03-15T12:00:00.000000Z' },
 };
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
@@ -398,7 +409,7 @@ const paths: ZodOpenApiPathsObject = {
           expires_at: '2026-03-03T12:02:00.000000Z',
         },
       }),
-      refusals: { ...service.UNKNOWN_USER, ...service.INVALID_LINK, ...service.BROKEN_BODY },
+      refusals: { ...service.NOTHING_TO_OPEN, ...service.INVALID_LINK, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/user/{user_id}/changes': {
@@ -465,19 +476,7 @@ const paths: ZodOpenApiPathsObject = {
       parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest alert.', 17)],
       success: ok('One page of alerts.', schemas.alerts, {
         alerts: {
-          alerts: [
-            {
-              ...{
-                id: 1,
-                period: 'month',
-                starts_on: '2026-03-01',
-                ends_on: '2026-03-31',
-                limit: 10_000,
-                threshold: 80,
-              },
-              ...{ used: 8000, at: '2026-03-15T12:00:00.000000Z', sent_at: '2026-03-15T12:01:00.000000Z' },
-            },
-          ],
+          alerts: [{ ...alertOfMonth, sent_at: '2026-03-15T12:01:00.000000Z' }],
           next: null,
         },
       }),
@@ -578,6 +577,45 @@ const paths: ZodOpenApiPathsObject = {
   },
 };
 
+/** How alerts are sent (docs/alerts.md). Tests validate each message that they get. */
+const webhooks: ZodOpenApiPathsObject = {
+  [MESSAGE_TYPE]: {
+    post: {
+      operationId: 'receiveAlerts',
+      tags: ['alerts'],
+      summary: 'Receive alerts',
+      description: SENDING,
+      security: [],
+      parameters: [
+        sent(
+          'webhook-id',
+          /^msg_[\da-f-]{36}$/,
+          'Identifies the message: the same each time it is sent.',
+          'msg_3e1fb0f4-4ab2-4ad9-9d4b-0d1a5f3ae0a5',
+        ),
+        sent('webhook-timestamp', /^\d+$/, 'When it is sent, this time, in seconds since 1970.', '1773576060'),
+        sent(
+          'webhook-signature',
+          /^v1,[A-Za-z\d+/]{43}=$/,
+          '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`.',
+          'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+        ),
+      ],
+      requestBody: {
+        description: 'The message.',
+        required: true,
+        content: json(schemas.alertMessage, {
+          message: {
+            ...{ type: MESSAGE_TYPE, timestamp: '2026-03-15T12:01:00.000000Z' },
+            data: { alerts: [{ ...alertOfMonth, business_id: 1, user_id: 7 }] },
+          },
+        }),
+      },
+      responses: { '2XX': { description: 'The receiver has the message. The service does not read the body.' } },
+    },
+  },
+};
+
 const bearer = (bearerFormat: string, description: string) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat, description }) as const;
 const KEY =
@@ -592,11 +630,11 @@ const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
     const { def } = zodSchema._zod;
     Object.assign(jsonSchema, DESCRIBED.get(zodSchema));
-    if (io === 'output' && !closed && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    if (closed && jsonSchema.type === 'object') jsonSchema.additionalProperties ??= false;
+    else if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     if (def.type !== 'pipe') return;
     // Both sides of a pipe apply: the routes check the length of a list before its entries.
     Object.assign(jsonSchema, createSchema(def.out, { io, opts: { override } }).schema);
-    delete jsonSchema.additionalProperties;
   };
 
 /** The description. `closed` is for tests: then a response may have no field that is not described. */
@@ -621,10 +659,12 @@ export const openapi = ({ closed } = { closed: false }) =>
           name: 'access',
           description: 'Manage the domains on which a business token works, the token, and read who changed what.',
         },
+        { name: 'alerts', description: 'What the service sends to a receiver.' },
         { name: 'session', description: 'Start and end sessions of the console for owners.' },
         { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths,
+      webhooks,
       components: {
         securitySchemes: {
           apiKey: bearer('bua_sk_…', KEY),

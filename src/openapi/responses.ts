@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Operation, POLICY } from '../core/policy.ts';
+import { ERROR_CODES } from '../http/errors.ts';
 import { invalidInput, message, refusal, type Success, success } from '../wire/responses.ts';
 import { denials, FAILURES, NO_PARAMETER, type Refused } from './service.ts';
 
@@ -29,16 +30,28 @@ const challenge = {
     matching(/^Bearer(?: error="invalid_token", error_description="[^"\\]+")?$/),
   ),
 };
-const retry = { 'Retry-After': header('RetryAfter', 'Seconds to wait.', matching(/^\d+$/)) };
-/** Absent where waiting does not help: at a limit of 0. */
+const AGAIN = 'Seconds after which to send the same request again';
+const retry = {
+  'Retry-After': header(
+    'RetryAfter',
+    `${AGAIN}. Sent with every 503 and every \`rate_limited\` (429).`,
+    matching(/^\d+$/),
+  ),
+};
+const LIMIT_ENDS =
+  'With `limit_reached`, those left of the day or the billing month, which can be weeks; absent if the limit never allows that many uses, such as a limit of 0.';
 const retryIfAny = {
-  'Retry-After': header('RetryAfterIfAny', 'Seconds to wait. Absent for a limit of 0.', z.optional(matching(/^\d+$/))),
+  'Retry-After': header(
+    'RetryAfterIfAny',
+    `${AGAIN}. With \`rate_limited\`, it is always sent. ${LIMIT_ENDS}`,
+    z.optional(matching(/^\d+$/)),
+  ),
 };
 const coded = {
   'Error-Code': header(
     'ErrorCode',
-    'One word for the error, for programs. There may be new ones.',
-    matching(/^[a-z_]+$/),
+    'One word for the error, for programs. Later versions may add words.',
+    z.enum(ERROR_CODES),
   ),
 };
 
@@ -84,7 +97,7 @@ const STATUSES: Record<string, { id?: string; description: string; headers?: Hea
   400: { id: 'BadRequest', description: 'The body ended early' },
   401: { description: 'The credential is missing or not valid', headers: challenge },
   403: { description: 'The credential may not do this, or not from this origin: `message` says which' },
-  404: { description: 'The business has no such entry' },
+  404: { description: 'An id in the path is not valid' },
   413: { id: 'PayloadTooLarge', description: 'The body is over 1 MiB' },
   422: { description: 'The input is not valid' },
   429: { id: 'TooManyAttempts', description: 'Too many requests', headers: retry },
@@ -105,9 +118,10 @@ export function refusals(reasons: Record<string, Refused>): Record<string, ZodOp
     const { id, description } = meaning;
     const headers = 'limit_reached' in Object.fromEntries(entries) ? retryIfAny : meaning.headers;
     const examples = Object.fromEntries(entries.map(([name, { body }]) => [name, body]));
+    const when = entries.flatMap(([, { when: reason = [] }]) => reason).join(', or ');
     const [schema = message, ...others] = new Set(Object.values(examples).map(schemaOf));
     const response = {
-      description: `${description}${'unknown_business' in examples ? OR_UNKNOWN : ''}.`,
+      description: `${description}${when && `: ${when}`}${'unknown_business' in examples ? OR_UNKNOWN : ''}.`,
       headers: z.object({ ...uncached, ...coded, ...headers }),
       content: json(others.length === 0 ? schema : z.union([schema, ...others]), examples),
     };

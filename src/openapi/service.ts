@@ -24,7 +24,8 @@ import {
   usesBody,
 } from '../wire/requests.ts';
 
-export type Refused = { status: number; body: object };
+/** `when` says for a 404 which id is of nothing. */
+export type Refused = { status: number; body: object; when?: string };
 
 function denial(refusal: Refusal, operation: Operation): Refused {
   const { allowsKey, allowsToken } = POLICY[operation];
@@ -121,8 +122,15 @@ export const NOT_DELETED = {
   ...NO_BODY,
   no_name: mismatch(deletionQuery.schema, {}),
 };
-export const UNKNOWN_USER = { unknown_entry: errors.unknownEntry('User id') };
-export const UNKNOWN_KEY = { unknown_entry: errors.unknownEntry('Key id') };
+const unknown = (name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused => {
+  const { status, body } = errors.unknownEntry(name);
+  return { status, body, when };
+};
+export const UNKNOWN_USER = { unknown_user: unknown('User id', '`user_id` is not an id') };
+export const UNKNOWN_KEY = { ...UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') };
+export const NOTHING_TO_OPEN = {
+  unknown_user: unknown('User id', '`user_id` is not an id, or the user has neither a business nor an API key'),
+};
 export const INVALID_KEY = {
   invalid_role: mismatch(newKeyBody, { role: 'owner' }),
   invalid_business: invalid('business_id', 'must be a business of user 7'),
@@ -134,6 +142,6 @@ export const INVALID_LINK = {
 export const NOT_LIFTED = { ...NO_BODY, unknown_parameter: invalid('access_id', NO_PARAMETERS) };
 export const NOT_REMOVED = {
   ...NO_BODY,
-  unknown_entry: errors.unknownEntry('Access id'),
+  unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),
   last_domain: invalid('access_id', LAST_RULE),
 };

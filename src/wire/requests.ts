@@ -4,16 +4,16 @@ import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { databaseOfCode, isImportable } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
-import { DURATION_RULE, durationOf } from '../core/duration.ts';
+import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import {
   BILLING_DAY_RULE,
-  isStatus,
   isUrl,
   LINE_RULE,
   lineOf,
   MAX_BILLING_DAY,
   MAX_LIMIT,
   STATUS_RULE,
+  STATUSES,
   TOKEN_RULE,
   URL_RULE,
 } from '../core/fields.ts';
@@ -21,7 +21,7 @@ import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
-import { isDay } from '../core/time.ts';
+import { INSTANT, isDay } from '../core/time.ts';
 import { MAX_QUANTITY, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
@@ -169,7 +169,7 @@ export const businessUpdateBody = z.pipe(
       site: z.optional(url),
       country_id: z.optional(number),
       business_size: z.optional(line),
-      status: z.optional(z.string(`must ${STATUS_RULE}`).check(z.refine(isStatus, `must ${STATUS_RULE}`))),
+      status: z.optional(oneOf(STATUSES, `must ${STATUS_RULE}`)),
       ...limits,
     },
     NO_FIELD_RULE,
@@ -212,7 +212,7 @@ export const LAST_RULE =
 const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
 const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
 export const rotationBody = strict(
-  { keep_old: z.optional(z.string(KEEP_RULE).check(z.refine((text) => durationOf(text) !== null, KEEP_RULE))) },
+  { keep_old: z.optional(z.string(KEEP_RULE).check(z.regex(DURATION, KEEP_RULE))) },
   ROTATION_RULE,
 );
 
@@ -235,7 +235,7 @@ export const AT_RULE =
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
-    at: z.optional(z.string(AT_RULE)),
+    at: z.optional(described(z.string(AT_RULE), { format: 'date-time', pattern: INSTANT.source })),
     quantity: z.optional(quantity),
   },
   'must be an object such as {"id":"order-1"}',

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
+import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 
 /** A component of the description: generated clients have it under this name. */
 export function component<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
@@ -85,7 +86,8 @@ const businessFields = {
   country_id: z.int().check(z.describe('Identifier of a country.')),
   business_size: text('Size class of the business.'),
   token: text('Token of the business. It is public: web pages contain it.'),
-  status: text('Status of the business. Its token works only while it is `active`.'),
+  // No enum: a row that did not come from this version can have another text.
+  status: text('Usually `active`, `suspended` or `closed`. Its token works only while it is `active`.'),
   created_at: time('it was created'),
   updated_at: time('it or its list of domains was last changed'),
 };
@@ -128,7 +130,14 @@ const changed = z.nullable(z.record(z.string(), z.unknown()));
 const change = object('Change', 'One change of a business.', {
   id: id('the change'),
   at: time('it was made'),
-  actor: text('Who made it: `key 12 (…abcd)` or `operator`.'),
+  actor: z
+    .string()
+    .check(
+      z.regex(/^(?:(?:key [1-9]\d*|console link|operator) \(….{4}\)|operator)$/),
+      z.describe(
+        'Who made it: `key 12 (…abcd)`, an API key or a session that came from it; `console link (…abcd)`, a session that came from a link; `operator (…abcd)`, an operator key; or `operator`, a command.',
+      ),
+    ),
   key_name: z
     .nullable(z.string())
     .check(z.describe('Name of the API key that made it. Null: no key made it, or none that the owner has.')),
@@ -146,8 +155,8 @@ export const changes = object('Changes', 'Who changed what.', {
 export type Change = z.infer<typeof change>;
 export type Changes = z.infer<typeof changes>;
 
-const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
-  id: id('the alert'),
+const alertFields = {
+  id: id('the alert, among those of its database'),
   period: z.enum(['day', 'month']).check(z.describe('Which limit: that of a day or that of a month.')),
   starts_on: day('First day of the day or month that the uses are of, UTC.'),
   ends_on: day('Last day of it.'),
@@ -157,6 +166,9 @@ const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
     `How many uses were counted when the alert was stored; ${MAX_COUNT} also if there were more. It can be more than the threshold.`,
   ),
   at: time('it was stored'),
+};
+const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
+  ...alertFields,
   sent_at: z
     .nullable(time('it was sent'))
     .check(z.describe('When it was sent, in UTC. Null: it is not sent yet, or was given up.')),
@@ -166,6 +178,19 @@ export const alerts = object('Alerts', 'Which limits a business has come near or
   next,
 });
 export type Alerts = z.infer<typeof alerts>;
+
+const sentAlert = object('SentAlert', 'An alert, as it is sent.', {
+  ...alertFields,
+  business_id: id('the business'),
+  user_id: id('the user to whom the business belonged when the message was made'),
+} satisfies Record<AlertField, z.ZodMiniType>);
+export const alertMessage = object('AlertMessage', 'Alerts of one database, oldest first.', {
+  type: z.literal(MESSAGE_TYPE).check(z.describe('There may be new ones: ignore those that you do not know.')),
+  timestamp: time('the message was made'),
+  data: z.object({
+    alerts: z.array(sentAlert).check(z.minLength(1), z.maxLength(100), z.describe('Those that are new.')),
+  }),
+});
 
 const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
   ...businessFields,

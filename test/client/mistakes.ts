@@ -40,3 +40,5 @@ one?.data.former_tokens[0]?.token;
 const { data: page } = await usage.GET('/api/v1/business');
 // @ts-expect-error a limit of a business that may have none
 page?.data.businesses[0]?.limits.daily;
+// @ts-expect-error a status that there is not
+await usage.PATCH('/api/v1/business/{business_id}', { params: { path }, body: { status: 'paused' } });
