@@ -106,7 +106,7 @@ test('says of each 404 which id is of nothing', () => {
     listKeys: `${isNoId}.`,
     createKey: `${isNoId}.`,
     revokeKey: `${isNoId}, or the user has no API key \`key_id\`.`,
-    createConsoleLink: `${isNoId}, or the user has neither a business nor an API key.`,
+    createConsoleLink: `${isNoId}, or the user has neither a business nor an API key that works.`,
     readUserChanges: `${isNoId}.`,
   });
 });
