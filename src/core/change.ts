@@ -16,3 +16,14 @@ export type Action = (typeof ACTIONS)[number];
 
 /** The longest text to search for in changes: as long as a host can be, and two. */
 export const MAX_SEARCH_LENGTH = 255;
+
+/**
+ * What a search for a text looks for, where only A to Z are the same as a to z: the text in small letters, in capital letters, and as
+ * domains are stored (RFC 3492). The last two are empty for a text in ASCII, which needs neither.
+ */
+export function searchedTexts(search: string): [text: string, capitals: string, domain: string] {
+  if (!/[^\0-\x7f]/.test(search)) return [search, '', ''];
+  const [, scheme = '', host = ''] = /^(https?:\/\/)?(.*)$/s.exec(search) ?? [];
+  const domain = URL.parse(`https://${host}`)?.hostname;
+  return [search.toLowerCase(), search.toUpperCase(), domain ? scheme + domain : ''];
+}

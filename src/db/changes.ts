@@ -12,7 +12,7 @@ import {
   type SQLWrapper,
   sql,
 } from 'drizzle-orm';
-import type { Action } from '../core/change.ts';
+import { type Action, searchedTexts } from '../core/change.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { $call } from './call.ts';
 import { type Decision, isDecided } from './decision.ts';
@@ -148,6 +148,7 @@ export const changesOfUserBefore = changesOf(
   (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
 );
 
+const SEARCH = ['limit', 'before', 'action', 'from', 'to', 'search', 'capitals', 'domain'] as const;
 /** One page looks for the changes that match among so many ids, so that what it reads does not depend on how many there are. */
 const EXAMINED_IDS = 1000;
 
@@ -156,7 +157,7 @@ const EXAMINED_IDS = 1000;
  * empty, and from day `from` to day `to`. It examines the ids before `before`: EXAMINED_IDS of them, or fewer if it compares texts, so many
  * that these reach PAGE_BYTES. `next` is the last of these if there are changes behind it.
  */
-const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 'from', 'to'], (permission, $) => {
+const matchingChangesBefore = statement(SEARCH, (permission, $) => {
   const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
   const isBefore = and(isOwn, lt(changes.id, $.before));
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
@@ -169,8 +170,11 @@ const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 
   // Beside the permission, so that SQLite looks for it once.
   const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
   const examinedTo = sql<number>`permission.examined_to`;
-  const has = (text: SQLWrapper) =>
-    sql`instr(lower(${shownTo(permission.owner_id, text, changes)}), lower(${$.search}))`;
+  const has = (text: SQLWrapper) => {
+    const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
+    const hasOther = (other: SQLWrapper) => sql`(${other} <> '' and instr(${shown}, lower(${other})))`;
+    return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
+  };
   const matches = and(
     isBefore,
     gte(changes.id, examinedTo),
@@ -185,8 +189,9 @@ const matchingChangesBefore = statement(['limit', 'before', 'action', 'search', 
 /** What changes must be like. Undefined: whatever they are. The days are both included. */
 type Filter = Optional<{ action: string; search: string; from: string; to: string }>;
 /** Those of the business in the path that match. */
-export const matchingChanges = (page: Page, { action = '', search = '', from = '', to = '9999-12-31' }: Filter) =>
-  matchingChangesBefore({
-    ...{ ...page, action, from, to },
-    search: JSON.stringify(search).slice(1, -1), // as it is written in JSON
-  });
+export function matchingChanges(page: Page, { action = '', search = '', from = '', to = '9999-12-31' }: Filter) {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const [text, capitals, domain] = searchedTexts(search);
+  const texts = { search: inJson(text), capitals: inJson(capitals), domain: inJson(domain) };
+  return matchingChangesBefore({ ...page, action, from, to, ...texts });
+}
