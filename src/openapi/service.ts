@@ -129,7 +129,10 @@ const unknown = (name: Parameters<typeof errors.unknownEntry>[0], when: string):
 export const UNKNOWN_USER = { unknown_user: unknown('User id', '`user_id` is not an id') };
 export const UNKNOWN_KEY = { ...UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') };
 export const NOTHING_TO_OPEN = {
-  unknown_user: unknown('User id', '`user_id` is not an id, or the user has neither a business nor an API key that works'),
+  unknown_user: unknown(
+    'User id',
+    '`user_id` is not an id, or the user has neither a business nor an API key that works',
+  ),
 };
 export const INVALID_KEY = {
   invalid_role: mismatch(newKeyBody, { role: 'owner' }),

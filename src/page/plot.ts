@@ -44,7 +44,7 @@ export function plot(subject: Subject, words: Words): Drawn {
 
   function fitted(unit: Unit) {
     const bars = barsBy(unit, used, before, today);
-    const highest = Math.max(...bars.flatMap(({ count, before }) => [count, before?.count ?? 0]));
+    const highest = bars.reduce((most, { count, before }) => Math.max(most, count, before?.count ?? 0), 0);
     const counts = countTicks(highest, inner / TICK_EVERY.y);
     const left = Math.ceil(Math.max(...counts.map((count) => inkOf(words.compact(count))))) + 10;
     return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };

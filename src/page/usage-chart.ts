@@ -1,7 +1,8 @@
 // <usage-chart business token from to base-url label unit compare>: the usage of a business as bars, on any page. It asks the
 // service itself, or draws the `data` that a script gives it, and speaks the language of the page. If there is nothing to show,
 // visitors are told so in a few plain words; the service's own message goes to the console and into the event.
-import { tableOf, today, tooltipOf } from './chart-parts.ts';
+import { dayOf } from '../core/time.ts';
+import { tableOf, tooltipOf } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
 import { box, html, span } from './element.ts';
 import { type Drawn, plot } from './plot.ts';
@@ -20,8 +21,8 @@ const SERVICE = new URL(import.meta.url).origin;
 type Period = { from: string; to: string; total: number; used: Day[] };
 /** The detail of the event `load`. `before` is set if the days that are compared have come. */
 export type Loaded = Period & { before?: Period };
-/** What a script gives the chart to draw. Day i of `before` is compared with day i of `used`. */
-export type Data = { used: Day[]; before?: Day[] | undefined };
+/** What a script gives the chart to draw. Day i of `before` is compared with day i of `used`. `today` is by default that of the browser. */
+export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
@@ -176,6 +177,13 @@ export class UsageChart extends HTMLElement {
     this.#loading = true;
     this.#show();
     const words = loadWords(this.#language, base ?? SERVICE);
+    if (!data && !this.business && !this.token) {
+      // A script has yet to set the attributes or the data.
+      this.#loaded = null;
+      await words;
+      if (!signal.aborted) this.#renew();
+      return;
+    }
     try {
       const request = data ? null : this.#request(base);
       const loaded: Loaded = periodOf(request ? await report(request, signal) : (data as Data).used);
@@ -191,8 +199,7 @@ export class UsageChart extends HTMLElement {
       await words;
       if (signal.aborted) return;
       this.#put(null, failed);
-      // A hidden chart without attributes is waiting for a script to set them.
-      if (failed.reason !== 'attributes' || this.checkVisibility()) this.#complain(failed);
+      this.#complain(failed);
       this.#tell('error', failed);
     }
   }
@@ -232,6 +239,11 @@ export class UsageChart extends HTMLElement {
   /** Tells the developer of the page in one line, without the token. */
   #complain({ status, message }: Failed): void {
     console.error(`<usage-chart business="${this.business}">: ${status ? `${status} ` : ''}${message}`);
+  }
+
+  /** The service counts by days in UTC. */
+  get #today() {
+    return this.#data?.today ?? dayOf(new Date());
   }
 
   get #language() {
@@ -290,13 +302,13 @@ export class UsageChart extends HTMLElement {
     if (loaded && width > 0) {
       const { used, before } = loaded;
       const rightToLeft = this.#card.dir === 'rtl';
-      const days = { used, before: before?.used ?? [], today: today() };
+      const days = { used, before: before?.used ?? [], today: this.#today };
       const drawn = plot({ ...days, width, height, rightToLeft, inkOf }, words);
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
       if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
       if (this.#listed !== drawn.unit)
-        this.#table.replaceChildren(tableOf(drawn, this.#plot.ariaLabel as string, words));
+        this.#table.replaceChildren(tableOf(drawn, this.#plot.ariaLabel as string, words, this.#today));
       this.#listed = drawn.unit;
     } else if (!loaded) this.#table.replaceChildren();
     this.#mark(this.#index);
@@ -311,7 +323,7 @@ export class UsageChart extends HTMLElement {
     if (!compared) return;
     const counts = before ? `: ${number(before.total)}` : '';
     this.#range.append(' ', span('before', range(compared.from, compared.to) + counts));
-    const change = before && changeOf(used, before.used, today());
+    const change = before && changeOf(used, before.used, this.#today);
     if (change) this.#total.append(' ', span('change', span('sr-only', `${word('before')}: `), percent(change.change)));
   }
 
@@ -355,7 +367,7 @@ export class UsageChart extends HTMLElement {
     const drawn = this.#drawn;
     const bar = drawn?.bars[index];
     this.#index = bar ? index : -1;
-    const told = bar ? tooltipOf(bar, this.#words) : [this.#total.textContent];
+    const told = bar ? tooltipOf(bar, this.#words, this.#today) : [this.#total.textContent];
     this.#plot.ariaValueNow = drawn && `${this.#index + 1}`;
     this.#plot.ariaValueMax = drawn && `${drawn.bars.length}`;
     this.#plot.ariaValueText = drawn && told.join(' – ');

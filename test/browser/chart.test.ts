@@ -167,9 +167,8 @@ const list = () =>
     }, true)`);
 /** A page with a chart that waits for data. */
 async function visitEmpty(options: BrowserContextOptions = {}, attributes = 'lang="en"', style = ''): Promise<void> {
-  await visitWith(`${style}<usage-chart hidden></usage-chart>`, options, attributes);
-  await page.locator('usage-chart [data-state=refused]').waitFor({ state: 'attached' });
-  await inFrame('chart.hidden = false');
+  await visitWith(`${style}<usage-chart></usage-chart>`, options, attributes);
+  await state('loading');
 }
 /** A page with these charts, of which `events` lists the events. */
 async function visitListed(body: string): Promise<void> {
@@ -530,6 +529,14 @@ describe('data of a script', () => {
     expect(await events()).toEqual([]);
   });
 
+  test('can be a hundred thousand days', async () => {
+    await visitEmpty();
+    await give('1970-01-01', Array(100_000).fill(1));
+    await state('loaded');
+    expect(await text('total')).toBe('100,000 uses');
+    expect(told()).toEqual([]);
+  });
+
   test.each([
     '{ used: [] }',
     '{ used: "many" }',
@@ -746,7 +753,6 @@ describe('where there is no chart', () => {
   });
 
   test.each([
-    ['', 'business is missing; token is missing'],
     ['token="bua_pk_none"', 'business is missing'],
     ['business="" token="bua_pk_none"', 'business is missing'],
     ['business="7"', 'token is missing'],
@@ -771,10 +777,13 @@ describe('where there is no chart', () => {
     expect(calls).toEqual(['/', '/usage-chart.js']);
   });
 
-  test('missing attributes are awaited in silence if the chart is hidden', async () => {
-    await visitWith('<usage-chart hidden></usage-chart>');
-    await page.locator('usage-chart [data-state=refused]').waitFor({ state: 'attached' });
-    expect(told()).toEqual([]);
+  test('without business, token and data, the chart waits in silence', async () => {
+    await visitListed('<usage-chart></usage-chart>');
+    await state('loading');
+    await inFrame(`setTimeout(() => { chart.data = { used: [{ date: '2026-03-01', count: 6 }] } }, 300)`);
+    await state('loaded');
+    expect(await text('total')).toBe('6 uses');
+    expect([told(), await events()]).toEqual([[], []]);
   });
 });
 

@@ -340,6 +340,28 @@ test('a new day is shown without a refresh, and a day that was read before its e
   await eventually(() => figure('Mean').innerText()).toContain('of 7 whole days');
 });
 
+test.each([1, -1])(
+  'the days and limits are those of the service, on a computer whose clock is %i days off',
+  async (off) => {
+    page = await world.visit(`#/${world.limited.id}?compare=off`);
+    await page.clock.install({ time: Date.now() + off * DAY_MS });
+    // Cloudflare sends `Date`; wrangler dev does not.
+    await page.route('**/api/**', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
+    });
+    await signIn(page, world.keys.owner);
+    await shows(addDays(today(), -27), today());
+    expect(await figure('Mean').innerText()).toContain('of 27 whole days');
+    expect(await page.locator('.meter').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Today\s[\s\S]* of 150/),
+      expect.stringMatching(/^This month\s[\s\S]* of 5,000/),
+    ]);
+    expect(await page.locator('usage-chart .bar.part').count()).toBe(1);
+    expect(await page.locator('usage-chart .bar').last().getAttribute('class')).toBe('bar part');
+  },
+);
+
 describe('the file', () => {
   test('has the days that are shown, and their name', async () => {
     const business = await used();

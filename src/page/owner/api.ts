@@ -5,6 +5,7 @@ import type { Range } from '../../core/time.ts';
 import type { ErrorBody, Session } from '../../wire/responses.ts';
 import { ANSWER_TIMEOUT_MS } from '../report.ts';
 import type { ChangeFilter } from './changes/change-pages.ts';
+import { now, setClock } from './clock.ts';
 import type { KeptSession } from './sign-in/kept.ts';
 
 type FieldErrors = Record<string, string[]>;
@@ -60,9 +61,6 @@ const dataIn = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
 };
 const dataOf = async <Data>(call: Promise<DataAnswer<Data>>): Promise<Data> => dataIn(await successOf(call));
 
-/** By how much the clock of the service is ahead of that of this computer, which can be wrong. */
-let aheadMs = 0;
-
 /** Hono's client. `onEnd` is called when the credential does not work, or no longer. */
 const clientWith = (credential: { Authorization: string } | null, onEnd?: () => void) =>
   hc<AppType>(location.origin, {
@@ -70,8 +68,7 @@ const clientWith = (credential: { Authorization: string } | null, onEnd?: () => 
     fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       const answer = await fetch(input, { ...init, credentials: 'omit', signal });
-      const there = Date.parse(answer.headers.get('Date') ?? '');
-      if (!Number.isNaN(there)) aheadMs = there - Date.now();
+      setClock(answer.headers.get('Date'));
       // The 401 for an unknown business has no such challenge.
       if (answer.headers.get('WWW-Authenticate')?.includes('invalid_token')) onEnd?.();
       return answer;
@@ -90,9 +87,8 @@ export const beginWithCode = (code: string): Promise<KeptSession> =>
 async function begun(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<KeptSession> {
   const answer = await successOf(call);
   const { session_key: key, expires_at, read_only: readOnly } = await dataIn(answer);
-  // By the clock of the service, because that of this computer may be wrong by more than the session lasts.
-  const there = Date.parse(answer.headers.get('Date') ?? '') || Date.now();
-  return { key, endsAt: Date.now() + Date.parse(expires_at) - there, readOnly, tail };
+  // By the clock of this computer, which may be wrong by more than the session lasts: a reload does not know that of the service.
+  return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail };
 }
 
 /** The service for the owner of a session. `onEnd` is called when the session no longer works. */
@@ -128,8 +124,6 @@ export function connect(key: string, onEnd: () => void) {
     /** One page, before the change with the id `before`, of those that `filter` lets through. */
     changes: (id: number, filter: ChangeFilter, before: number | null) =>
       dataOf(changes.$get({ param: param(id), query: { ...filter, ...(before !== null && { before: `${before}` }) } })),
-    /** The time by the clock of the service, in milliseconds since 1970. */
-    now: () => Date.now() + aheadMs,
   };
 }
 

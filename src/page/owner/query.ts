@@ -1,6 +1,7 @@
 // Reading and changing what the service has, from a component.
 import { useCallback, useRef } from 'hono/jsx/dom';
 import { Failure } from './api.ts';
+import { now } from './clock.ts';
 import { useEffect, useIsGone, useState } from './hooks.ts';
 
 /** What went wrong, also if it is a fault of this page. */
@@ -55,7 +56,7 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     isReading.current = true;
     setState((last) => ({ ...last, failure: null, busy: true }));
     read().then(
-      (data) => settle({ data, failure: null, readAt: Date.now() }),
+      (data) => settle({ data, failure: null, readAt: now() }),
       (error) => settle({ failure: failureOf(error) }),
     );
   };

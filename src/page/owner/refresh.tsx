@@ -1,12 +1,13 @@
 // When what is shown was read, and reading it again: on request, when the tab is shown again after a minute, and when a new day begins.
 import { useRef } from 'hono/jsx/dom';
 import { DAY_MS } from '../../core/time.ts';
+import { now } from './clock.ts';
 import { clockTime } from './formats.ts';
 import { useEffect, useState } from './hooks.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
-/** The clock of this computer may be a little ahead of that of the service. */
+/** The header `Date` has whole seconds, and an answer takes a moment. */
 const AFTER_MIDNIGHT_MS = 5000;
 
 /** `revision` counts the requests to read again. */
@@ -26,7 +27,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
   }, []);
   // At midnight, UTC, today becomes another day, and limits of a day begin again.
   useEffect(() => {
-    const timer = setTimeout(refresh, DAY_MS - (Date.now() % DAY_MS) + AFTER_MIDNIGHT_MS);
+    const timer = setTimeout(refresh, DAY_MS - (now() % DAY_MS) + AFTER_MIDNIGHT_MS);
     return () => clearTimeout(timer);
   }, [revision]);
   return { revision, refresh };

@@ -5,7 +5,7 @@ export type Period = { from: string; to: string; total: number; used: Day[] };
 /** `event.detail` of `load`. `before` is there from the second time on, if the chart has `compare`. */
 export type Loaded = Period & { before?: Period };
 /** What the chart draws without asking the service. Day i of `before` is compared with day i of `used`. */
-export type Data = { used: Day[]; before?: Day[] | undefined };
+export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
 /** Which days are compared: those just before, or those a year ago. */
 export type Compare = 'previous' | 'year';
 /** `event.detail` of `error`. `status` is 0 where no response came. `message` is for developers. */

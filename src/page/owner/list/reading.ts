@@ -1,5 +1,6 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
 import type { Api, Failure } from '../api.ts';
+import { now } from '../clock.ts';
 import { useEffect, useState } from '../hooks.ts';
 import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
@@ -27,7 +28,7 @@ export function useReading(api: Api, memory: ListMemory, revision: number): Read
       for (let listing = start; listing.after !== null; ) {
         const page = await api.businesses(listing.after);
         if (!isLatest()) return;
-        listing = withPage(listing, page, Date.now());
+        listing = withPage(listing, page, now());
         memory.listing = listing;
         setState({ listing, failure: null, busy: listing.after !== null });
       }

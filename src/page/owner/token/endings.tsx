@@ -1,9 +1,10 @@
 // What ends a token: a new one in its place, and the end of the old ones.
+
 import { useRef } from 'hono/jsx/dom';
 import { durationOf } from '../../../core/duration.ts';
 import { timestampOf } from '../../../core/time.ts';
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
-import type { Api } from '../api.ts';
+import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { useKeptFocus } from '../focus.ts';
 import { instantWords } from '../formats.ts';
@@ -32,15 +33,15 @@ const KEEPS = [
 type Choice = (typeof KEEPS)[number];
 
 /** The old tokens that still work. One whose end comes while the page is open disappears then. */
-function useWorking(api: Api, former: readonly FormerToken[]): { now: number; working: FormerToken[] } {
+function useWorking(former: readonly FormerToken[]): { time: number; working: FormerToken[] } {
   const [tick, setTick] = useState(0);
-  const now = api.now();
+  const time = now();
   useEffect(() => {
     if (former.length === 0) return;
-    const timer = setTimeout(() => setTick(tick + 1), waitMs(api.now(), former));
+    const timer = setTimeout(() => setTick(tick + 1), waitMs(now(), former));
     return () => clearTimeout(timer);
   }, [former, tick]);
-  return { now, working: workingAt(now, former) };
+  return { time, working: workingAt(time, former) };
 }
 
 export function Endings({ api, business, readOnly, onChanged, reload }: RoomProps) {
@@ -48,7 +49,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
   const [done, setDone] = useState<Done | null>(null);
   /** The token as it was when a replacement failed, which may have been made all the same. */
   const [tried, setTried] = useState<string | null>(null);
-  const { now, working } = useWorking(api, business.former_tokens);
+  const { time, working } = useWorking(business.former_tokens);
   const root = useRef<HTMLDivElement>(null);
   const wasReplaced = tried !== null && tried !== business.token;
   // The button that stops old tokens goes with the last of them.
@@ -76,7 +77,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
     const details: BusinessDetails = {
       ...business,
       ...rotated,
-      former_tokens: afterReplacement(workingAt(api.now(), business.former_tokens), old),
+      former_tokens: afterReplacement(workingAt(now(), business.former_tokens), old),
     };
     setTried(null);
     setDone({ action: 'replaced', token: rotated.token, old });
@@ -98,7 +99,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
         {working.map(({ last_four, expires_at }) => (
           <li key={`${last_four} ${expires_at}`}>
             <code>{tailOf(last_four)}</code> works until <time dateTime={expires_at}>{instantWords(expires_at)}</time>{' '}
-            <small>({remainingWords(Date.parse(expires_at) - now)})</small>
+            <small>({remainingWords(Date.parse(expires_at) - time)})</small>
           </li>
         ))}
       </ul>
@@ -130,7 +131,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
         )}
         {open === 'replace' && (
           <ReplaceQuestion
-            now={now}
+            now={time}
             token={business.token}
             working={working}
             warning={wasReplaced ? `${replacedWords(business)} To replace it again makes another one.` : null}

@@ -3,6 +3,7 @@ import { useRef } from 'hono/jsx/dom';
 import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
+import { now } from '../clock.ts';
 import { useEffect, useState } from '../hooks.ts';
 import { failureOf, useLatest } from '../query.ts';
 import { daysOf, type Reading } from './days-read.ts';
@@ -52,13 +53,13 @@ export function useReport(
     api.report(id, wanted).then(
       (days) => {
         if (isLatest()) readRevision.current = revision;
-        settle({ reading: { days, at: Date.now() } });
+        settle({ reading: { days, at: now() } });
       },
       (error) => settle({ failure: failureOf(error) }),
     );
   }
   useEffect(() => {
-    const isFresh = reading?.at && revision === readRevision.current && Date.now() - reading.at < FRESH_MS;
+    const isFresh = reading?.at && revision === readRevision.current && now() - reading.at < FRESH_MS;
     if (isFresh && daysOf(reading, wanted)) {
       begin(); // what is on its way is of other days
       setState({ reading, asked: key, failure: null, busy: false });

@@ -4,6 +4,7 @@ import { dayOf } from '../../../core/time.ts';
 import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
 import { type Compare, sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
+import { now } from '../clock.ts';
 import { useKeptFocus } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { useEffect } from '../hooks.ts';
@@ -35,8 +36,8 @@ type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
 };
 
 export function Usage({ api, id, name, listed, limits, isActive, query, revision, onRead }: Props) {
-  const now = Date.now();
-  const today = dayOf(new Date(now));
+  const time = now();
+  const today = dayOf(new Date(time));
   const shown = shownBy(query, today);
   const { range, problem } = shown;
   const comparison = comparisonIn(query);
@@ -47,8 +48,8 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   const before = reading && compared && daysOf(reading, compared);
   // The chart draws anew whatever it is given, so it is given the same days once.
   const data = useMemo(
-    () => used && { used, ...(before && { before }) },
-    [reading, range.from, range.to, compared?.from],
+    () => used && { used, today, ...(before && { before }) },
+    [reading, range.from, range.to, compared?.from, today],
   );
   const isRead = failure === null && used !== null && reading !== null && reading.at !== null;
   const readAt = isRead ? reading.at : null;
@@ -59,7 +60,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   const month = isActive ? monthOf(limits) : null;
   const isOpen = month !== null && month.used < month.limit;
   const { days, isUnknown } = usePaceDays(api, id, isOpen, { report, listed: listed?.used ?? null, revision, today });
-  const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], now) : null;
+  const pace = month && (days || !isOpen) ? paceOf(month, days ?? [], time) : null;
   const typed = { from: query.get('from') ?? '', to: query.get('to') ?? '' };
 
   useEffect(() => onRead({ readAt, busy }), [readAt, busy]);
@@ -97,7 +98,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
           {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
         </p>
       </section>
-      <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={now} />
+      <Limits limits={limits} pace={pace} isPaceUnknown={isUnknown} now={time} />
     </>
   );
 }
