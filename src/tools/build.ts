@@ -6,12 +6,12 @@ import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
 import { operationsHtml } from '../openapi/operations.ts';
+import { lackingFor, TARGET } from './browsers.ts';
 import { chartFiles, pin } from './chart.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
 const DEPLOYED = 'dist/assets';
-const TARGET = ['chrome123', 'firefox120', 'safari17.5']; // the first with light-dark()
 
 /** Passed from `npm run dev` to the build that wrangler runs: a folder, and the business to show there. */
 export type Demo = { directory: string; business: number; token: string };
@@ -74,6 +74,11 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     write: false,
     logLevel: 'warning',
   });
+  for (const { path, text } of outputFiles) {
+    const lacking = path.endsWith('.js') ? lackingFor(text) : [];
+    if (lacking.length > 0)
+      throw new Error(`${path}: the oldest browsers (src/tools/browsers.ts) lack ${lacking.join(', ')}`);
+  }
   const chart = outputFiles.find(({ path }) => path.endsWith('usage-chart.js'))?.contents ?? new Uint8Array();
   const { path, integrity } = pin(chart);
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8')

@@ -1,0 +1,35 @@
+// The oldest browsers for which the pages are built. esbuild refuses or rewrites syntax and CSS that they lack, and the `lib` of
+// src/page/tsconfig.json has no newer members of the language. This refuses newer constructors and static methods, such as URL.parse.
+
+import bcd from '@mdn/browser-compat-data' with { type: 'json' };
+import type { CompatStatement, Identifier } from '@mdn/browser-compat-data';
+
+/** README.md promises them. They are of May to September 2024. */
+export const BROWSERS = { chrome: 126, firefox: 126, safari: 18 } as const;
+type Browser = keyof typeof BROWSERS;
+const names = Object.keys(BROWSERS) as Browser[];
+
+/** For esbuild. */
+export const TARGET = names.map((browser) => `${browser}${BROWSERS[browser]}`);
+
+function isIn(browser: Browser, { support }: CompatStatement): boolean {
+  const [{ version_added = false, flags } = {}] = [support[browser] ?? []].flat();
+  return (
+    typeof version_added === 'string' &&
+    !flags &&
+    Number.parseFloat(version_added.replace('≤', '')) <= BROWSERS[browser]
+  );
+}
+
+/** What code uses and one of the browsers lacks: constructors, and members of global objects. */
+export function lackingFor(code: string): string[] {
+  const lookUp = (name: string): Identifier | undefined => bcd.api[name] ?? bcd.javascript.builtins?.[name];
+  const used = [...code.matchAll(/\b(?:new )?([A-Z]\w*)(?:\??\.(\w+))?/g)].flatMap(([text, name = '', member]) => {
+    const object = lookUp(name);
+    const created = text.startsWith('new ') ? object : undefined;
+    const feature = member === undefined ? created : (object?.[`${member}_static`] ?? object?.[member]);
+    return feature?.__compat ? [{ text, compat: feature.__compat }] : [];
+  });
+  const lacking = used.filter(({ compat }) => !names.every((browser) => isIn(browser, compat)));
+  return [...new Set(lacking.map(({ text }) => text))];
+}

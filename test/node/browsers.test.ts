@@ -1,0 +1,25 @@
+// The browsers for which the pages are built: README.md names them, and the build refuses what they lack.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { BROWSERS, lackingFor } from '../../src/tools/browsers.ts';
+
+test('README.md names them', () => {
+  const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
+  const { chrome, firefox, safari } = BROWSERS;
+  expect(readme).toContain(`Chrome and Edge ${chrome}, Firefox ${firefox} and Safari ${safari}`);
+});
+
+test.each([
+  ['URL.parse(a)?.host', []],
+  ['AbortSignal.any([a])', []],
+  ['Object.groupBy(a, b)', []],
+  ['new ResizeObserver(a)', []],
+  ['new Unknown(a).b', []],
+  ['Promise.try(a)', ['Promise.try']],
+  ['RegExp.escape(a) + RegExp?.escape(b)', ['RegExp.escape', 'RegExp?.escape']],
+  ['new CloseWatcher()', ['new CloseWatcher']],
+  ['Temporal.Now', ['Temporal.Now']],
+])('of %s they lack %j', (code, lacking) => {
+  expect(lackingFor(code)).toEqual(lacking);
+});
