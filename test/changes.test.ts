@@ -6,6 +6,7 @@ import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Call } from '../src/db/call.ts';
+import { importHistory } from '../src/db/history.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { apiKeys, changes, formerTokens } from '../src/db/schema.ts';
 import type { Statement } from '../src/db/statement.ts';
@@ -885,6 +886,12 @@ describe('the steps of a change', () => {
         before: { tokens: [{ last_four: former.slice(-4), expires_at: KEPT_UNTIL }] },
         after: null,
       }),
+    },
+    {
+      ...{ action: 'import_usage', before: [A], after: [A], keepsFormer: true },
+      make: () => importHistory([{ date: '2026-03-01', count: 5 }], false).steps,
+      steps: [...STEPS, 'dropped'],
+      recorded: () => ({ before: null, after: { days: 1, uses: 5 } }),
     },
   ];
   const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;

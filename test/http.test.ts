@@ -23,7 +23,7 @@ import {
 
 const FREE = { round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
-const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('OPTIONS', () => {
   test.each(['/api', '/api/v1/business/usage/1', '/api/v1/business/1/access', '/api/v1/no/such/path', '/api/v2/x'])(

@@ -160,7 +160,8 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('an unknown member is refused by its path, at each level', async () => {
     for (const path of places(route.body)) {
-      for (const name of ['surplus', '__proto__', 'constructor', 'date']) {
+      const own = Object.keys(path.reduce((at: never, name) => at[name], route.body as never));
+      for (const name of ['surplus', '__proto__', 'constructor', 'date'].filter((name) => !own.includes(name))) {
         const field = [...path, name].join('.');
         const add = (at: object) => Object.defineProperty(at, name, { value: 1, enumerable: true });
         const { status, body } = await refused('', { body: changed(route.body, path, add) });
@@ -176,8 +177,9 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('a member of another type is refused by its path', async () => {
     for (const path of members(route.body)) {
-      const isNumber = typeof path.reduce((at: never, name) => at[name], route.body as never) === 'number';
-      for (const wrong of [null, true, isNumber ? '17' : 17, {}, [[]], [{ id: [] }]]) {
+      const type = typeof path.reduce((at: never, name) => at[name], route.body as never);
+      for (const wrong of [null, type !== 'boolean', type === 'number' ? '17' : 17, {}, [[]], [{ id: [] }]]) {
+        if (typeof wrong === type && type === 'boolean') continue;
         const { status, body } = await refused('', { body: changed(route.body, path, () => wrong) });
         expect(status).toBe(422);
         for (const field of Object.keys(body.errors)) expect(`${field}.`.startsWith(`${path.join('.')}.`)).toBe(true);

@@ -4,7 +4,7 @@ import type { Action } from '../src/core/change.ts';
 export type AnyRoute = Route | Unnamed;
 export type Route = {
   name: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** As the app registers it. */
   pattern: string;
   path: (business: { id: string | number; user_id?: number; name?: string }) => string;
@@ -276,6 +276,19 @@ export const OF_A_BUSINESS: Route[] = [
     ...ofOperator('delete businesses'),
     writes: true,
     action: 'delete_business',
+    unknownBusiness: accessUnknown,
+  },
+  {
+    name: 'import a history',
+    method: 'PUT',
+    pattern: '/api/v1/business/:business_id/history',
+    path: ({ id }) => `/api/v1/business/${id}/history`,
+    // It replaces: a business of these tests can have any days.
+    body: { days: [{ date: '2020-02-29', count: 120 }], replace: true },
+    bad: { body: { days: [{ date: '2021-02-29', count: 120 }] } },
+    ...ofOperator('import histories'),
+    writes: true,
+    action: 'import_usage',
     unknownBusiness: accessUnknown,
   },
   {

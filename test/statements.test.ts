@@ -7,6 +7,7 @@ import { alertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore, matchingChanges } from '../src/db/changes.ts';
+import { importHistory } from '../src/db/history.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import { endSession, startSession } from '../src/db/sessions.ts';
@@ -88,6 +89,12 @@ test('of access domains', async () => {
   const stored = business.home.d1.prepare('select min(id) as id from access where business_id = ?').bind(business.id);
   await expectFields(readVerdict, REFUSAL, removeEntry(Number(await stored.first('id'))), removed, business);
   await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);
+});
+
+test('of a history', async () => {
+  const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
+  const imported = { decided: BUSINESS, recorded: null, applied: null, dropped: null };
+  await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 
 test('of a business in full', async () => {

@@ -78,6 +78,7 @@ export const POLICY = {
   create_business: { ...OPERATE, resource: 'businesses', does: 'create businesses', repeatable: 'with_key' },
   update_business: { ...OPERATE, resource: 'access', does: 'change businesses' },
   delete_business: { ...OPERATE, resource: 'access', does: 'delete businesses' },
+  import_history: { ...OPERATE, resource: 'access', does: 'import histories' },
   list_keys: { ...OPERATE, resource: 'businesses', does: 'list API keys', writes: false },
   create_key: { ...OPERATE, resource: 'businesses', does: 'create API keys', repeatable: false },
   revoke_key: { ...OPERATE, resource: 'businesses', does: 'revoke API keys' },

@@ -20,7 +20,7 @@ function pathOf(request: Request): string {
     : path;
 }
 
-const ORDER = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The methods of some routes. Hono responds to HEAD as to GET. */
 export const methodsOf = (routes: RouterRoute[]): string[] =>

@@ -13,6 +13,7 @@ import {
   codeBody,
   consoleLinkBody,
   DESCRIBED,
+  historyBody,
   newBusinessBody,
   newKeyBody,
   quantityBody,
@@ -51,6 +52,10 @@ to one who has none yet. That revokes the keys for it alone, and ends the sessio
 
 const DELETION = `Deletes a business at once and for good: from then on it is unknown to every credential. \`name\` repeats its name. What stays is
 one change, which says that it was deleted; its id is never given again.`;
+
+const HISTORY = `Sets the counts of past days, such as those of a system before this one: of all days that are listed, or of none. A day that
+already has another count is refused, unless \`replace\` is true: then the new count replaces the old one, and 0 removes it. One that has this
+count is no error, so a repeat is safe.`;
 
 const LISTING = `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
 businesses, so it can list fewer and still have a \`next\`.`;
@@ -123,6 +128,7 @@ const rotation = schemas.component('Rotation', 'How long the old token works on.
 const newBusiness = schemas.component('NewBusiness', 'A business to create.', newBusinessBody);
 const businessUpdate = schemas.component('BusinessUpdate', 'The fields to change.', businessUpdateBody);
 const link = schemas.component('ConsoleLinkToCreate', 'The console link to create.', consoleLinkBody);
+const history = schemas.component('History', 'The counts of past days.', historyBody);
 const newKey = schemas.component('KeyToCreate', 'The API key to create.', newKeyBody);
 const sites = schemas.component('Sites', 'The domains to register.', sitesBody);
 const code = schemas.component('Code', 'The code of a console link, which works once.', codeBody);
@@ -438,6 +444,29 @@ const paths: ZodOpenApiPathsObject = {
         },
       }),
       refusals: { ...service.UNKNOWN_USER, ...service.INVALID_PAGE },
+    }),
+  },
+  '/api/v1/business/{business_id}/history': {
+    parameters: [businessId],
+    put: guarded(['import_history'], {
+      operationId: 'importHistory',
+      summary: 'Import the history of a business',
+      description: HISTORY,
+      requestBody: {
+        description: `1 to ${MAX_RANGE_DAYS} days before today (UTC), each once.`,
+        required: true,
+        content: json(history, {
+          history: {
+            days: [
+              { date: '2026-01-30', count: 180 },
+              { date: '2026-01-31', count: 120 },
+            ],
+            replace: true,
+          },
+        }),
+      },
+      success: ok('What was imported.', schemas.importedHistory, { history: { days: 2, uses: 300 } }),
+      refusals: { ...service.INVALID_HISTORY, ...service.BROKEN_BODY },
     }),
   },
   '/api/v1/business/{business_id}/changes': {

@@ -11,6 +11,7 @@ import {
   consoleLinkBody,
   deletionQuery,
   FIRST_RULE,
+  historyBody,
   LAST_RULE,
   NO_BODY_RULE,
   NO_KEY_RULE,
@@ -117,6 +118,12 @@ export const INVALID_BUSINESS = {
 export const INVALID_UPDATE = {
   invalid_body: mismatch(businessUpdateBody, {}),
   invalid_status: mismatch(businessUpdateBody, { status: 'Active' }),
+};
+export const INVALID_HISTORY = {
+  invalid_day: mismatch(historyBody, { days: [{ date: '2026-02-30', count: 1 }] }),
+  day_taken: errors.invalid({
+    'days.0': ['days.0 2026-01-31 already has the count 5: send "replace": true to overwrite it'],
+  }),
 };
 export const NOT_DELETED = {
   ...NO_BODY,

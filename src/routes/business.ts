@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
+import { historyErrors } from '../core/history.ts';
 import { endOf, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
 import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
@@ -16,6 +17,7 @@ import {
 import { changesBefore, matchingChanges } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
+import { importHistory } from '../db/history.ts';
 import { knownHome } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { readVerdict, type Verdict } from '../db/permission.ts';
@@ -25,6 +27,7 @@ import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
+import { invalid } from '../http/errors.ts';
 import { idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
@@ -35,6 +38,7 @@ import {
   businessUpdateBody,
   changesQuery,
   deletionQuery,
+  historyBody,
   newBusinessBody,
   rotationBody,
 } from '../wire/requests.ts';
@@ -45,6 +49,7 @@ import type {
   Businesses,
   Changes,
   DeletedBusiness,
+  ImportedHistory,
   Limits,
   ListedBusiness,
 } from '../wire/responses.ts';
@@ -177,6 +182,16 @@ export const business = newRoutes()
     const { name } = c.req.valid('query');
     await deleteBusiness(c.get('ask'), name);
     return success<DeletedBusiness>(c, { deleted: { id: c.get('call').business_id, name } });
+  })
+  .put('/:business_id/history', guard('import_history', { body: historyBody }), async (c) => {
+    const { days, replace = false } = c.req.valid('json');
+    const errorsWith = (taken: Record<string, number>) => historyErrors(days, dayOf(c.get('call').now), taken);
+    const isPossible = Object.keys(errorsWith({})).length === 0;
+    const { read, steps, total } = importHistory(days, replace);
+    const { row } = await c.get('ask')(read, isPossible ? steps : undefined);
+    const errors = errorsWith(parseJson(row.taken));
+    if (Object.keys(errors).length > 0) throw invalid(errors);
+    return success<ImportedHistory>(c, total);
   })
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');

@@ -17,11 +17,12 @@ import {
   TOKEN_RULE,
   URL_RULE,
 } from '../core/fields.ts';
+import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
 import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
-import { INSTANT, isDay } from '../core/time.ts';
+import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_QUANTITY, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
@@ -50,11 +51,15 @@ function described<S extends z.ZodMiniType>(schema: S, words: object): S {
   DESCRIBED.set(schema, words);
   return schema;
 }
+/** `abort`: a rule about several numbers is not looked at if one of them is wrong. */
 const wholeNumber = (minimum: number, maximum: number, rule: string) =>
   described(
-    z
-      .number(rule)
-      .check(z.refine((value) => Number.isSafeInteger(value) && value >= minimum && value <= maximum, rule)),
+    z.number(rule).check(
+      z.refine((value) => Number.isSafeInteger(value) && value >= minimum && value <= maximum, {
+        error: rule,
+        abort: true,
+      }),
+    ),
     { type: 'integer', minimum, maximum },
   );
 /** One of some texts. */
@@ -175,6 +180,27 @@ export const businessUpdateBody = z.pipe(
     NO_FIELD_RULE,
   ),
 );
+const HISTORY_RULE = 'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}';
+const DAYS_RULE = `must be a list of 1 to ${MAX_RANGE_DAYS} days, such as [{"date":"2026-01-31","count":120}]`;
+const COUNT_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
+const SUM_RULE = `must have at most ${MAX_COUNT} uses in all`;
+const historyDay = strict(
+  {
+    date: z.string(DAY_RULE).check(z.refine(isDay, DAY_RULE)),
+    count: wholeNumber(0, MAX_COUNT, COUNT_RULE),
+  },
+  'must be an object such as {"date":"2026-01-31","count":120}',
+);
+export const historyBody = strict(
+  {
+    days: listOf(historyDay, MAX_RANGE_DAYS, DAYS_RULE).check(
+      z.refine((days) => days.reduce((sum, { count }) => sum + count, 0) <= MAX_COUNT, SUM_RULE),
+    ),
+    replace: z.optional(z.boolean('must be true or false')),
+  },
+  HISTORY_RULE,
+);
+
 const NAME_RULE = 'must be the name of the business, and given once';
 export const deletionQuery = {
   name: 'this operation',

@@ -209,6 +209,12 @@ export const businesses = object('Businesses', 'The businesses of an API key.', 
 });
 export type Businesses = z.infer<typeof businesses>;
 
+export const importedHistory = object('ImportedHistory', 'The history that was imported.', {
+  days: count('How many days were sent.'),
+  uses: count('How many uses they have in all.'),
+});
+export type ImportedHistory = z.infer<typeof importedHistory>;
+
 export const deletedBusiness = object('DeletedBusiness', 'The business that was deleted.', {
   deleted: z.object({ id: id('the business'), name: text('Its name.') }),
 });

@@ -1,6 +1,7 @@
 // What the operator's operations cost (docs/performance.md, "What each operation costs"), beside businesses and keys of others in each
 // database.
 import { beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../src/core/time.ts';
 import { call, homes, newBusiness, newKey, OPERATOR } from '../support.ts';
 
 beforeAll(async () => {
@@ -79,4 +80,16 @@ test('to create, list and revoke API keys, and to list the changes of a user', a
   const revoking = { trips: 2, read: 20, written: 3 };
   await within(revoking, 'DELETE', `${keys}/${ids[0]}`);
   await within({ ...revoking, written: 0 }, 'DELETE', `${keys}/${ids[0]}`);
+});
+
+test.each([1, 100, 1830])('to import a history of %i days', async (d) => {
+  const { id } = await newBusiness();
+  const daysWith = (count: number) =>
+    Array.from({ length: d }, (_, index) => ({ date: addDays('2026-03-14', -index), count }));
+  const path = `/business/${id}/history`;
+  const importing = { trips: 1, read: 7 * d + 20, written: d + 4 };
+  await within(importing, 'PUT', path, { days: daysWith(1) });
+  await within({ ...importing, written: 0 }, 'PUT', path, { days: daysWith(1) });
+  await within(importing, 'PUT', path, { days: daysWith(2), replace: true });
+  await within(importing, 'PUT', path, { days: daysWith(0), replace: true });
 });

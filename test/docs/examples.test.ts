@@ -116,6 +116,11 @@ const REACH: Record<string, (n: number) => ReturnType<typeof call>> = {
   'days that a use may lie in the past': (n) => recordAt(1 - n * 24 * 60),
   'minutes that a use may lie in the future, for clocks that are fast': (n) => recordAt(n - 0.5),
   'characters of an idempotency key, or of the id of a use': (n) => record([{ id: 'x'.repeat(n) }]),
+  'days in a history': (n) =>
+    call('PUT', `/business/${$.SHOP}/history`, operator, {
+      days: Array.from({ length: n }, (_, i) => ({ date: dayFromNow(-1 - i), count: 1 })),
+      replace: true,
+    }),
   'businesses in a page of the list': (n) => call('GET', `/business?limit=${n}`, key),
   'businesses in a page of their usage': (n) => call('GET', `/usage?limit=${n}`, operator),
   'changes in a page of the list': (n) => call('GET', `/business/${$.SHOP}/changes?limit=${n}`, key),
@@ -200,6 +205,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', '/business', key, NEW),
     call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
     call('DELETE', `/business/${$.SHOP}?name=Acme`, key),
+    call('PUT', `/business/${$.SHOP}/history`, key, { days: [{ date: '2026-01-31', count: 1 }] }),
     call('GET', '/user/7/keys', key),
     call('POST', '/user/7/keys', key),
     call('DELETE', '/user/7/keys/1', key),

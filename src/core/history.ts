@@ -1,0 +1,24 @@
+// The rules of a history that a schema does not know: they depend on today, and on what is stored.
+
+/**
+ * What is wrong with the days of a history, by the field of each. `taken` has the days whose stored count is another one, which a history
+ * does not overwrite.
+ */
+export function historyErrors(
+  days: { date: string }[],
+  today: string,
+  taken: Record<string, number>,
+): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  const first = new Map<string, number>();
+  for (const [index, { date }] of days.entries()) {
+    const field = `days.${index}`;
+    const before = first.get(date);
+    if (date >= today) errors[`${field}.date`] = [`${field}.date must be a day before today (${today}, UTC)`];
+    else if (before !== undefined) errors[`${field}.date`] = [`${field}.date must not repeat days.${before}`];
+    else if (taken[date] !== undefined)
+      errors[field] = [`${field} ${date} already has the count ${taken[date]}: send "replace": true to overwrite it`];
+    if (before === undefined) first.set(date, index);
+  }
+  return errors;
+}

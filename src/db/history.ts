@@ -1,0 +1,87 @@
+// Imports the history of another system: the counts of past days, all of them or none.
+import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { MAX_COUNT } from '../core/limits.ts';
+import { $call } from './call.ts';
+import { recordChange } from './changes.ts';
+import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
+import { type Json, jsonObject } from './json.ts';
+import { permittedId, statement, withVerdict } from './permission.ts';
+import { businesses, dailyUsage } from './schema.ts';
+import { builder } from './statement.ts';
+
+// The list is one value, because D1 binds at most 100: [day, count] for each day.
+const listedDay = sql.raw('value ->> 0');
+const listedCount = sql.raw('value ->> 1');
+
+/** The stored count of a listed day. */
+const isStored = (business_id: SQLWrapper) =>
+  and(eq(dailyUsage.business_id, business_id), eq(dailyUsage.day, listedDay));
+/** Listed days that have another count. `cross join` makes SQLite look each day up by the key. */
+const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
+  where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
+
+/** A total never fails. It is exact up to MAX_COUNT, and what is beyond is MAX_COUNT. */
+const sumOfCounts = sql<number>`cast(min(total(${dailyUsage.count}), ${MAX_COUNT}) as integer)`;
+
+const readTaken = statement(['days', 'replace'], (permission, $) => {
+  const id = permittedId(permission);
+  // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+  const list = sql`case when ${id} is not null and not ${$.replace} then ${$.days} end`;
+  const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
+    ${taken(list, id)})`;
+  return withVerdict(permission, { taken: counts.as('taken') });
+});
+
+const decideIfDiffers = statement(['days', 'replace', 'decision'], (permission, $) => {
+  const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(businesses.id)}), 0)`;
+  const differs = sql`exists (select 1 from json_each(${$.days}) where ${listedCount} <> ${stored})`;
+  const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
+  return decideIf(permission, $, sql`${isFree} and ${differs}`);
+});
+const recordImport = statement(['days', 'total', 'decision'], (permission, $) => {
+  const replaced = sql`(select ${jsonObject({ days: sql`count(*)`, uses: sumOfCounts })}
+    from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`;
+  return recordChange(permission, $, 'import_usage', replaced, sql`${$.total}`);
+});
+const upsertDays = statement(['days', 'decision'], (_, $) =>
+  builder
+    .insert(dailyUsage)
+    .select(
+      // The columns of the table, in their order.
+      sql`select ${businesses.id}, ${listedDay}, ${listedCount} from ${businesses} cross join json_each(${$.days})
+        where ${isDecided($)} and ${listedCount} > 0`,
+    )
+    .onConflictDoUpdate({
+      target: [dailyUsage.business_id, dailyUsage.day],
+      set: { count: sql`excluded.count` },
+      setWhere: sql`${dailyUsage.count} <> excluded.count`,
+    }),
+);
+/** A day that is not counted has no row. */
+const deleteZeros = statement(['days', 'decision'], (_, $) =>
+  builder
+    .delete(dailyUsage)
+    .where(
+      and(
+        eq(dailyUsage.business_id, decidedId($)),
+        sql`${dailyUsage.day} in (select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`,
+      ),
+    ),
+);
+
+/**
+ * Sets the counts of these days, each of them once. Without `replace`, nothing changes if a day has another count: the read returns
+ * those days. With it, the new count replaces the old one, and 0 removes it. `total` is what the change records.
+ */
+export function importHistory(days: { date: string; count: number }[], replace: boolean) {
+  const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
+  const values = { days: JSON.stringify(days.map(({ date, count }) => [date, count])), decision: newDecision() };
+  const replaces = Number(replace);
+  const steps = {
+    decided: decideIfDiffers({ ...values, replace: replaces }),
+    recorded: recordImport({ ...values, total: JSON.stringify(total) }),
+    applied: upsertDays(values),
+    dropped: deleteZeros(values),
+  };
+  return { read: readTaken({ ...values, replace: replaces }), steps, total };
+}

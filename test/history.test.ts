@@ -1,0 +1,230 @@
+// PUT /api/v1/business/{business_id}/history: the counts of past days from another system, all of them or none.
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { changes, dailyUsage } from '../src/db/schema.ts';
+import { type CallOptions, call, everything, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Day = { date: string; count: number };
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/** The `length` days before today, each with the count that it is told. */
+const history = (length: number, count = (index: number) => index + 1): Day[] =>
+  Array.from({ length }, (_, index) => ({ date: addDays(TODAY, index - length), count: count(index) }));
+const put = ({ id }: Business, body: unknown, options: CallOptions = {}) =>
+  call('PUT', `/api/v1/business/${id}/history`, { as: OPERATOR.full, body, ...options });
+const stored = async ({ id, db }: Business): Promise<Day[]> =>
+  db
+    .select({ date: dailyUsage.day, count: dailyUsage.count })
+    .from(dailyUsage)
+    .where(eq(dailyUsage.business_id, id))
+    .orderBy(dailyUsage.day);
+const recorded = async ({ id, db }: Business) => {
+  const rows = await db.select().from(changes).where(eq(changes.subject_id, id)).orderBy(changes.id);
+  return rows.map(({ actor, action, before, after }) => {
+    return { actor, action, before: before && JSON.parse(before), after: after && JSON.parse(after) };
+  });
+};
+const imported = (before: object | null, after: object) => ({
+  ...{ actor: 'operator (…ffff)', action: 'import_usage', before, after },
+});
+/** The body of a refusal: the first of these errors is its message. */
+const refusal = (errors: Record<string, string>) => ({
+  status: false,
+  message: Object.values(errors)[0],
+  errors: Object.fromEntries(Object.entries(errors).map(([field, error]) => [field, [error]])),
+});
+const taken = (index: number, date: string, count: number) =>
+  `days.${index} ${date} already has the count ${count}: send "replace": true to overwrite it`;
+
+test('five years are stored in one round trip; the same again changes nothing, and one change is recorded', async () => {
+  const business = await newBusiness();
+  const days = history(1830);
+  const total = { days: 1830, uses: (1830 * 1831) / 2 };
+  for (const written of [1830 + 4, 0, 0]) {
+    const answer = await put(business, { days });
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { status: true, data: total } });
+    expect(answer.cost.round_trips).toBe(1);
+    expect(answer.cost.rows_written).toBeLessThanOrEqual(written);
+  }
+  expect((await put(business, { days, replace: true })).cost.rows_written).toBe(0);
+  expect(await stored(business)).toEqual(days);
+  expect(await recorded(business)).toEqual([imported(null, total)]);
+});
+
+test('what is there already is no error: a history can be sent again with more days', async () => {
+  const business = await newBusiness();
+  const days = history(3);
+  await put(business, { days: days.slice(0, 2) });
+  expect((await put(business, { days })).body.data).toEqual({ days: 3, uses: 6 });
+  expect(await stored(business)).toEqual(days);
+  expect(await recorded(business)).toEqual([
+    imported(null, { days: 2, uses: 3 }),
+    imported({ days: 2, uses: 3 }, { days: 3, uses: 6 }),
+  ]);
+});
+
+test('every day that has another count is named, and nothing changes', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-01-02', 5);
+  await setCount(business.id, '2026-01-03', 6);
+  await setCount(business.id, '2026-01-04', 7);
+  const before = await everything();
+  const days = [1, 2, 3, 4].map((day) => ({ date: `2026-01-0${day}`, count: day === 3 ? 6 : 0 }));
+  const answer = await put(business, { days });
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 422,
+    body: refusal({ 'days.1': taken(1, '2026-01-02', 5), 'days.3': taken(3, '2026-01-04', 7) }),
+  });
+  expect(answer.headers.get('Error-Code')).toBe('invalid_input');
+  expect(answer.cost.round_trips).toBe(1);
+  expect((await put(business, { days, replace: false })).status).toBe(422);
+  expect(await everything()).toBe(before);
+});
+
+test('with replace, a new count replaces the old one, and 0 removes the day; other days stay', async () => {
+  const business = await newBusiness();
+  for (const [day, count] of [...['2026-01-01', '2026-01-02', '2026-01-03'].entries()].map(([i, day]) => [day, i + 5]))
+    await setCount(business.id, `${day}`, Number(count));
+  await setCount(business.id, TODAY, 9);
+  const days = [
+    { date: '2026-01-02', count: 0 },
+    { date: '2025-12-31', count: 0 },
+    { date: '2026-01-03', count: 70 },
+    { date: '2026-01-04', count: 8 },
+  ];
+  const answer = await put(business, { days, replace: true });
+  expect(answer.body.data).toEqual({ days: 4, uses: 78 });
+  expect(await stored(business)).toEqual([
+    { date: '2026-01-01', count: 5 },
+    { date: '2026-01-03', count: 70 },
+    { date: '2026-01-04', count: 8 },
+    { date: TODAY, count: 9 },
+  ]);
+  expect(await recorded(business)).toEqual([imported({ days: 2, uses: 13 }, { days: 4, uses: 78 })]);
+  const before = await everything();
+  expect((await put(business, { days, replace: true })).status).toBe(200);
+  expect(await everything()).toBe(before);
+});
+
+test('one wrong entry among 1,830 changes nothing, and each wrong entry is named', async () => {
+  const business = await newBusiness();
+  await setCount(business.id, '2026-03-13', 5);
+  const before = await everything();
+  const wrong: [Partial<Record<keyof Day, unknown>>, string, string][] = [
+    [{ date: '2026-02-30' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    [{ date: '2026-1-3' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    [{ date: undefined }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    [{ count: -1 }, 'count', `must be a whole number from 0 to ${MOST}`],
+    [{ count: 1.5 }, 'count', `must be a whole number from 0 to ${MOST}`],
+    [{ count: '5' }, 'count', `must be a whole number from 0 to ${MOST}`],
+    [{ count: 2 ** 53 }, 'count', `must be a whole number from 0 to ${MOST}`],
+    [{ date: TODAY }, 'date', 'must be a day before today (2026-03-15, UTC)'],
+    [{ date: '2026-03-16' }, 'date', 'must be a day before today (2026-03-15, UTC)'],
+    [{ date: '2026-03-14' }, 'date', 'must not repeat days.99'],
+  ];
+  for (const [change, member, rule] of wrong) {
+    const days: unknown[] = history(1830).toReversed();
+    days[99] = days[0];
+    days[0] = { date: '1999-12-31', count: 1 };
+    const field = `days.1829.${member}`;
+    days[1829] = { date: '1999-12-30', count: 1, ...change };
+    const answer = await put(business, { days, replace: true });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual(refusal({ [field]: `${field} ${rule}` }));
+  }
+  const days = [
+    { date: '2026-03-12', count: 1 },
+    { date: '2026-03-13', count: 6 },
+    { date: '2026-03-12', count: 1 },
+    { date: TODAY, count: 1 },
+  ];
+  expect((await put(business, { days })).body).toEqual(
+    refusal({
+      'days.1': taken(1, '2026-03-13', 5),
+      'days.2.date': 'days.2.date must not repeat days.0',
+      'days.3.date': 'days.3.date must be a day before today (2026-03-15, UTC)',
+    }),
+  );
+  const malformed = days.map((day) => ({ ...day, count: -day.count }));
+  expect(Object.keys((await put(business, { days: malformed })).body.errors)).toEqual(
+    days.map((_, index) => `days.${index}.count`),
+  );
+  expect(await everything()).toBe(before);
+});
+
+test.each([
+  ['nothing', '', 'body'],
+  ['a list', [], 'body'],
+  ['no days', { days: [] }, 'days'],
+  ['too many days', { days: history(1831) }, 'days'],
+  ['a member that it does not have', { days: history(1), overwrite: true }, 'overwrite'],
+  ['a member of a day that it does not have', { days: [{ ...history(1)[0], uses: 1 }] }, 'days.0.uses'],
+  ['another replace', { days: history(1), replace: 'yes' }, 'replace'],
+  ['more uses than are exact', { days: history(2, (index) => (index === 0 ? MOST : 1)) }, 'days'],
+])('%s is refused', async (_, body, field) => {
+  const business = await newBusiness();
+  const answer = await put(business, body);
+  expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [field]]);
+  expect(await stored(business)).toEqual([]);
+});
+
+test('the largest counts are exact, and a sum of old ones that is not is shown as the largest that is', async () => {
+  const business = await newBusiness();
+  const days = history(2, (index) => (index === 0 ? MOST - 1 : 1));
+  expect((await put(business, { days })).body.data).toEqual({ days: 2, uses: MOST });
+  expect(await stored(business)).toEqual(days);
+  // Together, 1,100 of these are more than any integer of SQLite.
+  const all = history(1100, () => MOST);
+  const insert = `insert into daily_usage select ?, value ->> 'date', value ->> 'count' from json_each(?)`;
+  await business.home.d1
+    .prepare(insert)
+    .bind(business.id, JSON.stringify(all.slice(0, -2)))
+    .run();
+  const fewer = history(1100, () => 1);
+  expect((await put(business, { days: fewer, replace: true })).status).toBe(200);
+  expect((await recorded(business)).map(({ before, after }) => [before, after])).toEqual([
+    [null, { days: 2, uses: MOST }],
+    [
+      { days: 1100, uses: MOST },
+      { days: 1100, uses: 1100 },
+    ],
+  ]);
+  const { body } = await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key });
+  expect(body.data.changes[0].before).toEqual({ days: 1100, uses: MOST });
+});
+
+test('of imports at once, one is stored whole, and the others are refused', async () => {
+  const business = await newBusiness();
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => put(business, { days: history(100, () => index + 1) })),
+  );
+  const [winner] = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index === winner ? 200 : 422)));
+  expect(await stored(business)).toEqual(history(100, () => (winner ?? 0) + 1));
+  const same = await Promise.all(
+    Array.from({ length: 8 }, () => put(business, { days: history(200, () => 7), replace: true })),
+  );
+  expect(new Set(same.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(await recorded(business)).toHaveLength(2);
+});
+
+test('a business that is not active gets its history, and one that is deleted or unknown does not', async () => {
+  const suspended = await newBusiness({ status: 'suspended' });
+  expect((await put(suspended, { days: history(3) })).status).toBe(200);
+  expect(await stored(suspended)).toEqual(history(3));
+  await call('DELETE', `/api/v1/business/${suspended.id}?name=${encodeURIComponent(suspended.name)}`, {
+    as: OPERATOR.full,
+  });
+  const before = await everything();
+  for (const id of [suspended.id, 999_999_999, 0]) {
+    const answer = await put({ ...suspended, id } as Business, { days: history(3) });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 401,
+      body: { status: false, message: 'Id is not valid' },
+    });
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // nothing of the list
+  }
+  expect(await everything()).toBe(before);
+});
