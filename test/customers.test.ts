@@ -186,6 +186,30 @@ describe('creating a business', () => {
     expect(await everything()).toBe(before);
   });
 
+  test('takes an id of another system: greater than every one before, and with room behind it', async () => {
+    for (const { number, d1 } of homes) {
+      const last = `select seq from sqlite_sequence where name = 'businesses'`;
+      const id = Number(await d1.prepare(last).first('seq')) + 1000;
+      const body = { user_id: newUser(), ...FIELDS, database: number, id };
+      const most = number * 1_000_000_000 + 500_000_000;
+      for (const wrong of [most + 1, Number.MAX_SAFE_INTEGER])
+        expect(answered(await create({ ...body, id: wrong }))).toEqual(
+          refusal('id', `must be at most ${most}, so that there is room behind it`),
+        );
+      const made = await create(body);
+      expect([made.status, made.body.data.id, made.cost.round_trips]).toEqual([200, id, 2]);
+      const before = await everything();
+      for (const taken of [id, id - 1, 1])
+        expect(answered(await create({ ...body, id: taken }))).toEqual(
+          refusal('id', `must be greater than ${id}, the last id of its database`),
+        );
+      for (const wrong of [0, -1, 1.5, '7', null, 2 ** 53])
+        expect((await create({ ...body, id: wrong })).body.errors).toEqual({ id: [expect.any(String)] });
+      expect(await everything()).toBe(before);
+      expect((await create({ ...body, id: undefined })).body.data.id).toBe(id + 1);
+    }
+  });
+
   test('in each database that is wanted', async () => {
     for (const { number } of homes) {
       const { body } = await create({ user_id: newUser(), ...FIELDS, database: number });
@@ -282,6 +306,29 @@ describe('an Idempotency-Key', () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
     const first = await create(body, KEY);
     expect(answered(await create(body, KEY))).toEqual(answered(first));
+  });
+
+  test('covers the id; requests without one have the digest that they always had', async () => {
+    const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
+    const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
+    const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });
+    const made = await sign({});
+    expect(made.body.data.id).toBe(last + 1000);
+    const before = await everything();
+    expect((await sign({})).body).toEqual(made.body);
+    for (const id of [undefined, last + 1001])
+      expect(answered(await sign({ id }))).toEqual(
+        refusal('Idempotency-Key', 'must be a new one: this user has created another business with it'),
+      );
+    expect(await everything()).toBe(before);
+
+    const { body: old } = await create({ user_id: 790_000, ...FIELDS }, { 'Idempotency-Key': 'signup' });
+    const [row] = await homeWith(old.data.id)
+      .d1.prepare('select hex(creation_request) as request from businesses where id = ?')
+      .bind(old.data.id)
+      .all()
+      .then(({ results }) => results);
+    expect(row).toEqual({ request: 'D7139E82743E526710B4D8C152A2A331' });
   });
 
   test('makes one business of many requests at once; 200 for 20 users are as many as keys, each user in one database', async () => {

@@ -133,7 +133,9 @@ export async function createBusinessIn(
       ? ['', '']
       : await Promise.all([
           shortHashOf(`${fields.user_id} ${idempotencyKey}`),
-          shortHashOf(JSON.stringify(Object.entries({ ...fields, token: imported, sites }).sort())),
+          shortHashOf(
+            JSON.stringify(Object.entries({ ...fields, token: imported, sites, ...(id > 0 && { id }) }).sort()),
+          ),
         ]);
   const own = { token, decision: newDecision(), key };
   const { row, created: found } = await ask(readLastId, {

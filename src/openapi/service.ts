@@ -113,6 +113,7 @@ export const INVALID_SITES = {
 export const INVALID_BUSINESS = {
   invalid_body: mismatch(newBusinessBody, []),
   token_taken: invalid('token', 'must be one that no business has or had'),
+  id_taken: invalid('id', 'must be greater than 41, the last id of its database'),
   key_used: invalid('Idempotency-Key', usedKeyRule(3)),
 };
 export const INVALID_UPDATE = {

@@ -153,14 +153,14 @@ export const business = newRoutes()
     });
   })
   .post('/', guard('create_business', { body: newBusinessBody }), async (c) => {
-    const { sites, ...fields } = c.req.valid('json');
+    const { sites, id, ...fields } = c.req.valid('json');
     const header = c.req.header('Idempotency-Key');
     const idempotencyKey = header === undefined ? undefined : await idInHeader(c, header);
     const canonical = await canonicalSites(c, sites ?? []);
     const { business, entries } = await createBusiness(
       c.get('databases'),
       { ...fields, sites: canonical },
-      { idempotencyKey },
+      { idempotencyKey, id },
     );
     return businessResponse(c, { read_only: null }, parseJson(business), parseJson(entries));
   })

@@ -160,6 +160,7 @@ export const newBusinessBody = strict(
     sites: z.optional(listOf(site, MAX_SITES_PER_CALL, SITES_RULE)),
     ...limits,
     database: z.optional(database),
+    id: z.optional(number),
   },
   `must be a JSON object, such as ${NEW_BUSINESS}`,
 );
