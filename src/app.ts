@@ -6,6 +6,7 @@ import { logged } from './http/log.ts';
 import { preflightFor } from './http/response.ts';
 import { methodsOf, newRoutes } from './http/router.ts';
 import { access } from './routes/access.ts';
+import { alerts } from './routes/alerts.ts';
 import { business } from './routes/business.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
@@ -23,6 +24,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business', access)
     .route('/api/v1/business', business)
     .route('/api/v1/usage', totals)
+    .route('/api/v1/alerts', alerts)
     .route('/api/v1/user', user)
     .route('/api/v1/session', session)
     .route('/api/v1', health())

@@ -76,7 +76,13 @@ describe.each(ROUTES)('to $name', (route) => {
   // `user_id` is there for the operator only.
   const known = queryOf(route).flatMap(({ name }) => (name === 'user_id' ? [] : [name]));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
-  const lists = ['list businesses', 'read changes', 'read alerts', 'read the changes of a user'];
+  const lists = [
+    'list businesses',
+    'read changes',
+    'read alerts',
+    'read the changes of a user',
+    'read the alerts of all businesses',
+  ];
   const of = [...lists, 'read the usage of all businesses'].includes(route.name)
     ? 'this list'
     : route.name === 'read usage'

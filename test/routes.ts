@@ -438,6 +438,17 @@ export const ROUTES: (Route | Unnamed)[] = [
     unknownBusiness: null,
   },
   {
+    name: 'read the alerts of all businesses',
+    method: 'GET',
+    pattern: '/api/v1/alerts',
+    path: () => '/api/v1/alerts',
+    bad: { query: '?cursor=-1' },
+    ...ofOperator('read the alerts of all businesses'),
+    writes: false,
+    action: null,
+    unknownBusiness: null,
+  },
+  {
     name: 'start a session',
     method: 'POST',
     pattern: '/api/v1/session',

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
-import { alertsBefore } from '../src/db/alerts.ts';
+import { alertsBefore, allAlertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore, matchingChanges } from '../src/db/changes.ts';
@@ -124,6 +124,7 @@ test('of lists', async () => {
   const matching = matchingChanges({ limit: 1, before: 2 }, { action: 'add_sites' });
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
   await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
+  await expectFields(allAlertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });

@@ -95,6 +95,12 @@ export const POLICY = {
     allowsKey: false,
     allowsRecordKey: true,
   },
+  read_all_alerts: {
+    ...READ,
+    resource: 'businesses',
+    does: 'read the alerts of all businesses',
+    allowsKey: false,
+  },
   // A session does not belong to a business: a key that can only read may start one, and end it.
   start_session: {
     ...READ,

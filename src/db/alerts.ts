@@ -1,7 +1,7 @@
 // Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). A row for each is written behind the response that passed
 // it, or else by a look at what is stored, so that none is lost with a Worker that ends between the two. Nothing here is in a request's
 // own round trip, except the list.
-import { and, desc, eq, lt, not, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_COUNT, type Passed } from '../core/limits.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
@@ -9,7 +9,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, type Placeholders } from './statement.ts';
 import { monthOfLimit, sumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
@@ -107,19 +107,35 @@ export const sentAt = (id: SQL) =>
   sql<string | null>`(select ${messages.sent_at} from ${messages} where ${messages.last_id} >= ${id}
     order by ${messages.last_id} limit 1)`;
 
-/** Reads the verdict and at most `limit` alerts of the business before the one with the id `before`, newest first. */
-export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
-  const page = builder
+/** What became of the message that has the alert in it: open before it is sent or given up, and before there is one. */
+const stateOf = (id: SQL) =>
+  sql<'open' | 'sent' | 'given_up'>`coalesce((select case when ${isNotNull(messages.sent_at)} then 'sent'
+    when ${isNull(messages.body)} then 'given_up' end
+    from ${messages} where ${messages.last_id} >= ${id} order by ${messages.last_id} limit 1), 'open')`;
+
+/** At most `limit` of the alerts before the one with the id `before`, newest first. */
+const pageOf = (condition: SQL, $: Placeholders<'limit' | 'before'>) =>
+  builder
     .select()
     .from(alerts)
-    .where(and(eq(alerts.business_id, permittedId(permission)), lt(alerts.id, $.before)))
+    .where(and(condition, lt(alerts.id, $.before)))
     .orderBy(desc(alerts.id))
     .limit($.limit)
     .as('page');
-  const { id, period, starts_on, ends_on, limit, threshold, used, at } = page;
-  const alert = jsonObject({
-    ...{ id, period, starts_on, ends_on, limit, threshold, used, at },
-    sent_at: sentAt(sql`${id}`),
-  });
+function fieldsOf({ id, period, starts_on, ends_on, limit, threshold, used, at }: ReturnType<typeof pageOf>) {
+  return { id, period, starts_on, ends_on, limit, threshold, used, at, sent_at: sentAt(sql`${id}`) };
+}
+
+/** Reads the verdict and a page of the alerts of the business. */
+export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
+  const page = pageOf(eq(alerts.business_id, permittedId(permission)), $);
+  const alert = jsonObject(fieldsOf(page));
+  return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
+});
+/** The same of all businesses, so the policy must let only the operator do this. */
+export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
+  const page = pageOf(isNull(permission.refusal), $);
+  const { id, business_id } = page;
+  const alert = jsonObject({ ...fieldsOf(page), business_id, state: stateOf(sql`${id}`) });
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });

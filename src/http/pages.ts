@@ -1,9 +1,10 @@
 // Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
+import { cursorOf } from '../core/cursor.ts';
 import { nextDatabase } from '../core/database.ts';
 import { idOf } from '../core/request.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import type { Alerts, Changes } from '../wire/responses.ts';
+import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
 /** The first id that a page can have, whatever was sent as `after`: the guard needs it before the query is read. */
 export const firstAfter = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
@@ -54,4 +55,18 @@ export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { lim
   const alerts = parseJson(row.alerts);
   const { page, next } = shown(alerts, alerts.length, read);
   return { alerts: page, next };
+}
+
+/** A page from database `number`, of the databases with these numbers. Behind its last alert, the next database begins. */
+export function shownAllAlerts(
+  row: { alerts: Json<AllAlerts['alerts']> },
+  read: { limit: number },
+  number: number,
+  numbers: readonly number[],
+): AllAlerts {
+  const alerts = parseJson(row.alerts);
+  const { page, next } = shown(alerts, alerts.length, read);
+  if (next !== null) return { alerts: page, next: cursorOf({ number, before: next }) };
+  const following = numbers.find((other) => other > number);
+  return { alerts: page, next: following === undefined ? null : cursorOf({ number: following, before: null }) };
 }

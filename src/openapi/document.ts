@@ -8,6 +8,7 @@ import { fillRange, MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS, MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { MESSAGE_TYPE } from '../core/webhook.ts';
 import {
+  allAlertsQuery,
   businessUpdateBody,
   changesQuery,
   codeBody,
@@ -74,6 +75,9 @@ last seen first. A hint that a domain is missing. Counts are lower bounds, and w
 const ALERTS = `When the business had used 80 % or all of a limit, newest first. There is one alert for each limit and its value, period and
 threshold; of both thresholds at once, only the higher. Alerts are kept for 90 days.`;
 
+const ALL_ALERTS = `The alerts of all businesses, one database after the other, and in each the newest first. Each says what became of it. Only the
+operator can read this. A page comes from one database, so it can be short or empty and still have a \`next\`.`;
+
 const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
 one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
 
@@ -100,6 +104,7 @@ const range = [
   parameter('query', 'from', day, 'First day. Default: 29 days before `to`.', '2026-03-01'),
   parameter('query', 'to', day, 'Last day. Default: today.', '2026-03-03'),
 ];
+const { cursor } = allAlertsQuery.schema.shape;
 const { action, search } = changesQuery.schema.shape;
 const filters = [
   parameter('query', 'action', action, 'Only changes that did this.', 'add_sites'),
@@ -178,6 +183,7 @@ const alertOfMonth: Omit<schemas.Alerts['alerts'][number], 'sent_at'> = {
   ...{ id: 1, period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
   ...{ limit: 10_000, threshold: 80, used: 8000, at: '2026-03-15T12:00:00.000000Z' },
 };
+const anAlert: schemas.Alerts['alerts'][number] = { ...alertOfMonth, sent_at: '2026-03-15T12:01:00.000000Z' };
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
 
 const paths: ZodOpenApiPathsObject = {
@@ -505,7 +511,7 @@ const paths: ZodOpenApiPathsObject = {
       parameters: [limit(100), ofPage('before', 'The `next` of the page before. Default: the newest alert.', 17)],
       success: ok('One page of alerts.', schemas.alerts, {
         alerts: {
-          alerts: [{ ...alertOfMonth, sent_at: '2026-03-15T12:01:00.000000Z' }],
+          alerts: [anAlert],
           next: null,
         },
       }),
@@ -546,6 +552,21 @@ const paths: ZodOpenApiPathsObject = {
         linked,
       ),
       refusals: service.INVALID_TOTALS,
+    }),
+  },
+  '/api/v1/alerts': {
+    get: guarded(['read_all_alerts'], {
+      operationId: 'readAllAlerts',
+      summary: 'List the alerts of all businesses',
+      description: ALL_ALERTS,
+      parameters: [
+        limit(100),
+        parameter('query', 'cursor', cursor, 'The `next` of the page before. Default: the first page.', '017'),
+      ],
+      success: ok('One page of alerts.', schemas.allAlerts, {
+        alerts: { alerts: [{ ...anAlert, business_id: 1, state: 'sent' }], next: null },
+      }),
+      refusals: service.INVALID_ALL_ALERTS,
     }),
   },
   '/api/v1/session': {

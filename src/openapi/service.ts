@@ -6,6 +6,7 @@ import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/pol
 import * as errors from '../http/errors.ts';
 import {
   alertsQuery,
+  allAlertsQuery,
   businessUpdateBody,
   changesQuery,
   consoleLinkBody,
@@ -96,6 +97,10 @@ export const INVALID_CHANGES = {
   invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
 };
 export const INVALID_PAGE = { invalid_limit: mismatch(alertsQuery.schema, { limit: '0' }) };
+export const INVALID_ALL_ALERTS = {
+  ...INVALID_PAGE,
+  invalid_cursor: mismatch(allAlertsQuery.schema, { cursor: '-1' }),
+};
 export const INVALID_ROTATION = {
   invalid_body: mismatch(rotationBody, { keep: '24h' }),
   unknown_parameter: invalid('keep_old', NO_PARAMETERS),

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { databaseOfCode, isImportable } from '../core/credential.ts';
+import { placeOf } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import {
@@ -105,6 +106,14 @@ export const changesQuery = {
   }),
 } satisfies Query;
 export const alertsQuery = pageQuery('before', 100);
+export const CURSOR_RULE = 'must be the next of the page before, and given once';
+export const allAlertsQuery = {
+  name: 'this list',
+  schema: z.object({
+    limit: alertsQuery.schema.shape.limit,
+    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => placeOf(text) !== null, CURSOR_RULE))),
+  }),
+} satisfies Query;
 const userRule = 'must be the id of a user, such as 7, and given once';
 const user = z.optional(z.string(userRule).check(z.refine((text) => idOf(text) !== null, userRule)));
 export const businessesQuery = {

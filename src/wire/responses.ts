@@ -167,12 +167,13 @@ const alertFields = {
   ),
   at: time('it was stored'),
 };
-const alert = object('Alert', 'A business has used 80 % or all of a limit.', {
+const storedAlertFields = {
   ...alertFields,
   sent_at: z
     .nullable(time('it was sent'))
     .check(z.describe('When it was sent, in UTC. Null: it is not sent yet, or was given up.')),
-});
+};
+const alert = object('Alert', 'A business has used 80 % or all of a limit.', storedAlertFields);
 export const alerts = object('Alerts', 'Which limits a business has come near or used up.', {
   alerts: list('Newest first.', alert),
   next,
@@ -191,6 +192,24 @@ export const alertMessage = object('AlertMessage', 'Alerts of one database, olde
     alerts: z.array(sentAlert).check(z.minLength(1), z.maxLength(100), z.describe('Those that are new.')),
   }),
 });
+
+const listedAlert = object('ListedAlert', 'An alert of any business, and what became of it.', {
+  ...storedAlertFields,
+  business_id: id('the business'),
+  state: z
+    .enum(['open', 'sent', 'given_up'])
+    .check(z.describe('Whether it is sent, or was too old to be sent on. Open: it is not sent yet.')),
+});
+export const allAlerts = object('AllAlerts', 'Which limits all businesses have come near or used up.', {
+  alerts: list(
+    'Newest first within each database. A page can be short, or empty, although `next` is set.',
+    listedAlert,
+  ),
+  next: z
+    .nullable(z.string())
+    .check(z.describe('What to send as `cursor` for the next page, or null on the last page.')),
+});
+export type AllAlerts = z.infer<typeof allAlerts>;
 
 const listedBusiness = object('ListedBusiness', 'A business and its uses of the last 30 days.', {
   ...businessFields,

@@ -163,6 +163,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const create = 'npm run -s admin -- key create --user 1 --role';
   const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
   const session = await call('POST', '/session', key);
+  const history = `/business/${$.SHOP}/history`;
+  await call('PUT', history, operator, { days: [{ date: '2026-01-31', count: 3 }], replace: true });
   const imported = '8f14e45fceea167a5a36dedd4bea2543';
   const { data: acme } = (
     await call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup' }, { ...NEW, token: imported })
@@ -202,10 +204,11 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', usage(), { ...operator, Origin: EVIL }),
     call('GET', '/usage', key),
     call('GET', '/usage?from=2021-01-01&to=2026-01-04', operator),
+    call('GET', '/alerts', key),
     call('POST', '/business', key, NEW),
     call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
     call('DELETE', `/business/${$.SHOP}?name=Acme`, key),
-    call('PUT', `/business/${$.SHOP}/history`, key, { days: [{ date: '2026-01-31', count: 1 }] }),
+    call('PUT', history, key, { days: [{ date: '2026-01-31', count: 1 }] }),
     call('GET', '/user/7/keys', key),
     call('POST', '/user/7/keys', key),
     call('DELETE', '/user/7/keys/1', key),
@@ -230,6 +233,8 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', '/user/7/keys', { ...operator, 'Idempotency-Key': 'key' }),
     call('POST', '/business', operator, { ...NEW, token: imported }),
     call('POST', '/business', operator, { ...NEW, database: 61 }),
+    call('POST', '/business', operator, { ...NEW, id: 500_000_001 }),
+    call('PUT', history, operator, { days: [{ date: '2026-01-31', count: 4 }] }),
     call('DELETE', `/business/${acme.id}?name=Other`, operator),
     call('POST', '/user/7/keys', operator, { business_id: Number($.SHOP) }),
     call('DELETE', '/user/7/keys/999999', operator),

@@ -1,0 +1,22 @@
+// /api/v1/alerts: which limits all businesses have come near or used up.
+import { cursorOf, placeOf } from '../core/cursor.ts';
+import { allAlertsBefore } from '../db/alerts.ts';
+import { guard } from '../guard.ts';
+import { invalidField } from '../http/input.ts';
+import { pageBefore, shownAllAlerts } from '../http/pages.ts';
+import { success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { allAlertsQuery, CURSOR_RULE } from '../wire/requests.ts';
+import type { AllAlerts } from '../wire/responses.ts';
+
+export const alerts = newRoutes().get('/', guard('read_all_alerts', { query: allAlertsQuery }), async (c) => {
+  const { limit, cursor } = c.req.valid('query');
+  const { numbers, askIn } = c.get('databases');
+  const place = placeOf(cursor ?? cursorOf({ number: 0, before: null }));
+  if (place === null || !numbers.includes(place.number)) throw await invalidField(c, 'cursor', CURSOR_RULE);
+  const page = pageBefore({ limit, before: place.before?.toString() });
+  const { row } = await askIn(place.number)(allAlertsBefore(page));
+  return success<AllAlerts>(c, shownAllAlerts(row, page, place.number, numbers));
+});
+
+refuseOtherMethods(alerts);

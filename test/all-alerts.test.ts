@@ -1,0 +1,157 @@
+// GET /api/v1/alerts: the alerts of all businesses, through all databases, and what became of each.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { alerts, messages } from '../src/db/schema.ts';
+import { BASE, call, databases, homes, newApp, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
+
+type Business = Awaited<ReturnType<typeof newBusiness>>;
+type Listed = { id: number; business_id: number; state: string; sent_at: string | null };
+const PATH = '/api/v1/alerts';
+const SENT_AT = '2026-03-15T12:01:00.000000Z';
+
+/** Alerts of days in turn, of these businesses in turn. Returns their ids. */
+async function made(businesses: Business[], count: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const { id, db } = businesses[index % businesses.length] as Business;
+    const day = addDays('2026-01-01', index);
+    const row = {
+      ...{ business_id: id, period: 'day' as const, starts_on: day, ends_on: day, limit: 10, threshold: 80 as const },
+      ...{ used: 8, at: `${day}T12:00:00.000000Z` },
+    };
+    ids.push(...(await db.insert(alerts).values(row).returning({ id: alerts.id })).map(({ id }) => id));
+  }
+  return ids;
+}
+const messageOf = (last_id: number, fields: { body: string | null; sent_at: string | null }) => ({
+  ...{ last_id, id: `msg_${last_id}`, created_at: SENT_AT, leased_until: SENT_AT, ...fields },
+});
+const list = async (query = '') => {
+  const { status, body, cost } = await call('GET', PATH + query, { as: OPERATOR.full });
+  expect({ status, body }).toEqual({ status: 200, body: { status: true, data: expect.any(Object) } });
+  return { ...(body.data as { alerts: Listed[]; next: string | null }), cost };
+};
+/** All pages. */
+async function all(limit: number) {
+  const pages: Listed[][] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { alerts, next, cost } = await list(`?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+    expect(cost.round_trips).toBe(1);
+    pages.push(alerts);
+    cursor = next;
+    expect(pages.length).toBeLessThan(100);
+  }
+  return pages;
+}
+/** Two businesses in each database. */
+const spread = () => Promise.all([...homes, ...homes].map(() => newBusiness()));
+
+beforeEach(async () => {
+  for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(messages)]);
+});
+
+test('has all of an alert, its business and its state', async () => {
+  const business = await newBusiness();
+  const [id = 0] = await made([business], 1);
+  const alert = {
+    ...{ id, period: 'day', starts_on: '2026-01-01', ends_on: '2026-01-01', limit: 10, threshold: 80, used: 8 },
+    ...{ at: '2026-01-01T12:00:00.000000Z', business_id: business.id },
+  };
+  const listed = async () => (await all(100)).flat();
+  expect(await listed()).toEqual([{ ...alert, sent_at: null, state: 'open' }]);
+  const states = [
+    [{ body: '{}', sent_at: null }, 'open'],
+    [{ body: null, sent_at: SENT_AT }, 'sent'],
+    [{ body: null, sent_at: null }, 'given_up'],
+  ] as const;
+  for (const [fields, state] of states) {
+    await business.db.delete(messages);
+    await business.db.insert(messages).values(messageOf(id + 5, fields)); // with alerts behind this one
+    expect(await listed()).toEqual([{ ...alert, sent_at: fields.sent_at, state }]);
+  }
+  await business.db.delete(messages);
+  await business.db.insert(messages).values(messageOf(id - 1, { body: null, sent_at: SENT_AT }));
+  expect(await listed()).toEqual([{ ...alert, sent_at: null, state: 'open' }]);
+});
+
+test.each([1, 3, 4, 100])('has every alert once, newest first in each database, %i a page', async (limit) => {
+  const businesses = await spread();
+  await made(businesses, 24);
+  const pages = await all(limit);
+  for (const page of pages)
+    expect(new Set(page.map(({ business_id }) => Math.floor(business_id / 1e9))).size).toBeLessThan(2);
+  const rows = await Promise.all(homes.map(({ db }) => db.select().from(alerts)));
+  const expected = rows.flatMap((rows) => rows.toSorted((a, b) => b.id - a.id));
+  expect(pages.flat().map(({ id, business_id }) => [id, business_id])).toEqual(
+    expected.map(({ id, business_id }) => [id, business_id]),
+  );
+  const perDatabase = 24 / homes.length;
+  expect(pages).toHaveLength(homes.length * Math.ceil(perDatabase / limit));
+});
+
+test('goes through databases without an alert', async () => {
+  const pages = await all(20);
+  expect(pages).toEqual(homes.map(() => []));
+  const last = (await spread()).filter(({ home }) => home === homes.at(-1));
+  const ids = await made(last, 2);
+  expect((await all(20)).map((page) => page.map(({ id }) => id))).toEqual([
+    ...homes.slice(1).map(() => []),
+    ids.toReversed(),
+  ]);
+});
+
+test.each([
+  '',
+  '-',
+  '1-',
+  'x1',
+  '00',
+  '01x',
+  '0-1',
+  '01.5',
+  '0 1',
+  ' 0',
+  '09007199254740993',
+  'z',
+  'z17',
+  '017&cursor=017',
+  'é',
+])('refuses a cursor that is none of a page: %s', async (cursor) => {
+  const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
+  const message = 'cursor must be the next of the page before, and given once';
+  expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { cursor: [message] } } });
+});
+
+test('reads 4n + 8 rows of n alerts, and finds them by index, however many there are', async () => {
+  const business = await newBusiness();
+  const ids = await made([business], 150);
+  for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));
+  const start = '0123'[business.home.number];
+  for (const limit of [1, 20, 100]) {
+    const { alerts, cost } = await list(`?limit=${limit}&cursor=${start}`);
+    expect(alerts).toHaveLength(limit);
+    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(4 * limit + 8);
+  }
+});
+
+describe.runIf(homes.length > 1)('while one of several databases is broken', () => {
+  test.each(homes)('the page of $binding is 503, and those of the others are there', async ({ binding, number }) => {
+    const businesses = await spread();
+    await made(businesses, 12);
+    const broken = {
+      prepare: (sql: string) => homes[0]?.d1.prepare(sql),
+      batch: () => Promise.reject(new Error('D1_ERROR: D1 DB is overloaded.')),
+    } as unknown as D1Database;
+    const statuses = [];
+    for (const { number: asked } of homes) {
+      const request = new Request(`${BASE}${PATH}?cursor=${asked}`, {
+        headers: { Authorization: `Bearer ${OPERATOR.full}` },
+      });
+      const answer = await newApp().app.fetch(request, { ...databases(), ...OPERATOR_SECRETS, [binding]: broken });
+      statuses.push(answer.status);
+      if (asked === number) expect(answer.headers.get('Retry-After')).toBe('10');
+    }
+    expect(statuses).toEqual(homes.map((home) => (home.number === number ? 503 : 200)));
+  });
+});
