@@ -8,6 +8,7 @@ import { methodsOf, newRoutes } from './http/router.ts';
 import { access } from './routes/access.ts';
 import { alerts } from './routes/alerts.ts';
 import { business } from './routes/business.ts';
+import { database } from './routes/database.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
 import { session } from './routes/session.ts';
@@ -25,6 +26,7 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1/business', business)
     .route('/api/v1/usage', totals)
     .route('/api/v1/alerts', alerts)
+    .route('/api/v1/database', database)
     .route('/api/v1/user', user)
     .route('/api/v1/session', session)
     .route('/api/v1', health())

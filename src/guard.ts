@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 import { credentialOf } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
-import { isInvalidity, isRepeatable, type Operation, POLICY } from './core/policy.ts';
+import { isInvalidity, isRepeatable, namesBusiness, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
@@ -112,7 +112,8 @@ function guardWith(
         : { kind, lookupValue: kind === 'key' ? await credential.hash() : text };
     const call: Call = { operation, credential: caller, business_id, origin, ownOrigin, now, deadline };
     logEntry.call = request;
-    let isPermitted = false;
+    // The operator is judged above: a database could refuse only the business in the path.
+    let isPermitted = kind === 'operator' && !namesBusiness(operation);
     const onPermitted = () => {
       isPermitted = true;
     };
@@ -162,7 +163,7 @@ function askOf(c: Context<Recorded>, { call, binding, canRepeat, onPermitted }: 
     const isRepeatable = canRepeat || stepsAreRepeatable;
     const sent = Date.now();
     const batch = runBatch(database, call, read, steps, logEntry.d1);
-    const { row, rows } = await inTime(batch, call.deadline - sent).catch((cause: unknown) => {
+    const { row, rows, bytes } = await inTime(batch, call.deadline - sent).catch((cause: unknown) => {
       throw batchError(cause, isRepeatable);
     });
     if (row === undefined) throw new Unauthenticated('unknown');
@@ -182,7 +183,7 @@ function askOf(c: Context<Recorded>, { call, binding, canRepeat, onPermitted }: 
     if (unmarked_key !== null) {
       afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(call.now)));
     }
-    return { ...rows, row };
+    return { ...rows, row, bytes };
   };
 }
 

@@ -8,7 +8,7 @@ import { rotateToken } from '../src/cli/businesses.ts';
 import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
-import { type AnyRoute, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
+import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
 import {
   BASE,
   call,
@@ -63,7 +63,7 @@ const BUSY = [
 const GONE = ['D1_ERROR: Network connection lost.', 'D1_ERROR: internal error; reference = 7b2v9k1dqg1'];
 const BROKEN = ['D1_ERROR: no such table: api_keys: SQLITE_ERROR'];
 
-describe.each(ROUTES)('when the database fails, to $name', (route) => {
+describe.each(FAILING)('when the database fails, to $name', (route) => {
   const once = NOT_REPEATABLE.includes(route.name);
 
   async function ask(message: string, when: 'before' | 'after') {

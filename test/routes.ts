@@ -15,8 +15,9 @@ export type Route = {
   headers?: Record<string, string>;
   /** Input that is refused with 422. */
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
-  /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. */
-  round_trips?: 2;
+  /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. `each`: it asks every
+   * database, and names those that fail. */
+  round_trips?: 2 | 'each';
   /** What an API key is told, or null where it may. */
   keyRefusal: string | null;
   /** What a business token is told, or null where it may. */
@@ -449,6 +450,18 @@ export const ROUTES: (Route | Unnamed)[] = [
     unknownBusiness: null,
   },
   {
+    name: 'read databases',
+    method: 'GET',
+    pattern: '/api/v1/database',
+    path: () => '/api/v1/database',
+    round_trips: 'each',
+    bad: { query: '?limit=5' },
+    ...ofOperator('read databases'),
+    writes: false,
+    action: null,
+    unknownBusiness: null,
+  },
+  {
     name: 'start a session',
     method: 'POST',
     pattern: '/api/v1/session',
@@ -483,3 +496,6 @@ export const ROUTES: (Route | Unnamed)[] = [
 
 /** Those that change or record something when nothing of what they need was there before, and so are not safe to repeat. */
 export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];
+
+/** Those that fail if a database does. */
+export const FAILING = ROUTES.filter(({ round_trips }) => round_trips !== 'each');

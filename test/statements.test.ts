@@ -7,6 +7,7 @@ import { alertsBefore, allAlertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
 import { changesBefore, matchingChanges } from '../src/db/changes.ts';
+import { readDatabase } from '../src/db/databases.ts';
 import { importHistory } from '../src/db/history.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
@@ -125,6 +126,8 @@ test('of lists', async () => {
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
   await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   await expectFields(allAlertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
+  const database = { ...REFUSAL, uses: true, ids: true, alerts: true } as const;
+  await expectFields(readDatabase({ day: TODAY }), database, {}, {});
   const forgotten = { forgotten: forgetRefused };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });

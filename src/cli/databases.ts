@@ -80,7 +80,7 @@ export class Databases {
 export const asking =
   ({ db }: Pick<NumberedDatabase, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {
-    const { row, rows } = await runBatch(
+    const { row, rows, bytes } = await runBatch(
       db.$client,
       callByOperator(operation, business_id, now),
       read,
@@ -91,7 +91,7 @@ export const asking =
       throw new Error(
         row?.refusal === 'unknown_business' ? 'There is no business with that id.' : `refused: ${row?.refusal}`,
       );
-    return { ...rows, row };
+    return { ...rows, row, bytes };
   };
 
 /** How messages name a database. */

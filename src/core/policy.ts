@@ -101,6 +101,7 @@ export const POLICY = {
     does: 'read the alerts of all businesses',
     allowsKey: false,
   },
+  read_databases: { ...READ, resource: 'businesses', does: 'read databases', allowsKey: false },
   // A session does not belong to a business: a key that can only read may start one, and end it.
   start_session: {
     ...READ,

@@ -6,13 +6,13 @@ import type { RowsOf, Statement, Steps } from './statement.ts';
 /**
  * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
  * nothing has changed, because every statement depends on the permission. Returns the row that was read, and the rows of each step.
- * `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole operation.
+ * `bytes` is the size of the database. `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole operation.
  */
 export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   read: Statement<Row>,
   steps?: S,
   isRepeatable?: boolean,
-) => Promise<{ row: Row } & RowsOf<S>>;
+) => Promise<{ row: Row; bytes: number } & RowsOf<S>>;
 
 /** The databases that are bound, by number, for the operator: he may ask all of them. */
 export type BoundDatabases = { numbers: readonly number[]; askIn: (number: number) => Ask };
@@ -37,8 +37,8 @@ export async function sendBatch(d1: D1Database, bound: Parameters<D1Database['ba
 }
 
 /**
- * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, and the rows of each
- * step. Adds to `cost`; a batch that fails adds no rows.
+ * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, the rows of each step, and
+ * the size of the database. Adds to `cost`; a batch that fails adds no rows.
  */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,
@@ -46,7 +46,7 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   read: Statement<Row>,
   steps: S | undefined,
   cost: Cost,
-): Promise<{ row: Row | undefined; rows: RowsOf<S> }> {
+): Promise<{ row: Row | undefined; rows: RowsOf<S>; bytes: number }> {
   const { form, values } = valuesOf(call);
   const named = Object.entries<Statement>(steps ?? {});
   const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
@@ -56,5 +56,10 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   const results = await sendBatch(d1, bound, cost);
   const rows: Record<string, unknown[]> = {};
   for (const [index, [step]] of named.entries()) rows[step] = results[index + 1]?.results ?? [];
-  return { row: results[0]?.results[0] as Row | undefined, rows: rows as RowsOf<S> };
+  const [first] = results;
+  return {
+    row: first?.results[0] as Row | undefined,
+    rows: rows as RowsOf<S>,
+    bytes: first?.meta.size_after ?? 0,
+  };
 }

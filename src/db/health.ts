@@ -8,7 +8,7 @@ const PROBE = 'select (select json_array(number, mark) from identity) as identit
 type Probe = { identity: string | null };
 
 /** So that everybody gets an answer within 5 seconds, also who waits for what another request asks. */
-const PATIENCE_MS = 4000;
+export const PATIENCE_MS = 4000;
 
 /**
  * Asks each database one statement. Returns the errors of those that fail, do not respond within PATIENCE_MS, or are not the database

@@ -20,8 +20,8 @@ const isStored = (business_id: SQLWrapper) =>
 const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
   where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
 
-/** A total never fails. It is exact up to MAX_COUNT, and what is beyond is MAX_COUNT. */
-const sumOfCounts = sql<number>`cast(min(total(${dailyUsage.count}), ${MAX_COUNT}) as integer)`;
+/** The sum of some counts. It never overflows: it is exact up to MAX_COUNT, and what is beyond is MAX_COUNT. */
+export const sumOfCounts = sql<number>`cast(min(total(${dailyUsage.count}), ${MAX_COUNT}) as integer)`;
 
 const readTaken = statement(['days', 'replace'], (permission, $) => {
   const id = permittedId(permission);

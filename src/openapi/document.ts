@@ -78,6 +78,9 @@ threshold; of both thresholds at once, only the higher. Alerts are kept for 90 d
 const ALL_ALERTS = `The alerts of all businesses, one database after the other, and in each the newest first. Each says what became of it. Only the
 operator can read this. A page comes from one database, so it can be short or empty and still have a \`next\`.`;
 
+const DATABASES = `Each database with its size, the uses of yesterday, and what waits in it: ids of uses that are to be forgotten, and alerts that are
+not sent yet. One that does not respond within 4 seconds, or fails, is there with an \`error\`. Only the operator can read this.`;
+
 const ROTATION = `Gives the business a new token. Without a body, the old one and all earlier ones stop working at once. With \`keep_old\`, the old
 one works that much longer, until all pages have the new one. A business keeps at most 5 former tokens.`;
 
@@ -567,6 +570,24 @@ const paths: ZodOpenApiPathsObject = {
         alerts: { alerts: [{ ...anAlert, business_id: 1, state: 'sent' }], next: null },
       }),
       refusals: service.INVALID_ALL_ALERTS,
+    }),
+  },
+  '/api/v1/database': {
+    get: guarded(['read_databases'], {
+      operationId: 'readDatabases',
+      summary: 'List the databases',
+      description: DATABASES,
+      success: ok('The databases.', schemas.databases, {
+        databases: {
+          databases: [
+            {
+              ...{ number: 0, letter: '0', binding: 'DB', bytes: 241_664, uses_yesterday: 6830 },
+              backlog: { ids: 0, alerts: 0 },
+            },
+            { number: 1, letter: '1', binding: 'DB_1', error: 'does not respond' },
+          ],
+        },
+      }),
     }),
   },
   '/api/v1/session': {

@@ -277,6 +277,32 @@ export const totals = object('Totals', 'The uses of each business in a range of 
 });
 export type Totals = z.infer<typeof totals>;
 
+const databaseName = {
+  number: z.int().check(z.minimum(0), z.describe('Number of the database: 0 for `DB`, 1 for `DB_1`.')),
+  letter: text('The first character of the credentials of its owners.'),
+  binding: text('Its name in the configuration.'),
+};
+const waiting = (of: string) => z.nullable(count(of)).check(z.describe(`${of} Null: more than 10,000.`));
+const databaseState = object('Database', 'A database, how full it is, and what waits in it.', {
+  ...databaseName,
+  bytes: count('Its size.'),
+  uses_yesterday: z
+    .nullable(count('Uses of yesterday.'))
+    .check(z.describe('Uses of yesterday, UTC. Null: it has more than 10,000 businesses.')),
+  backlog: z.object({
+    ids: waiting('Ids of uses that are to be forgotten.'),
+    alerts: waiting('Alerts that are not sent yet.'),
+  }),
+});
+const brokenDatabase = object('BrokenDatabase', 'A database that cannot be asked.', {
+  ...databaseName,
+  error: z.enum(['does not respond', 'failed']).check(z.describe('What is wrong. The log has the cause.')),
+});
+export const databases = object('Databases', 'The databases of the service.', {
+  databases: list('By number.', z.union([databaseState, brokenDatabase])),
+});
+export type Databases = z.infer<typeof databases>;
+
 export const session = object('Session', 'A session of the console.', {
   session_key: text('The session key. It is shown once, and is sent like an API key.'),
   expires_at: time('the session ends'),

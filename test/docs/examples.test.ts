@@ -205,6 +205,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', '/usage', key),
     call('GET', '/usage?from=2021-01-01&to=2026-01-04', operator),
     call('GET', '/alerts', key),
+    call('GET', '/database', key),
     call('POST', '/business', key, NEW),
     call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
     call('DELETE', `/business/${$.SHOP}?name=Acme`, key),

@@ -1,0 +1,40 @@
+// /api/v1/database: the databases that are bound, how full each is, and what waits in it. One that does not respond is named.
+import { ALPHABET } from '../core/credential.ts';
+import { bindingOf } from '../core/database.ts';
+import { addDays, dayOf } from '../core/time.ts';
+import { readDatabase } from '../db/databases.ts';
+import { PATIENCE_MS } from '../db/health.ts';
+import { inTime } from '../db/in-time.ts';
+import { stackOf } from '../db/outage.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { guard } from '../guard.ts';
+import { batchError, ServiceError } from '../http/errors.ts';
+import { success } from '../http/response.ts';
+import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import type { Databases } from '../wire/responses.ts';
+
+/** What is known of the database with this number. Whoever asks is the operator, so what fails is the database. */
+async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases['databases'][number]> {
+  const database = { number, letter: ALPHABET.charAt(number), binding: `${bindingOf(number)}` };
+  const day = addDays(dayOf(c.get('call').now), -1);
+  try {
+    const { row, bytes } = await inTime(c.get('databases').askIn(number)(readDatabase({ day })), PATIENCE_MS);
+    return { ...database, bytes, uses_yesterday: row.uses, backlog: { ids: row.ids, alerts: row.alerts } };
+  } catch (error) {
+    const { request_id } = c.get('logEntry');
+    c.get('log').error({
+      ...{ operation: 'read_databases', database: database.binding, request_id },
+      error: stackOf(error),
+    });
+    // The cause never reaches a caller.
+    const isOutage = batchError(error, true) instanceof ServiceError;
+    return { ...database, error: isOutage ? 'does not respond' : 'failed' };
+  }
+}
+
+export const database = newRoutes().get('/', guard('read_databases'), async (c) => {
+  const { numbers } = c.get('databases');
+  return success<Databases>(c, { databases: await Promise.all(numbers.map((number) => stateOf(c, number))) });
+});
+
+refuseOtherMethods(database);

@@ -1,0 +1,217 @@
+// GET /api/v1/database: each database with its size and what waits in it, however much is stored, and those that cannot be asked.
+import { createExecutionContext } from 'cloudflare:test';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { ALPHABET } from '../src/core/credential.ts';
+import { alerts, businesses, dailyUsage, ledger, messages } from '../src/db/schema.ts';
+import {
+  BASE,
+  call,
+  databases,
+  env,
+  homes,
+  newApp,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+  setCount,
+  TODAY,
+} from './support.ts';
+
+const PATH = '/api/v1/database';
+const YESTERDAY = '2026-03-14';
+const STAMP = '2026-03-15T12:00:00.000000Z';
+const read = async () => {
+  const { status, body, cost } = await call('GET', PATH, { as: OPERATOR.full });
+  expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { databases: expect.any(Array) } } });
+  return { states: body.data.databases as Record<string, unknown>[], cost };
+};
+const stateOf = async ({ number }: { number: number }) => (await read()).states[number];
+const named = ({ number, binding }: (typeof homes)[number]) => ({ number, letter: ALPHABET[number], binding });
+const [home] = homes as [(typeof homes)[number]];
+
+beforeEach(async () => {
+  for (const { db } of homes)
+    await db.batch([db.delete(alerts), db.delete(messages), db.delete(dailyUsage), db.delete(ledger)]);
+});
+
+test('has each database with its size, the uses of yesterday, and what waits', async () => {
+  const all = await Promise.all([...homes, ...homes].map(() => newBusiness()));
+  for (const { id } of all) {
+    await setCount(id, YESTERDAY, 5);
+    await setCount(id, TODAY, 70);
+    await setCount(id, '2026-03-13', 900);
+  }
+  const { states } = await read();
+  expect(states).toEqual(
+    homes.map((home) => {
+      return { ...named(home), bytes: expect.any(Number), uses_yesterday: 10, backlog: { ids: 0, alerts: 0 } };
+    }),
+  );
+  for (const { bytes } of states) expect(Number(bytes)).toBeGreaterThan(4096);
+});
+
+test('counts the ids whose time is over, and the alerts that are in no message that is over', async () => {
+  const { id, db, home } = await newBusiness();
+  const backlog = async () => (await stateOf(home))?.backlog;
+  const use = (number: number, recorded_on: string, keep_days: number) => ({
+    ...{ business_id: id, digest: new Uint8Array(16).fill(number) as Buffer, day: recorded_on, recorded_on, keep_days },
+  });
+  // Kept to 2026-03-14, 15 and 16.
+  await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
+  expect(await backlog()).toEqual({ ids: 1, alerts: 0 });
+  const made: number[] = [];
+  for (let index = 0; index < 5; index++) {
+    const alert = {
+      ...{ business_id: id, period: 'day' as const, starts_on: TODAY, ends_on: TODAY, limit: index + 10 },
+      ...{ threshold: 80 as const, used: 8, at: STAMP },
+    };
+    made.push(...(await db.insert(alerts).values(alert).returning({ id: alerts.id })).map(({ id }) => id));
+  }
+  expect(await backlog()).toEqual({ ids: 1, alerts: 5 });
+  const message = (index: number, fields: { body: string | null; sent_at: string | null }) => {
+    const last_id = made[index] ?? 0;
+    return { last_id, id: `msg_${last_id}`, created_at: STAMP, leased_until: STAMP, ...fields };
+  };
+  await db.insert(messages).values(message(0, { body: null, sent_at: STAMP }));
+  expect(await backlog()).toEqual({ ids: 1, alerts: 4 });
+  await db.insert(messages).values(message(1, { body: null, sent_at: null })); // given up
+  expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
+  await db.insert(messages).values(message(3, { body: '{}', sent_at: null })); // open
+  expect(await backlog()).toEqual({ ids: 1, alerts: 3 });
+});
+
+test('a sum that is too large to be exact is the largest that is', async () => {
+  const [one, other] = await Promise.all([...homes, ...homes].map(() => newBusiness())).then((all) =>
+    all.filter(({ home }) => home.number === 0),
+  );
+  for (const business of [one, other]) await setCount(business?.id ?? 0, YESTERDAY, Number.MAX_SAFE_INTEGER);
+  expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
+});
+
+test('reads few rows however much is stored, and counts to 10,000', { timeout: 120_000 }, async () => {
+  const { d1 } = home;
+  const { id, db } = await Promise.all(homes.map(() => newBusiness())).then(
+    (all) => all.find(({ home }) => home.number === 0) as (typeof all)[number],
+  );
+  const rowsOf = async (statement: string, ...values: unknown[]) =>
+    d1
+      .prepare(statement)
+      .bind(...values)
+      .run();
+  const listed = (from: number, to: number) =>
+    `with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})`;
+  await rowsOf(
+    `${listed(1, 9000)} insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01' from n`,
+    id,
+  );
+  await rowsOf(
+    `${listed(1, 9000)} insert into alerts select null, ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}' from n`,
+    id,
+  );
+  const make = (from: number, to: number) =>
+    rowsOf(`${listed(from, to)}
+      insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+      select 3000000 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('stored-%030d', i), 'active', '', '' from n`);
+  const stored = await db.$count(businesses);
+  await make(1, 9000 - stored);
+  await rowsOf(`insert into daily_usage select id, '${YESTERDAY}', 2 from businesses`);
+  await rowsOf(`insert into daily_usage select id, '2026-01-01', 2 from businesses`);
+  const others = 20 * homes.length + 20; // of the other databases, with the businesses of other tests
+  const some = await read();
+  expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { ids: 9000, alerts: 9000 } });
+  expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });
+  expect(some.cost.rows_read).toBeLessThanOrEqual(4 * 9000 + others);
+
+  await rowsOf(
+    `${listed(9001, 30_000)} insert into ledger (business_id, digest, day, recorded_on) select ?, unhex(printf('%032x', i)), '2026-01-01', '2026-01-01' from n`,
+    id,
+  );
+  await rowsOf(
+    `${listed(9001, 30_000)} insert into alerts select null, ?, 'day', '2026-03-15', '2026-03-15', i, 80, 8, '${STAMP}' from n`,
+    id,
+  );
+  await make(9001, 30_000);
+  const more = await read();
+  expect(more.states[0]).toMatchObject({ uses_yesterday: null, backlog: { ids: null, alerts: null } });
+  expect(more.cost.rows_read).toBeLessThanOrEqual(4 * 10_001 + others);
+  await d1.batch([
+    d1.prepare('delete from alerts'),
+    d1.prepare('delete from daily_usage'),
+    d1.prepare('delete from businesses where user_id > 3000000'),
+  ]);
+});
+
+describe('while a database cannot be asked', () => {
+  const failing = (batch: () => Promise<never>) =>
+    ({ prepare: (sql: string) => env.DB.prepare(sql), batch }) as unknown as D1Database;
+  const causes: [string, string][] = [
+    ['D1_ERROR: D1 DB is overloaded.', 'does not respond'],
+    ['D1_ERROR: Network connection lost.', 'does not respond'],
+    ['D1_ERROR: no such table: businesses: SQLITE_ERROR', 'failed'],
+  ];
+  const ask = (bindings: object, app = newApp()) =>
+    app.app.fetch(
+      new Request(BASE + PATH, { headers: { Authorization: `Bearer ${OPERATOR.full}` } }),
+      {
+        ...databases(),
+        ...OPERATOR_SECRETS,
+        ...bindings,
+      },
+      createExecutionContext(),
+    );
+  const working = (home: (typeof homes)[number]) => ({
+    ...named(home),
+    ...{ bytes: expect.any(Number), uses_yesterday: expect.any(Number), backlog: expect.any(Object) },
+  });
+
+  test.each(homes.flatMap((home) => causes.map(([cause, error]) => ({ home, cause, error }))))(
+    'it is named, the others are there, and only the log has the cause: $home.binding, $cause',
+    async ({ home, cause, error }) => {
+      const service = newApp();
+      const answer = await ask({ [home.binding]: failing(() => Promise.reject(new Error(cause))) }, service);
+      const text = await answer.text();
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(text)).toEqual({
+        status: true,
+        data: {
+          databases: homes.map((other) => (other === home ? { ...named(home), error } : working(other))),
+        },
+      });
+      expect(text).not.toContain('D1_ERROR');
+      expect(service.errors).toEqual([
+        {
+          ...{ operation: 'read_databases', database: home.binding },
+          ...{ request_id: answer.headers.get('X-Request-Id'), error: expect.stringContaining(cause) },
+        },
+      ]);
+    },
+  );
+
+  test('all of them are named', async () => {
+    const all = databases(() => failing(() => Promise.reject(new Error('D1_ERROR: D1 DB is overloaded.'))));
+    const answer = await ask(all);
+    expect(await answer.json()).toEqual({
+      status: true,
+      data: { databases: homes.map((home) => ({ ...named(home), error: 'does not respond' })) },
+    });
+  });
+
+  test('one that hangs is named after 4 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let isAnswered = false;
+      const answer = ask({ DB: failing(() => new Promise(() => {})) }).finally(() => {
+        isAnswered = true;
+      });
+      await vi.advanceTimersByTimeAsync(3999);
+      expect(isAnswered).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      const { data } = (await (await answer).json()) as { data: { databases: object[] } };
+      expect(data.databases).toEqual(
+        homes.map((home) => (home.number === 0 ? { ...named(home), error: 'does not respond' } : working(home))),
+      );
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
