@@ -23,7 +23,7 @@ const workerOptions = {
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
   'test/{access,after-response,alerts,all-alerts,business,businesses,changes,commands,concurrency,console-links,cost,customers,database,databases,deadline}.test.ts',
-  'test/{former-tokens,guard,health,history,keys,last-use,limits,matrix,operations,operator,operator-keys,origin,purge,record}.test.ts',
+  'test/{former-tokens,guard,health,history,keys,last-use,limits,matrix,operations,operator,operator-keys,operator-only,origin,purge,record}.test.ts',
   'test/{billing,passing,quantities}.test.ts',
   'test/{refused-origins,sending,sessions,statements,sums,tokens,totals,usage}.test.ts',
 ];

@@ -25,6 +25,8 @@ export type Bindings = {
   ALERT_URL?: string;
   /** Signs what is sent (core/webhook.ts). */
   ALERT_SECRET?: string;
+  /** `1`: only the operator's keys are let in (docs/operating.md, "Operator only"). Absent, or anything else: everybody is. */
+  OPERATOR_ONLY?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
 } & { [binding in Binding]?: D1Database } & {

@@ -37,6 +37,11 @@ type Valid<Q extends Query, B extends Body> = {
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
+/** Refuses whoever is not the operator while only the operator is let in. */
+export function requireOpen({ OPERATOR_ONLY }: Bindings): void {
+  if (OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
+}
+
 /** Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
@@ -78,12 +83,13 @@ function guardWith(
     const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
     // The operator's back end sends all its requests from one address.
     if (!isFromServer && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
+    if (role === null) {
+      if (credential?.kind === 'operator') logMalformedSecrets(c);
+      requireOpen(c.env);
+    }
     if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers) ? 'malformed' : 'missing');
     const { kind, text } = credential;
-    if (kind === 'operator' && role === null) {
-      logMalformedSecrets(c);
-      throw new Unauthenticated('unknown');
-    }
+    if (kind === 'operator' && role === null) throw new Unauthenticated('unknown');
     const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
     const operation = operationOf(c, body);
     const canRepeat = isRepeatable(operation, c.req.header('Idempotency-Key') !== undefined);

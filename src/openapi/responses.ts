@@ -102,7 +102,11 @@ const STATUSES: Record<string, { id?: string; description: string; headers?: Hea
   422: { description: 'The input is not valid' },
   429: { id: 'TooManyAttempts', description: 'Too many requests', headers: retry },
   500: { id: 'ServerError', description: 'The service failed' },
-  503: { id: 'ServiceUnavailable', description: 'The database cannot answer. It is safe to retry', headers: retry },
+  503: {
+    id: 'ServiceUnavailable',
+    description: 'The database cannot answer, or only the operator is let in. It is safe to retry',
+    headers: retry,
+  },
 };
 const OR_UNKNOWN = ', or `business_id` is not the id of a business of the caller';
 

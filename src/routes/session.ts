@@ -12,7 +12,7 @@ import { inTime } from '../db/in-time.ts';
 import { readVerdict } from '../db/permission.ts';
 import { endSession, redeemCode, startSession } from '../db/sessions.ts';
 import type { ContextOf, Env } from '../env.ts';
-import { DATABASE_TIMEOUT_MS, guard } from '../guard.ts';
+import { DATABASE_TIMEOUT_MS, guard, requireOpen } from '../guard.ts';
 import { bodyOf } from '../http/body.ts';
 import { batchError, invalid, tooMany, Unauthenticated, unavailable } from '../http/errors.ts';
 import { checkJson, unknownParameter, uselessKey } from '../http/input.ts';
@@ -44,6 +44,7 @@ const takeCode: MiddlewareHandler<Env, string, Code> = createMiddleware<Env, str
     // Before the clock is read: otherwise a caller could hold back the body to use a code that has expired.
     const body = await bodyOf(c.req.raw);
     if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
+    requireOpen(c.env);
     if (body.trim() === '') throw new Unauthenticated('missing');
     const code = unknownParameter(c.req, NO_QUERY) === null ? codeIn(body) : null;
     if (code === null) throw new Unauthenticated('malformed_code');
