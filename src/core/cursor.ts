@@ -3,12 +3,12 @@ import { ALPHABET } from './credential.ts';
 import { idOf } from './request.ts';
 
 /** A database, and the id before which the list goes on there. Null: it begins with the newest. */
-export type Place = { number: number; before: number | null };
+export type Position = { number: number; before: number | null };
 
-export const cursorOf = ({ number, before }: Place): string => `${ALPHABET[number]}${before ?? ''}`;
+export const cursorOf = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;
 
-/** The place that a cursor means, or null if it is none. The database may not exist. */
-export function placeOf(cursor: string): Place | null {
+/** The position that a cursor means, or null if it is none. The database may not exist. */
+export function positionOf(cursor: string): Position | null {
   const [, letter, id] = /^([0-9A-Za-z])(.*)$/.exec(cursor) ?? [];
   if (letter === undefined) return null;
   const before = id ? idOf(id) : null;

@@ -5,8 +5,9 @@ import type { RowsOf, Statement, Steps } from './statement.ts';
 
 /**
  * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
- * nothing has changed, because every statement depends on the permission. Returns the row that was read, and the rows of each step.
- * `bytes` is the size of the database. `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole operation.
+ * nothing has changed, because every statement depends on the permission. Returns the row that was read, the rows of each step, and the
+ * size of the database. `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole
+ * operation.
  */
 export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   read: Statement<Row>,

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { databaseOfCode, isImportable } from '../core/credential.ts';
-import { placeOf } from '../core/cursor.ts';
+import { positionOf } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import {
@@ -111,7 +111,7 @@ export const allAlertsQuery = {
   name: 'this list',
   schema: z.object({
     limit: alertsQuery.schema.shape.limit,
-    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => placeOf(text) !== null, CURSOR_RULE))),
+    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => positionOf(text) !== null, CURSOR_RULE))),
   }),
 } satisfies Query;
 const userRule = 'must be the id of a user, such as 7, and given once';
