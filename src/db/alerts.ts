@@ -3,14 +3,14 @@
 // own round trip, except the list.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { MAX_COUNT, type Passed } from '../core/limits.ts';
+import type { Passed } from '../core/limits.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { builder, type Placeholders } from './statement.ts';
-import { monthOfLimit, sumOfCounts } from './usage.ts';
+import { boundedSumOfCounts, monthOfLimit } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
 /** The businesses that have a limit are looked at in so many turns, one each minute. */
@@ -69,7 +69,7 @@ async function look(db: Database, which: SQL, now: Date): Promise<void> {
   const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day'))`;
   // Materialized, or the uses are summed up again wherever the sum is named.
   const used = sql`select business_id, period, starts_on, ends_on, "limit",
-      (select min(${sumOfCounts}, ${MAX_COUNT}) from ${dailyUsage} where ${inPeriod}) as used
+      (select ${boundedSumOfCounts} from ${dailyUsage} where ${inPeriod}) as used
     from measured where ${wasMeasured}`;
   const reached = sql`select *, case when used >= "limit" then 100 else 80 end as threshold
     from used where used >= (4 * "limit" + 4) / 5`;

@@ -1,8 +1,8 @@
 // What the operator wants to know about a database. However much is stored, no more than COUNTED_TO rows are counted of anything.
 import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
-import { sumOfCounts } from './history.ts';
 import { statement, withVerdict } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';
+import { boundedSumOfCounts } from './usage.ts';
 
 const COUNTED_TO = 10_000;
 /** One more than is counted, to know whether there are more. */
@@ -26,7 +26,7 @@ export const readDatabase = statement(['day'], (permission, $) => {
     order by ${messages.last_id} desc limit 1)`;
   const unsent = sql`from ${alerts} where ${and(isPermitted, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
   return withVerdict(permission, {
-    uses: unlessMore(sumOfCounts, counts).as('uses'),
+    uses: unlessMore(boundedSumOfCounts, counts).as('uses'),
     ids: countOf(due).as('ids'),
     alerts: countOf(unsent).as('alerts'),
   });

@@ -1,6 +1,5 @@
 // Imports the history of another system: the counts of past days, all of them or none.
 import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { MAX_COUNT } from '../core/limits.ts';
 import { $call } from './call.ts';
 import { recordChange } from './changes.ts';
 import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
@@ -8,6 +7,7 @@ import { type Json, jsonObject } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { businesses, dailyUsage } from './schema.ts';
 import { builder } from './statement.ts';
+import { boundedSumOfCounts } from './usage.ts';
 
 // The list is one value, because D1 binds at most 100: [day, count] for each day.
 const listedDay = sql.raw('value ->> 0');
@@ -19,9 +19,6 @@ const isStored = (business_id: SQLWrapper) =>
 /** Listed days that have another count. `cross join` makes SQLite look each day up by the key. */
 const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
   where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
-
-/** The sum of some counts. It never overflows: it is exact up to MAX_COUNT, and what is beyond is MAX_COUNT. */
-export const sumOfCounts = sql<number>`cast(min(total(${dailyUsage.count}), ${MAX_COUNT}) as integer)`;
 
 const readTaken = statement(['days', 'replace'], (permission, $) => {
   const id = permittedId(permission);
@@ -39,7 +36,7 @@ const decideIfDiffers = statement(['days', 'replace', 'decision'], (permission, 
   return decideIf(permission, $, sql`${isFree} and ${differs}`);
 });
 const recordImport = statement(['days', 'total', 'decision'], (permission, $) => {
-  const replaced = sql`(select ${jsonObject({ days: sql`count(*)`, uses: sumOfCounts })}
+  const replaced = sql`(select ${jsonObject({ days: sql`count(*)`, uses: boundedSumOfCounts })}
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`;
   return recordChange(permission, $, 'import_usage', replaced, sql`${$.total}`);
 });
