@@ -2,8 +2,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import type { CommandName } from '../src/cli/commands.ts';
 import { asking, Databases } from '../src/cli/databases.ts';
+import type { CommandName } from '../src/cli/former-commands.ts';
 import { importHistory, readHistory } from '../src/cli/history.ts';
 import { createKey } from '../src/cli/keys.ts';
 import { RUNS } from '../src/cli/runs.ts';

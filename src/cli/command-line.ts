@@ -1,89 +1,156 @@
-// Parses the command line: help, or a command with its values and a database.
+// Parses the command line: help, or a command with what it was given. What a command takes is read from its schema.
 import { parseArgs } from 'node:util';
-import { COMMANDS, type Command, type CommandName, isCommand } from './commands.ts';
-import { UsageError } from './errors.ts';
-import type { Where } from './open.ts';
-import { directory, optionOf, readValue, type Values } from './values.ts';
+import * as z from 'zod/mini';
+import { newBusinessBody } from '../wire/requests.ts';
+import { COMMANDS, type Command, type Given } from './commands.ts';
 
-export type CommandLine = { name: CommandName; given: Record<string, unknown>; where: Where };
+/** The command line is wrong: exit code 2. Any other error is a command that failed: exit code 1. */
+export class UsageError extends Error {}
 
-const EVERYWHERE = {
-  remote: { type: 'boolean', default: false },
-  'persist-to': { type: 'string' },
-  config: { type: 'string', short: 'c' },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
+/** `label` is how the command line names a field: `--user` is `user_id`. */
+export type Field = { name: string; label: string; schema: z.core.$ZodType };
+/** `call` is how the command is called. */
+export type CommandLine = { command: Command; call: string; fields: Field[]; given: Given };
 
-const HELP = `npm run admin -- <command> [--remote | --persist-to DIR] [--config FILE]
+/** Where a page of a list begins. Commands follow lists to their end. */
+export const CURSORS = ['after', 'before', 'cursor'];
+const ID = newBusinessBody.shape.user_id;
+const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
 
-${Object.entries(COMMANDS)
-  .map(([name, command]) => `  ${usageOf(name, command)}\n      ${command.does}`)
-  .join('\n')}
+const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
 
-Commands use the local databases. --remote uses the deployed ones; --persist-to DIR uses local ones in another directory.
---config FILE uses the databases of that configuration instead of wrangler.toml.
+/** A schema without what may be missing or null, and behind other checks. */
+function innerOf(schema: z.core.$ZodType): ReturnType<typeof defOf> {
+  const def = defOf(schema);
+  if (def.type === 'optional' || def.type === 'nullable') return innerOf(def.innerType);
+  return def.type === 'pipe' ? innerOf(def.out) : def;
+}
+
+/** The fields of an object. */
+export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
+  const def = innerOf(schema);
+  return def.type === 'object' ? def.shape : {};
+}
+
+/** What a schema checks of a text: a number is written in plain digits, and `none` is null. */
+function valueIn(schema: z.core.$ZodType, text: unknown): unknown {
+  const def = innerOf(schema);
+  if (def.type === 'array') return [text].flat().map((entry) => valueIn(def.element, entry));
+  if (text === 'none' && accepts(schema, null)) return null;
+  return def.type === 'number' && /^(0|[1-9]\d*)$/.test(`${text}`) ? Number(text) : text;
+}
+const accepts = (schema: z.core.$ZodType, value: unknown) => z.safeParse(schema, value).success;
+const isRequired = ({ schema }: Field) => !accepts(schema, undefined);
+const isFlag = ({ schema }: Field) => innerOf(schema).type === 'boolean';
+const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
+
+/** The rule of a field in words: what its schema says of a value that is wrong. A list has the rule of its entries. */
+function ruleOf(field: Field): string {
+  const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
+  return inWords(error?.issues[0]?.message ?? '');
+}
+const inWords = (rule: string) => rule.replace('null for', 'none for').replace(', and given once', '');
+const exampleOf = (field: Field) => /(?:such as|written) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';
+
+/** The option that fills a field: `--user` is `user_id`, `--main-domain` is `main_domain`. */
+export const optionOf = (name: string): string =>
+  `--${name.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-')}`;
+
+/** What a command takes: its arguments, and its options. */
+function fieldsOf(usage: string, { request, input, as = {} }: Command) {
+  const inPath = [...(request ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, ID]);
+  const schemas: Record<string, z.core.$ZodType> = { ...Object.fromEntries(inPath), ...(input && shapeOf(input)) };
+  const field = (name: string, label: string): Field => ({ name, label, schema: schemas[name] ?? TEXT });
+  const taken = usage
+    .split(' ')
+    .filter(isArgument)
+    .map((label) => field(as[label] ?? label, label));
+  const others = Object.keys(schemas).filter(
+    (name) => name !== 'limit' && !CURSORS.includes(name) && !taken.some((argument) => argument.name === name),
+  );
+  const labels = new Map(Object.entries(as).map(([label, name]) => [name, label]));
+  return { taken, options: others.map((name) => field(name, labels.get(name) ?? optionOf(name))) };
+}
+const isArgument = (word: string) => word !== word.toLowerCase();
+const wordsOf = (usage: string) =>
+  usage
+    .split(' ')
+    .filter((word) => !isArgument(word))
+    .join(' ');
+
+type Form = { usage: string; command: Command; taken: Field[]; options: Field[] };
+
+/** How a command is called. */
+function callOf({ usage, options }: Form): string {
+  const shown = options.map((field) => {
+    const option = isFlag(field) ? field.label : `${field.label} ${exampleOf(field)}`;
+    return isRequired(field) ? option : `[${option}]`;
+  });
+  return [usage, ...shown].join(' ');
+}
+const summaryOf = (form: Form) => `  ${callOf(form)}\n      ${form.command.does}\n`;
+const rulesOf = ({ taken, options }: Form) =>
+  [...taken, ...options]
+    .filter((field) => !isFlag(field))
+    .map((field) => `      ${field.label} ${ruleOf(field)}\n`)
+    .join('');
+
+const FORMS = Object.entries(COMMANDS).map(
+  ([usage, command]): Form => ({ usage, command, ...fieldsOf(usage, command) }),
+);
+const HEAD = 'npm run -s admin -- <command>\n\n';
+const HELP = `${HEAD}${FORMS.map(summaryOf).join('')}
+Commands send requests to the service at API, such as https://usage.example/api/v1, with the operator key OPERATOR_KEY. Both are
+variables of the environment. With --help, a command says what each option must be.
 `;
 
 /** Parses a command line. Throws UsageError if it is wrong. */
 export function commandLineOf(argv: string[]): CommandLine | { help: string } {
-  const [noun = '', verb = '', ...args] = argv;
-  const name = `${noun} ${verb}`;
-  if (!isCommand(name)) {
-    if (argv.length === 0 || argv.includes('--help') || argv.includes('-h')) return { help: HELP };
-    throw new UsageError(`Unknown command: ${name.trim()}. See npm run admin -- --help`);
+  const words = argv.slice(0, 2).join(' ');
+  const isHelp = argv.slice(0, argv.indexOf('--') >>> 0).some((arg) => arg === '--help' || arg === '-h');
+  const forms = FORMS.filter(({ usage }) => wordsOf(usage) === words);
+  if (forms.length === 0) {
+    if (argv.length === 0 || isHelp) return { help: HELP };
+    throw new UsageError(`Unknown command: ${words}. See npm run -s admin -- --help`);
   }
-  const command: Command = COMMANDS[name];
-  const { arguments: taken = {}, required = {}, optional } = command;
-  const columns: Values = { ...required, ...optional };
-  const { values, positionals } = parse(args, columns);
-  if (values.help) return { help: `npm run admin -- ${usageOf(name, command)}\n${command.does}\n` };
-  const persistTo = values['persist-to'];
-  const where: Where = {
-    remote: values.remote === true,
-    'persist-to': persistTo === undefined ? undefined : readValue(directory, '--persist-to', `${persistTo}`),
-    config: values.config as string | undefined,
-  };
-  if (where.remote && where['persist-to'] !== undefined) {
-    throw new UsageError('Use either --persist-to (local databases) or --remote (the deployed ones), not both');
-  }
-  const names = Object.keys(taken);
-  const isLeftOut = command.isOptional && positionals.length === 0;
-  if (positionals.length !== names.length && !isLeftOut) {
-    throw new UsageError(`${name} takes ${names.length === 0 ? 'no arguments, only options' : names.join(' and ')}`);
-  }
-  const given: Record<string, unknown> = {};
-  for (const [argument, value] of isLeftOut ? [] : Object.entries(taken)) {
-    given[argument] = readValue(value, argument, positionals.shift() ?? '');
-  }
-  for (const [column, value] of Object.entries(columns)) {
-    const option = optionOf(column);
-    const text = values[option];
-    if (text !== undefined) given[column] = readValue(value, `--${option}`, `${text}`);
-    else if (column in required) throw new UsageError(`${name} needs --${option} ${value.example}`);
-  }
-  return { name, given, where };
-}
-
-type Parsed = { values: Record<string, string | boolean | undefined>; positionals: string[] };
-
-function parse(args: string[], columns: Values): Parsed {
-  const own = Object.fromEntries(
-    Object.entries(columns).map(([column, { isFlag }]) => {
-      return [optionOf(column), { type: isFlag ? 'boolean' : 'string' } as const];
-    }),
+  if (isHelp) return { help: HEAD + forms.map((form) => summaryOf(form) + rulesOf(form)).join('') };
+  const { values, positionals } = parse(
+    argv.slice(2),
+    forms.flatMap(({ options }) => options),
   );
+  const form = forms.find(
+    ({ taken, options }) =>
+      isFilled(taken, positionals.length) &&
+      Object.keys(values).every((option) => options.some(({ label }) => label === `--${option}`)),
+  );
+  if (form === undefined) throw new UsageError(`Usage: ${forms.map(callOf).join(', or ')}`);
+  const given: Given = {};
+  for (const { name, label, schema } of form.taken)
+    given[name] = valueIn(schema, label.endsWith('…') ? positionals : positionals.shift());
+  for (const field of form.options) {
+    const text = values[field.label.slice(2)];
+    if (text !== undefined) given[field.name] = valueIn(field.schema, text);
+    else if (isRequired(field)) throw new UsageError(`${words} needs ${field.label} ${exampleOf(field)}`);
+  }
+  return { command: form.command, call: callOf(form), fields: [...form.taken, ...form.options], given };
+}
+const isFilled = (taken: Field[], count: number) =>
+  taken.at(-1)?.label.endsWith('…') ? count >= taken.length : count === taken.length;
+
+function parse(args: string[], fields: Field[]) {
+  const options = fields.map((field) => {
+    const type = isFlag(field) ? 'boolean' : 'string';
+    return [field.label.slice(2), { type, multiple: isList(field) } as const] as const;
+  });
   try {
-    return parseArgs({ args, options: { ...own, ...EVERYWHERE }, allowPositionals: true });
+    return parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true });
   } catch (error) {
     throw new UsageError((error as Error).message.replaceAll('\n', ' '));
   }
 }
 
-function usageOf(name: string, { arguments: taken = {}, isOptional, required = {}, optional }: Command): string {
-  const options = Object.entries({ ...required, ...optional }).map(([column, { example }]) => {
-    const option = `--${optionOf(column)} ${example}`.trimEnd();
-    return column in required ? option : `[${option}]`;
-  });
-  const names = Object.keys(taken).map((argument) => (isOptional ? `[${argument}]` : argument));
-  return [name, ...names, ...options].join(' ');
+/** What a schema says is wrong with a value, by the place in it. */
+export function mistakesIn(schema: z.core.$ZodType, value: unknown): { path: PropertyKey[]; rule: string }[] {
+  const issues = z.safeParse(schema, value).error?.issues ?? [];
+  return issues.map(({ path, message }) => ({ path, rule: inWords(message) }));
 }

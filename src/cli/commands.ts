@@ -1,163 +1,200 @@
-// The operator's commands: what each does, in words, and what it takes. What it runs is in runs.ts, under the same name: help and
-// errors of the command line need not wait until that is loaded.
+// The operator's commands. Each is one request to the service: what it takes follows from its path and from the schema with which the
+// service checks the request, so a new field is an option without another line.
+import * as z from 'zod/mini';
+import { OPERATOR_SECRETS } from '../core/operator.ts';
+import { covers, sitesCovering } from '../core/site.ts';
+import { dayOf } from '../core/time.ts';
 import {
-  billingDay,
-  database,
-  day,
-  duration,
-  expiry,
-  flag,
-  type Given,
-  id,
-  limit,
-  line,
-  linkRole,
-  minutes,
-  role,
-  service,
-  slot,
-  status,
-  text,
-  token,
-  url,
-  type Values,
-} from './values.ts';
+  alertsQuery,
+  businessesQuery,
+  businessUpdateBody,
+  changesQuery,
+  consoleLinkBody,
+  deletionQuery,
+  historyBody,
+  newBusinessBody,
+  newKeyBody,
+  rangeQuery,
+  rotationBody,
+  sitesBody,
+  totalsQuery,
+  userChangesQuery,
+} from '../wire/requests.ts';
+import { daysIn } from './days.ts';
+import { createOperatorKey } from './operator-keys.ts';
+
+export type Given = Record<string, unknown>;
+/** The `data` of a response. */
+// biome-ignore lint/suspicious/noExplicitAny: a command reads the fields that the operation of its path returns
+export type Data = any;
 
 export type Command = {
+  /** One sentence. */
   does: string;
-  arguments?: Values;
-  /** The arguments may be left out. */
-  isOptional?: true;
-  /** It needs no database. */
-  isOffline?: true;
-  /** Options, named after the columns they fill. */
-  required?: Values;
-  optional?: Values;
+  /** Method and path. `{ID}` is an argument, `{user_id}` a required option. Without it, the command works offline. */
+  request?: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** The query of GET and DELETE, the body of the others. Each field is an argument or an option. */
+  input?: z.ZodMiniType;
+  /** Arguments and options that do not have the name of their field. */
+  as?: Record<string, string>;
+  /** Whether the operation takes an Idempotency-Key, so that the request can be repeated. */
+  takesKey?: true;
+  /** The command that shows whether it was done, if its response is lost: by default, `business show` of the business in the path. */
+  shownBy?: string;
+  /** What is sent, if it is not what was given. `inWords` rewords errors about it. */
+  prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
+  /** What it prints, if that is not the data of the response. */
+  shown?: (data: Data, given: Given) => unknown;
 };
 
-const ID = id('1');
-const user_id = id('7');
-const databaseNumber = database('1');
-const fields = {
-  user_id,
-  name: line('Acme'),
-  main_domain: line('acme.example'),
-  site: url('https://acme.example'),
-  country_id: id('1'),
-  business_size: line('small'),
-};
-
-export const COMMANDS = {
+/** By its words and arguments. Several can have the same words, with other arguments. */
+export const COMMANDS: Record<string, Command> = {
   'business create': {
-    does: 'creates a business with a new token, or with the token and the id of another system; --database chooses where a new user goes',
-    required: fields,
-    optional: {
-      token: token('8f14e45fceea167a5a36dedd4bea2543'),
-      id: id('1000'),
-      database: databaseNumber,
-    },
+    request: 'POST /business',
+    does: 'Creates a business with a new token, or with the token and the id of another system.',
+    input: newBusinessBody,
+    takesKey: true,
+    shownBy: 'business list --user {user_id}',
   },
   'business list': {
-    does: 'lists all businesses, or those of one user',
-    optional: { user_id },
+    request: 'GET /business',
+    does: 'Lists all businesses, or those of one user.',
+    input: businessesQuery.schema,
   },
-  'business show': {
-    does: 'shows a business and its limits',
-    arguments: { ID },
+  'business show ID': {
+    request: 'GET /business/{ID}',
+    does: 'Shows a business, its domains, its limits and its former tokens.',
   },
-  'business update': {
-    does: 'changes the fields given; a limit is the most uses of a day or a month (UTC), or none, and the month begins on the billing day',
-    arguments: { ID },
-    optional: { ...fields, daily_limit: limit('1000'), monthly_limit: limit('none'), billing_day: billingDay('15') },
+  'business update ID': {
+    request: 'PATCH /business/{ID}',
+    does: 'Changes the given fields. A limit of none is lifted.',
+    input: businessUpdateBody,
   },
-  'business delete': {
-    does: 'permanently deletes a business and everything that belongs to it; --confirm repeats its name',
-    arguments: { ID },
-    // Not a line: a name that is stored may be older than the rules for one.
-    required: { confirm: text('Acme') },
+  'business status ID STATUS': {
+    request: 'PATCH /business/{ID}',
+    does: 'Sets the status. The token works only while it is active.',
+    input: z.pick(businessUpdateBody.def.out, { status: true }),
+    as: { STATUS: 'status' },
   },
-  'business status': {
-    does: 'sets the status: active, suspended or closed; the token works only while it is active',
-    arguments: { ID, STATUS: status('suspended') },
+  'business delete ID': {
+    request: 'DELETE /business/{ID}',
+    does: 'Permanently deletes a business and everything that belongs to it. --confirm repeats its name.',
+    input: deletionQuery.schema,
+    as: { '--confirm': 'name' },
   },
-  'business rotate-token': {
-    does: 'creates a new token; old tokens stop working at once, or with --keep-old the last one works that much longer',
-    arguments: { ID },
-    optional: { keep_old: duration('24h') },
+  'business rotate-token ID': {
+    request: 'POST /business/{ID}/token',
+    does: 'Creates a new token. Old tokens stop at once, or with --keep-old the last one works that much longer.',
+    input: rotationBody,
   },
-  'business stop-former-tokens': {
-    does: 'stops replaced tokens that still work, from the next request on; the token of the business stays',
-    arguments: { ID },
+  'business stop-former-tokens ID': {
+    request: 'DELETE /business/{ID}/token/former',
+    does: 'Stops replaced tokens that still work. The current token stays.',
   },
-  'access list': {
-    does: 'shows a business with its registered domains',
-    arguments: { ID },
+  'access list ID': { request: 'GET /business/{ID}/access', does: 'Shows a business with its registered domains.' },
+  'access add ID SITE…': {
+    request: 'POST /business/{ID}/access',
+    does: 'Registers domains. A business without any has no restriction, so the first one refuses all others.',
+    input: sitesBody,
+    as: { 'SITE…': 'sites' },
   },
-  'access check': {
-    does: 'says whether a page of this origin may use the token, and which entry allows it',
-    arguments: { ID, ORIGIN: text('https://shop.example') },
+  'access remove ID ENTRY_ID': {
+    request: 'DELETE /business/{ID}/access/{ENTRY_ID}',
+    does: 'Removes one registered domain, by the id of its entry.',
   },
-  'changes list': {
-    does: 'lists who changed what of a business, newest first, or of the keys that a user has for all businesses',
-    arguments: { ID },
-    isOptional: true,
-    optional: { user_id },
+  'access clear ID': {
+    request: 'DELETE /business/{ID}/access',
+    does: 'Removes all registered domains. The token then works on every site.',
   },
-  'alerts list': {
-    does: 'lists when a business used 80 % or all of a limit, newest first; without ID, of all businesses',
-    arguments: { ID },
-    isOptional: true,
-  },
-  'usage import': {
-    does: 'imports a CSV file of date,count lines, for days before today: all lines or none; --replace overwrites counts',
-    arguments: { ID, FILE: text('history.csv') },
-    optional: { replace: flag },
-  },
-  'usage totals': {
-    does: 'lists how many uses each business had, for an invoice run; without --from and --to, in the last 30 days (UTC)',
-    optional: { from: day('2026-01-01'), to: day('2026-01-31') },
-  },
-  'key create': {
-    does: 'creates an API key and prints it, this one time only; --business is for a key of one business, --role is full (the default), read or record, --database chooses where a new user goes',
-    required: { user_id },
-    optional: {
-      name: line('"Billing server"'),
-      expires_on: expiry('2027-01-31'),
-      business_id: id('1'),
-      role: role('record'),
-      read_only: flag,
-      database: databaseNumber,
+  'access check ID ORIGIN': {
+    request: 'GET /business/{ID}/access',
+    does: 'Says whether a page of this origin may use the token, and which entry allows it.',
+    shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
+      const sites = access_list.map(({ site }) => site);
+      const origin = `${ORIGIN}`;
+      return {
+        allowed: status === 'active' && (sites.length === 0 || covers(new Set(sites), origin)),
+        site: sites.find((site) => sitesCovering(origin).includes(site)) ?? null,
+      };
     },
   },
-  'key list': {
-    does: 'lists the keys of a user, revoked and expired ones included',
-    required: { user_id },
+  'access refused ID': {
+    request: 'GET /business/{ID}/access/refused',
+    does: 'Lists the origins that were refused in the last 90 days and would be refused now.',
   },
-  'key revoke': {
-    does: 'revokes a key, from the next request on',
-    arguments: { ID },
+  'access forget-refused ID': {
+    request: 'DELETE /business/{ID}/access/refused',
+    does: 'Empties the list of refused origins.',
+    shownBy: 'access refused {ID}',
+  },
+  'changes list ID': {
+    request: 'GET /business/{ID}/changes',
+    does: 'Lists who changed what of a business, newest first.',
+    input: changesQuery.schema,
+  },
+  'changes list': {
+    request: 'GET /user/{user_id}/changes',
+    does: 'Lists who changed what about the keys that a user has for all businesses, newest first.',
+    input: userChangesQuery.schema,
+  },
+  'alerts list ID': {
+    request: 'GET /business/{ID}/alerts',
+    does: 'Lists when a business used 80 % or all of a limit, newest first.',
+    input: alertsQuery.schema,
+  },
+  'usage show ID': {
+    request: 'GET /business/usage/{ID}',
+    does: 'Shows the uses of each day (UTC), by default of the last 30 days.',
+    input: rangeQuery.schema,
+  },
+  'usage totals': {
+    request: 'GET /usage',
+    does: 'Lists how many uses each business had, for an invoice run; by default in the last 30 days (UTC).',
+    input: totalsQuery.schema,
+    // Otherwise, pages before and after midnight would have other days.
+    prepare: async (given) => ({ sent: { to: dayOf(new Date()), ...given } }),
+  },
+  'usage import ID FILE': {
+    request: 'PUT /business/{ID}/history',
+    does: 'Imports a CSV file of date,count lines for days before today: all lines or none.',
+    input: historyBody,
+    as: { FILE: 'days' },
+    prepare: daysIn,
+    shownBy: 'changes list {ID}',
+  },
+  'key create': {
+    request: 'POST /user/{user_id}/keys',
+    does: 'Creates an API key and prints it, this one time only.',
+    input: newKeyBody,
+    shownBy: 'key list --user {user_id}',
+  },
+  'key list': {
+    request: 'GET /user/{user_id}/keys',
+    does: 'Lists the keys of a user, revoked and expired ones included.',
+  },
+  'key revoke ID': {
+    request: 'DELETE /user/{user_id}/keys/{ID}',
+    does: 'Revokes a key of a user, from the next request on.',
+    shownBy: 'key list --user {user_id}',
   },
   'console-link create': {
-    does: 'creates a link that opens the console of a user once, within two minutes; --url is where the service is, and --minutes how long the session lasts',
-    required: { user_id, url: service('https://usage.example') },
-    optional: { business_id: id('1'), role: linkRole('read'), minutes: minutes('60') },
+    request: 'POST /user/{user_id}/console-link',
+    does: 'Creates a link that opens the console of a user once, within two minutes.',
+    input: consoleLinkBody,
   },
   'operator-key create': {
-    does: 'creates a key for your own servers and prints it, this one time only, with the command that stores its hash; --record is for one that only records, and --slot for another one beside it',
-    optional: { record: flag, slot: slot('2') },
-    isOffline: true,
+    does: 'Creates a key for your own servers and prints it, this one time only, with the command that stores its hash.',
+    input: z.object({
+      record: z.optional(z.boolean()),
+      slot: z.optional(z.enum(['1', '2', '3', '4'], 'must be a number from 1 to 4, such as 2')),
+    }),
+    shown: (_, { record, slot }) =>
+      createOperatorKey(record ? 'record' : 'full', OPERATOR_SECRETS[Number(slot ?? 1) - 1] ?? 'OPERATOR_KEY_1'),
   },
   'database list': {
-    does: 'lists the databases: letter in credentials, name, region if known, bytes, businesses, and uses of yesterday (UTC)',
+    request: 'GET /database',
+    does: 'Lists the databases: letter in credentials, size, uses of yesterday (UTC) and backlog.',
   },
-} satisfies Record<string, Command>;
+};
 
-export type CommandName = keyof typeof COMMANDS;
-export const isCommand = (name: string): name is CommandName => Object.hasOwn(COMMANDS, name);
-
-type ValuesIn<C, Part extends keyof Command> = C extends Record<Part, infer V extends Values> ? Given<V> : unknown;
-type ArgumentsOf<C> = C extends { isOptional: true } ? Partial<ValuesIn<C, 'arguments'>> : ValuesIn<C, 'arguments'>;
-/** What a command is given: its values after reading, with their types. */
-export type GivenTo<N extends CommandName, C = (typeof COMMANDS)[N]> = ArgumentsOf<C> &
-  ValuesIn<C, 'required'> &
-  Partial<ValuesIn<C, 'optional'>>;
+type AccessList = { status: string; access_list: { site: string }[] };

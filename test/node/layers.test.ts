@@ -48,8 +48,8 @@ const LAYERS: Record<string, { refused: string[]; allowed: string[] }> = {
     allowed: ['../wire/responses.ts', '../http/errors.ts', '../core/time.ts', 'zod-openapi'],
   },
   'src/cli/x.ts': {
-    refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../page/report.ts', '../tools/port.ts'],
-    allowed: ['../core/time.ts', '../db/schema.ts', 'node:fs'],
+    refused: ['../db/schema.ts', '../http/log.ts', '../routes/usage.ts', '../tools/port.ts', 'drizzle-orm', 'wrangler'],
+    allowed: ['../core/time.ts', '../wire/requests.ts', 'zod/mini', 'node:fs'],
   },
   'src/tools/x.ts': {
     refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../app.ts', '../wire/requests.ts', 'hono'],

@@ -1,0 +1,108 @@
+// Sends the requests of the commands. The operator's key goes to the service at API and nowhere else: over https, or http on this
+// machine, and never where a redirect points.
+import { credentialOf } from '../core/credential.ts';
+import type { Data } from './commands.ts';
+
+export type Service = { api: string; host: string; key: string };
+export type Request = { method: string; path: string; query?: object; body?: object; headers?: Record<string, string> };
+
+/** No whole response came, or the service says that it failed: a request that changes something may have been done. */
+export class Lost extends Error {}
+
+/** A request is given up after this time. The service waits at most 10 seconds for its database. */
+const TIMEOUT_MS = 30_000;
+/** What fails before anything is sent. */
+const NOT_SENT = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'bad port',
+];
+
+/** The service that the environment names. */
+export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): Service {
+  const url = URL.parse(api);
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere);
+  const address = url && `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+  if (!url || !address || !isSafe || !address.endsWith('/api/v1') || url.href.replace(/\/$/, '') !== address)
+    throw new Error(
+      'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.',
+    );
+  if (credentialOf(`Bearer ${key}`)?.kind !== 'operator')
+    throw new Error(
+      'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits. It is a variable of the environment.',
+    );
+  return { api: address, host: url.host, key };
+}
+
+/** The `data` of the response. Throws the service's own messages if it refuses, a line for each. */
+async function send({ api, host, key }: Service, { method, path, query = {}, body, headers }: Request): Promise<Data> {
+  const url = new URL(api + path);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${value}`);
+  const { response, text } = await answerOf(host, url, {
+    method,
+    headers: { ...headers, Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    body: body ? JSON.stringify(body) : null,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(
+      `${host} redirects to ${response.headers.get('Location')}. API must be the address of the service itself.`,
+    );
+  const answer = jsonIn(text);
+  if (response.ok && answer?.status === true) return answer.data;
+  const {
+    message = `${host} responded with ${response.status}, but not as this service. API must be its address.`,
+    errors,
+  } = answer ?? {};
+  const reason = errors ? Object.values(errors).flat().join('\n') : message;
+  throw response.ok || response.status >= 500 ? new Lost(reason) : new Error(reason);
+}
+
+async function answerOf(host: string, url: URL, init: RequestInit) {
+  try {
+    const response = await fetch(url, init);
+    return { response, text: await response.text() };
+  } catch (error) {
+    const { code = '', message = '' } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    const reason = code || message;
+    if (NOT_SENT.includes(reason)) throw new Error(`${host} cannot be reached: ${reason}`);
+    throw new Lost(`${host} gave no whole response: ${message || code}`);
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the body of a response, or of anything else that is at the address
+function jsonIn(text: string): any {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a request. One with an Idempotency-Key is sent once more if its response is lost. */
+export async function ask(service: Service, request: Request): Promise<Data> {
+  const first = await send(service, request).catch((error: Error) => error);
+  if (!(first instanceof Error)) return first;
+  if (!(first instanceof Lost) || request.headers === undefined) throw first;
+  return send(service, request).catch((error: Error) => {
+    throw new Lost(error.message);
+  });
+}
+
+/** All pages of a list as one. `cursor` is the parameter with which a page begins. */
+export async function askAll(service: Service, request: Request, cursor: string): Promise<Data> {
+  const all: Record<string, unknown[]> = {};
+  for (let next: unknown; next !== null; ) {
+    const query = { ...request.query, ...(next !== undefined && { [cursor]: next }) };
+    const { next: following, read_only: _, ...page } = await ask(service, { ...request, query });
+    for (const [name, entries] of Object.entries(page)) all[name] = [...(all[name] ?? []), ...(entries as unknown[])];
+    next = following ?? null;
+  }
+  return all;
+}

@@ -1,0 +1,225 @@
+// What a command says when it fails, and that nothing is done twice.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../node/server.ts';
+import { newFolder } from '../node/state.ts';
+import { type Answer, adminIn, cutOff, json, KEY, printed, stub, success } from './stub.ts';
+
+const LIST = ['key', 'list', '--user', '7'];
+const CREATE = [
+  ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
+  ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
+];
+const API = 'http://127.0.0.1:1/api/v1';
+const NO_API =
+  'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.';
+const NO_KEY =
+  'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits. It is a variable of the environment.';
+const see = (command: string) => `\nThe outcome is unknown. To see it: npm run -s admin -- ${command}`;
+
+describe('the process', () => {
+  test('prints one line of JSON on stdout, and the host on stderr', async () => {
+    const { env, host } = await stub(success({ keys: [] }));
+    expect(await adminIn(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
+  });
+
+  test('ends with 1 if the service refuses, and says all that is wrong', async () => {
+    const errors = { name: ['name is taken', 'name is long'], site: ['site is no URL'] };
+    const { env, host } = await stub(json({ status: false, message: 'name is taken', errors }, 422));
+    const stderr = `${host}\nname is taken\nname is long\nsite is no URL\n`;
+    expect(await adminIn(env, ...CREATE)).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  test('ends with 2 if the command line is wrong, before anything else is looked at', async () => {
+    expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list needs --user 7\n' });
+  });
+
+  test('ends with 1 without an address or a key', async () => {
+    expect(await adminIn({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
+    expect(await adminIn({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
+  });
+
+  test('creates an operator key offline', async () => {
+    expect(await adminIn({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
+      ...{ code: 0, stderr: '' },
+      stdout: expect.stringMatching(
+        /^\{"operator_key":"bua_op_\w{43}","role":"record","secret":"(record:[0-9a-f]{64})","store":"echo \1 \| npx wrangler secret put OPERATOR_KEY_2"\}\n$/,
+      ),
+    });
+  });
+});
+
+describe('nothing is sent', () => {
+  test.each([
+    ['to another machine over http', 'http://usage.example/api/v1'],
+    ['to a name that only looks like this machine', 'http://localhost.example/api/v1'],
+    ['to an address of another kind', 'ftp://localhost/api/v1'],
+    ['to what is no address', 'localhost:8787'],
+    ['to an address without the path of the API', 'https://usage.example'],
+    ['with a name and a password', 'https://a:b@usage.example/api/v1'],
+    ['with a query', 'https://usage.example/api/v1?a'],
+  ])('%s', async (_, API) => {
+    await expect(printed({ API, OPERATOR_KEY: KEY }, ...LIST)).rejects.toThrow(NO_API);
+  });
+
+  test.each([
+    ['an API key', `bua_sk_${'k'.repeat(34)}`],
+    ['a key that was cut', KEY.slice(0, -1)],
+    ['two keys', `${KEY} ${KEY}`],
+    ['a line more', `${KEY}\nX-Other: 1`],
+  ])('with %s in place of an operator key, which is not repeated', async (_, OPERATOR_KEY) => {
+    await expect(printed({ API, OPERATOR_KEY }, ...LIST)).rejects.toThrow(new Error(NO_KEY));
+  });
+});
+
+const moved: Answer = (response) => response.writeHead(302, { Location: 'https://evil.example/' }).end();
+const page: Answer = (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html>');
+const gone: Answer = (response) => response.destroy();
+
+/** Answers, and what a command says of each; of HOST stands for the host. Whether the outcome of a change is then unknown. */
+const FAILURES: [name: string, answer: Answer, says: string, isUnknown: boolean][] = [
+  ['401', json({ message: 'Unauthenticated.' }, 401), 'Unauthenticated.', false],
+  ['403', json({ status: false, message: 'This operator key can only record.' }, 403), 'This operator key can only record.', false],
+  ['429', json({ message: 'Too Many Attempts.' }, 429), 'Too Many Attempts.', false],
+  ['503', json({ message: 'Service Unavailable' }, 503), 'Service Unavailable', true],
+  ['500', json({ message: 'Server Error' }, 500), 'Server Error', true],
+  ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the address of the service itself.', false],
+  ['a page', page, 'HOST responded with 200, but not as this service. API must be its address.', true],
+  ['JSON of something else', json([1]), 'HOST responded with 200, but not as this service. API must be its address.', true],
+  ['JSON of nothing', json(null), 'HOST responded with 200, but not as this service. API must be its address.', true],
+  ['404 of something else', json({ error: 1 }, 404), 'HOST responded with 404, but not as this service. API must be its address.', false],
+  ['half an answer', cutOff, 'HOST gave no whole response: other side closed', true],
+  ['no answer', gone, 'HOST gave no whole response: other side closed', true],
+]; // biome-ignore format: a row on a line
+
+test.each(FAILURES)('a list, and %s', async (_, answer, says) => {
+  const { env, host, sent } = await stub(answer);
+  await expect(printed(env, ...LIST)).rejects.toThrow(new Error(says.replace('HOST', host)));
+  expect(sent).toHaveLength(1);
+});
+
+test.each(FAILURES)('a change, and %s', async (_, answer, says, isUnknown) => {
+  const { env, host, sent } = await stub(answer);
+  const message = says.replace('HOST', host) + (isUnknown ? see('business show 1') : '');
+  await expect(printed(env, 'business', 'rotate-token', '1')).rejects.toThrow(new Error(message));
+  expect(sent).toHaveLength(1);
+});
+
+test.each(FAILURES)('a business to create, and %s', async (_, answer, says, isUnknown) => {
+  const { env, host, sent } = await stub(answer);
+  const message = says.replace('HOST', host) + (isUnknown ? see('business list --user 7') : '');
+  await expect(printed(env, ...CREATE)).rejects.toThrow(new Error(message));
+  expect(sent).toHaveLength(isUnknown ? 2 : 1);
+});
+
+test('a service that is down cannot be reached, and nothing is unknown', async () => {
+  const host = `127.0.0.1:${await freePort()}`;
+  const env = { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY };
+  for (const argv of [LIST, CREATE, ['access', 'clear', '1']])
+    await expect(printed(env, ...argv)).rejects.toThrow(new Error(`${host} cannot be reached: ECONNREFUSED`));
+});
+
+describe('a lost response', () => {
+  test('of a new business is asked for again with the same Idempotency-Key', async () => {
+    const { env, sent } = await stub(cutOff, success({ id: 1 }));
+    expect(await printed(env, ...CREATE)).toEqual({ id: 1 });
+    expect(sent[1]).toMatchObject({ request: sent[0]?.request, body: sent[0]?.body });
+    const keys = sent.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
+  });
+
+  test('leaves the outcome unknown, whatever the second one says', async () => {
+    const { env } = await stub(gone, json({ message: 'Unauthenticated.' }, 401));
+    await expect(printed(env, ...CREATE)).rejects.toThrow(`Unauthenticated.${see('business list --user 7')}`);
+  });
+
+  test('of other commands has a command that shows it', async () => {
+    const { env } = await stub(gone);
+    const shownBy: [argv: string[], command: string][] = [
+      [['key', 'create', '--user', '7'], 'key list --user 7'],
+      [['key', 'revoke', '3', '--user', '7'], 'key list --user 7'],
+      [['access', 'forget-refused', '1'], 'access refused 1'],
+      [['business', 'delete', '1', '--confirm', 'Acme'], 'business show 1'],
+    ];
+    for (const [argv, command] of shownBy) await expect(printed(env, ...argv)).rejects.toThrow(see(command));
+    await expect(printed(env, 'console-link', 'create', '--user', '7')).rejects.toThrow(
+      /^.*\nThe outcome is unknown\.$/,
+    );
+  });
+});
+
+describe('usage import', () => {
+  const importing = (env: Record<string, string>, text: string, ...more: string[]) => {
+    const file = join(newFolder(), 'history.csv');
+    writeFileSync(file, text);
+    return printed(env, 'usage', 'import', '1', file, ...more);
+  };
+  const DAYS = [
+    { date: '2026-01-30', count: 120 },
+    { date: '2026-01-31', count: 7 },
+  ];
+  const lines = (count: number) => Array.from({ length: count }, () => '2026-01-30,1').join('\n');
+
+  test.each([
+    ['lines', '2026-01-30,120\n2026-01-31,7\n'],
+    ['a heading', 'date,count\n2026-01-30,120\n2026-01-31,7'],
+    ['a byte order mark and CRLF', '\uFEFFdate,count\r\n2026-01-30,120\r\n2026-01-31,7\r\n\r\n'],
+  ])('reads %s', async (_, text) => {
+    const { env, sent } = await stub(success({ days: 2, uses: 127 }));
+    expect(await importing(env, text)).toEqual({ days: 2, uses: 127 });
+    expect(sent[0]?.body).toEqual({ days: DAYS });
+  });
+
+  const rule = 'must be a day and a count, such as 2026-01-31,120';
+  test.each([
+    ['other columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
+    ['other numbers', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
+    [
+      'a day that there is not, and too many uses',
+      'date,count\n2026-02-30,1\n2026-01-31,9007199254740992',
+      'line 2 date must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD\nline 3 count must be a whole number from 0 to 9007199254740991',
+    ],
+  ])('refuses %s by line, before anything is sent', async (_, text, message) => {
+    await expect(importing({}, text)).rejects.toThrow(new Error(message));
+  });
+
+  test.each([0, 1831])('refuses a file of %i lines, and says how to split it', async (count) => {
+    await expect(importing({}, lines(count))).rejects.toThrow(
+      /history.csv must have 1 to 1830 lines such as 2026-01-31,120, and has (0|1831)\. To split a longer file: split -l 1830 \S+history.csv part-$/,
+    );
+  });
+
+  test('sends the longest file', async () => {
+    const { env, sent } = await stub(success({}));
+    await importing(env, `date,count\n${lines(1830)}\n`);
+    expect(sent[0]?.body).toEqual({ days: Array(1830).fill({ date: '2026-01-30', count: 1 }) });
+  });
+
+  test('says by line what the service refuses', async () => {
+    const errors = {
+      'days.0': ['days.0 2026-01-30 already has the count 5: send "replace": true to overwrite it'],
+      'days.1.date': ['days.1.date must not repeat days.0'],
+    };
+    const { env } = await stub(json({ status: false, message: 'days.0 …', errors }, 422));
+    await expect(importing(env, 'date,count\n2026-01-30,120\n2026-01-30,7')).rejects.toThrow(
+      new Error(
+        'line 2 2026-01-30 already has the count 5: use --replace to overwrite it\nline 3 date must not repeat line 2',
+      ),
+    );
+  });
+
+  test('shows the first 20 mistakes, and how many there are', async () => {
+    const file = join(newFolder(), 'history.csv');
+    writeFileSync(file, 'x\n'.repeat(30));
+    const { code, stderr } = await adminIn({}, 'usage', 'import', '1', file);
+    expect({ code, lines: stderr.split('\n').slice(18) }).toEqual({
+      code: 1,
+      lines: [`line 19 ${rule}`, `line 20 ${rule}`, 'and 10 more', ''],
+    });
+  });
+
+  test('says that there is no such file', async () => {
+    await expect(printed({}, 'usage', 'import', '1', '/none.csv')).rejects.toThrow(/no such file .*\/none\.csv/);
+  });
+});

@@ -1,0 +1,50 @@
+// In place of the service: what it was sent, and what it answers.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll } from 'vitest';
+import { commandLineOf } from '../../src/cli/command-line.ts';
+import { run } from '../../src/cli/run.ts';
+import { nodeIn, ROOT } from './support.ts';
+
+export const KEY = `bua_op_${'k'.repeat(43)}`;
+type Sent = { request: string; body: unknown; headers: IncomingMessage['headers'] };
+export type Answer = (response: ServerResponse, count: number) => void;
+
+/** A body with this status. */
+export const json =
+  (body: unknown, status = 200): Answer =>
+  (response) =>
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+export const success = (data: unknown) => json({ status: true, data });
+/** Half of a body, and then the connection breaks. */
+export const cutOff: Answer = (response) => {
+  response.writeHead(200, { 'Content-Length': '100' }).write('{"status":tr', () => response.destroy());
+};
+
+/** A server, and the environment in which a command calls it. Each request gets the next answer, and then the last one. */
+export async function stub(...answers: Answer[]) {
+  const sent: Sent[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { method, url = '', headers } = request;
+    sent.push({ request: `${method} ${url.replace('/api/v1', '')}`, body: body && JSON.parse(body), headers });
+    answers[Math.min(sent.length, answers.length) - 1]?.(response, sent.length);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterAll(() => server.close());
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
+}
+
+/** What a command prints in this environment, without a process of its own. */
+export async function printed(env: Record<string, string>, ...argv: string[]) {
+  const commandLine = commandLineOf(argv);
+  if ('help' in commandLine) throw new Error('a call for help');
+  return run(commandLine, env, () => {});
+}
+
+/** `npm run admin -- …argv` in this environment. */
+export const adminIn = (env: Record<string, string>, ...argv: string[]) =>
+  nodeIn({ API: '', OPERATOR_KEY: '', ...env }, `${ROOT}/src/cli/main.ts`, ...argv);
