@@ -6,6 +6,7 @@ import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
 import {
   alertsQuery,
+  allAlertsQuery,
   businessesQuery,
   businessUpdateBody,
   changesQuery,
@@ -141,6 +142,11 @@ export const COMMANDS: Record<string, Command> = {
     request: 'GET /business/{ID}/alerts',
     does: 'Lists when a business used 80 % or all of a limit, newest first.',
     input: alertsQuery.schema,
+  },
+  'alerts list': {
+    request: 'GET /alerts',
+    does: 'Lists the alerts of all businesses, newest first in each database.',
+    input: allAlertsQuery.schema,
   },
   'usage show ID': {
     request: 'GET /business/usage/{ID}',

@@ -61,6 +61,7 @@ const SENT: [argv: string[], request: string, body?: unknown][] = [
   ],
   [words('changes list --user 7'), 'GET /user/7/changes'],
   [words('alerts list 1'), 'GET /business/1/alerts'],
+  [words('alerts list'), 'GET /alerts'],
   [words('usage show 1 --from 2026-01-01'), 'GET /business/usage/1?from=2026-01-01'],
   [words('usage totals'), `GET /usage?to=${dayOf(new Date())}`],
   [words('usage totals --from 2026-01-01 --to 2026-01-31'), 'GET /usage?to=2026-01-31&from=2026-01-01'],
@@ -140,6 +141,7 @@ describe('a list', () => {
     ['businesses', ['business', 'list', '--user', '7'], 'GET /business?user_id=7&after='],
     ['changes', ['changes', 'list', '1'], 'GET /business/1/changes?before='],
     ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?before='],
+    ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
   ])('of %s is followed to its end', async (name, argv, following) => {
     const pages = [
       { [name]: [{ id: 1 }], next: 17, read_only: false },

@@ -16,7 +16,7 @@ export const examplesIn = (path: string) =>
       const line = read(path).slice(0, index).split('\n').length;
       const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
       const printed = lines.length > 1 ? '' : (output ?? '"no json block follows"');
-      const runsHere = /\$API|npm run -s admin(?!.*--remote)/s.test(block) && !block.includes('npm install');
+      const runsHere = /\$API|npm run -s admin/.test(block) && !/npm install|export API=/.test(block);
       return runsHere ? lines.map((command) => ({ name: `${path}:${line} ${command.trim()}`, command, printed })) : [];
     },
   );

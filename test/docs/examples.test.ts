@@ -158,7 +158,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
   await registerOnly('https://shop.example');
   const [entry] = (await call('GET', access, key)).body.data.access_list;
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
-  const { business: idle } = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
+  const idle = JSON.parse(await shell(`npm run -s admin -- business create ${fields}`));
   await shell(`npm run -s admin -- business status ${idle.id} suspended`);
   const create = 'npm run -s admin -- key create --user 1 --role';
   const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];

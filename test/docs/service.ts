@@ -44,8 +44,7 @@ export async function startService(...options: string[]) {
 
   /** Runs a command as a reader would who has pasted the export lines. */
   async function shell(command: string): Promise<string> {
-    const script = `curl() { command curl -sS -H "CF-Connecting-IP: ${nextAddress()}" "$@"; }
-      npm() { command npm "$@" --persist-to '${state}'; }\n${command}`;
+    const script = `curl() { command curl -sS -H "CF-Connecting-IP: ${nextAddress()}" "$@"; }\n${command}`;
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: { ...process.env, ...variables } });
     return stdout;
   }

@@ -1,0 +1,166 @@
+// Every command of docs/operating.md on a real service, with one database and with three.
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOperatorKey } from '../../src/cli/operator-keys.ts';
+import { dayOf } from '../../src/core/time.ts';
+import { codesIn, read, tableIn } from '../docs/document.ts';
+import { type Service, startService, withDatabases } from '../node/server.ts';
+import { newFolder } from '../node/state.ts';
+import { adminIn, KEY, printed } from './stub.ts';
+import { threeDatabases } from './support.ts';
+
+/** The commands of the table: each with what it needs, and then with each of its options. */
+const ROWS = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => codesIn(cell)[0] ?? '');
+const commandsIn = (row: string): string[] => {
+  const needed = row.replace(/ \[[^\]]*\]/g, '');
+  const options = [...row.matchAll(/\[([^\]]*)\]/g)].map(([, option]) => `${needed} ${option}`);
+  return needed === 'business update ID' ? options : [needed, ...options]; // without an option, there is nothing to change
+};
+/** As a shell splits it. */
+const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+
+const HISTORY = join(newFolder(), 'history.csv');
+writeFileSync(HISTORY, 'date,count\n2026-01-30,120\n2026-01-31,7\n');
+const ACME = [
+  ...['--name', 'Acme', '--main-domain', 'acme.example', '--site', 'https://acme.example'],
+  ...['--country', '1', '--size', 'small'],
+];
+const create = (user: number) => ['business', 'create', '--user', `${user}`, ...ACME];
+
+describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
+  let service: Service;
+  let env: Record<string, string>;
+  let recorder: Record<string, string>;
+  beforeAll(async () => {
+    const { 'persist-to': state } = await threeDatabases();
+    const [full, record] = await Promise.all([
+      createOperatorKey('full', 'OPERATOR_KEY_1'),
+      createOperatorKey('record', 'OPERATOR_KEY_2'),
+    ]);
+    const secrets = { OPERATOR_KEY_1: full.secret, OPERATOR_KEY_2: record.secret };
+    service = await startService(state, count === 1 ? { secrets } : { secrets, config: withDatabases(count) });
+    env = { API: `${service.url}/api/v1`, OPERATOR_KEY: full.operator_key };
+    recorder = { ...env, OPERATOR_KEY: record.operator_key };
+  });
+  afterAll(() => service?.stop());
+
+  /** What stands for the words of the table. Each command gets a business and a key of its own. */
+  async function argvOf(command: string): Promise<string[]> {
+    const { id } = await printed(env, ...create(7));
+    const { access_list } = await printed(env, 'access', 'add', `${id}`, 'https://a.example', 'https://b.example');
+    const key = await printed(env, 'key', 'create', '--user', '7');
+    const values: Record<string, string> = {
+      ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, ENTRY_ID: `${access_list[0].id}`, FILE: HISTORY },
+      ...{ STATUS: 'suspended', ORIGIN: 'https://a.example', 'SITE…': 'https://c.example' },
+      T: `imported-token-of-business-${id}`,
+    };
+    const words = wordsOf(command).map((word) => values[word] ?? word);
+    const give = (option: string, value: string) => {
+      if (words.includes(option)) words[words.indexOf(option) + 1] = value;
+    };
+    give('--id', `${id + 1000}`);
+    give('--business', `${id}`);
+    give('--expires', dayOf(new Date()));
+    if (words.includes('--database')) give('--user', `${70 + count}`); // a new user
+    return words;
+  }
+
+  const allowed = (row: string) => !/^operator-key/.test(row);
+  test.each(ROWS.flatMap(commandsIn))('%s', async (command) => {
+    const argv = await argvOf(command);
+    const { code, stdout, stderr } = await adminIn(env, ...argv);
+    const isUnbound = count === 1 && command.includes('--database');
+    expect({ code, stderr }).toEqual({
+      code: isUnbound ? 1 : 0,
+      stderr: allowed(command) ? expect.stringMatching(isUnbound ? /\n.*database/ : /^127\.0\.0\.1:\d+\n$/) : '',
+    });
+    expect(stdout).toMatch(isUnbound ? /^$/ : /^\{.*\}\n$/);
+  });
+
+  test.each(ROWS.filter(allowed).map((row) => commandsIn(row)[0] as string))('%s, with wrong keys', async (command) => {
+    const argv = await argvOf(command);
+    await expect(printed({ ...env, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(/^Unauthenticated\.$/);
+    const reads = /^usage (show|totals)/.test(command);
+    if (reads) expect(await printed(recorder, ...argv)).toEqual(await printed(env, ...argv));
+    else await expect(printed(recorder, ...argv)).rejects.toThrow(/can only record\.$/);
+  });
+
+  test('the history is imported once, however often, and nothing of a file with a wrong line', async () => {
+    const { id } = await printed(env, ...create(7));
+    const report = async () => {
+      const { used } = await printed(env, 'usage', 'show', `${id}`, '--from', '2026-01-29', '--to', '2026-01-31');
+      return used.map(({ count }: { count: number }) => count);
+    };
+    const importing = (...more: string[]) => printed(env, 'usage', 'import', `${id}`, HISTORY, ...more);
+    for (let time = 1; time <= 2; time++) expect(await importing()).toEqual({ days: 2, uses: 127 });
+    const other = join(newFolder(), 'other.csv');
+    writeFileSync(other, `2026-01-29,1\n2026-01-31,8\n${dayOf(new Date())},1\n2026-01-29,2\n`);
+    await expect(printed(env, 'usage', 'import', `${id}`, other)).rejects.toThrow(
+      /^line 2 2026-01-31 already has the count 7: use --replace to overwrite it\nline 3 date must be a day before today \(.*\)\nline 4 date must not repeat line 1$/,
+    );
+    expect(await report()).toEqual([0, 120, 7]);
+  });
+
+  test('access check says what the service does', async () => {
+    const { id, token } = await printed(env, ...create(7));
+    const usage = `${env.API}/business/usage/${id}`;
+    const statusFor = async (Origin: string) =>
+      (await fetch(usage, { headers: { Authorization: `Bearer ${token}`, Origin } })).status;
+    const origins = ['https://a.example', 'https://x.b.example', 'http://a.example', 'https://a.example:8443', 'null'];
+    const compare = async (...expected: boolean[]) => {
+      const said = await Promise.all(origins.map((origin) => printed(env, 'access', 'check', `${id}`, origin)));
+      expect(said.map(({ allowed }) => allowed)).toEqual(expected);
+      expect((await Promise.all(origins.map(statusFor))).map((status) => status === 200)).toEqual(expected);
+    };
+    await compare(true, true, true, true, true);
+    await printed(env, 'access', 'add', `${id}`, 'https://a.example', 'https://*.b.example');
+    await compare(true, true, false, false, false);
+    await printed(env, 'business', 'status', `${id}`, 'closed');
+    await compare(false, false, false, false, false);
+  });
+
+  test('nothing is created twice when a response is lost', async () => {
+    // In front of the service: it passes each request on, and breaks off the response to the first.
+    let passed = 0;
+    const proxy = createServer((incoming, outgoing) => {
+      passed += 1;
+      const isLost = passed === 1;
+      const onward = request(service.url + incoming.url, { method: incoming.method, headers: incoming.headers });
+      onward.on('response', (response) => {
+        if (isLost) response.resume().on('end', () => outgoing.destroy());
+        else response.pipe(outgoing.writeHead(response.statusCode ?? 0, response.headers));
+      });
+      incoming.pipe(onward);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const behind = { ...env, API: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/v1` };
+    const user = 80 + count;
+    const business = await printed(behind, ...create(user));
+    const { businesses } = await printed(env, 'business', 'list', '--user', `${user}`);
+    expect(businesses.map(({ id }: { id: number }) => id)).toEqual([business.id]);
+    expect(passed).toBe(2);
+
+    passed = 0;
+    const shown = `key list --user ${user}`;
+    await expect(printed(behind, 'key', 'create', '--user', `${user}`)).rejects.toThrow(
+      `The outcome is unknown. To see it: npm run -s admin -- ${shown}`,
+    );
+    expect((await printed(env, ...shown.split(' '))).keys).toHaveLength(1);
+    expect(passed).toBe(1);
+    proxy.close();
+  });
+
+  test('the examples of docs/operating.md print what they say', async () => {
+    const blocks = [...read('docs/operating.md').matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
+    const lines = blocks.flatMap((block) => block.replaceAll('\\\n', '').match(/npm run -s admin -- .*/g) ?? []);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) {
+      const { code } = await adminIn(env, ...wordsOf(line.replace('npm run -s admin -- ', '')));
+      expect({ line, code }).toEqual({ line, code: 0 });
+    }
+  });
+});
