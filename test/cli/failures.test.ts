@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
+import { CREATE, SENT } from './sent.ts';
 import { type Answer, adminIn, cutOff, json, KEY, printed, stub, success } from './stub.ts';
 
 const LIST = ['key', 'list', '--user', '7'];
-const CREATE = [
-  ...['business', 'create', '--user', '7', '--name', 'Acme', '--main-domain', 'acme.example'],
-  ...['--site', 'https://acme.example', '--country', '1', '--size', 'small'],
-];
 const API = 'http://127.0.0.1:1/api/v1';
 const NO_API =
   'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.';
@@ -93,31 +90,33 @@ const FAILURES: [name: string, answer: Answer, says: string, isUnknown: boolean]
   ['no answer', gone, 'HOST gave no whole response: other side closed', true],
 ]; // biome-ignore format: a row on a line
 
-test.each(FAILURES)('a list, and %s', async (_, answer, says) => {
-  const { env, host, sent } = await stub(answer);
-  await expect(printed(env, ...LIST)).rejects.toThrow(new Error(says.replace('HOST', host)));
-  expect(sent).toHaveLength(1);
-});
+describe('every command', () => {
+  test.each(FAILURES)('says %s', async (_, answer, says, isUnknown) => {
+    for (const [argv, request] of SENT) {
+      const { env, host, sent } = await stub(answer);
+      const message = says.replace('HOST', host);
+      const isLost = isUnknown && !request.startsWith('GET');
+      const error = await printed(env, ...argv).catch(({ message }: Error) => message);
+      expect(error.split('\n')[0]).toBe(message);
+      expect(error.slice(message.length)).toMatch(isLost ? /^\nThe outcome is unknown\./ : /^$/);
+      expect({ argv, sent: sent.length }).toEqual({ argv, sent: isLost && request === 'POST /business' ? 2 : 1 });
+    }
+  });
 
-test.each(FAILURES)('a change, and %s', async (_, answer, says, isUnknown) => {
-  const { env, host, sent } = await stub(answer);
-  const message = says.replace('HOST', host) + (isUnknown ? see('business show 1') : '');
-  await expect(printed(env, 'business', 'rotate-token', '1')).rejects.toThrow(new Error(message));
-  expect(sent).toHaveLength(1);
-});
+  test('needs an address and a key', async () => {
+    for (const [argv] of SENT) {
+      await expect(printed({}, ...argv)).rejects.toThrow(new Error(NO_API));
+      await expect(printed({ API }, ...argv)).rejects.toThrow(new Error(NO_KEY));
+    }
+  });
 
-test.each(FAILURES)('a business to create, and %s', async (_, answer, says, isUnknown) => {
-  const { env, host, sent } = await stub(answer);
-  const message = says.replace('HOST', host) + (isUnknown ? see('business list --user 7') : '');
-  await expect(printed(env, ...CREATE)).rejects.toThrow(new Error(message));
-  expect(sent).toHaveLength(isUnknown ? 2 : 1);
-});
-
-test('a service that is down cannot be reached, and nothing is unknown', async () => {
-  const host = `127.0.0.1:${await freePort()}`;
-  const env = { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY };
-  for (const argv of [LIST, CREATE, ['access', 'clear', '1']])
-    await expect(printed(env, ...argv)).rejects.toThrow(new Error(`${host} cannot be reached: ECONNREFUSED`));
+  test('says that a service that is down cannot be reached, and nothing is unknown', async () => {
+    const host = `127.0.0.1:${await freePort()}`;
+    for (const [argv] of SENT)
+      await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(
+        new Error(`${host} cannot be reached: ECONNREFUSED`),
+      );
+  });
 });
 
 describe('a lost response', () => {

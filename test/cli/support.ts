@@ -25,9 +25,6 @@ export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
 
 export const node = (...args: string[]) => nodeIn({}, ...args);
 
-/** `npm run admin -- …args`. */
-export const admin = (...args: string[]) => node(join(ROOT, 'src/cli/main.ts'), ...args);
-
 /** The object that the command of `args` gives on these databases; how main.ts prints it is main.test.ts's to say. */
 export const resultOf = (databases: Databases, ...args: string[]) => resultAt(new Date(), databases, ...args);
 
