@@ -1,7 +1,7 @@
 // Builds the static files: the pages, the chart and the OpenAPI description. wrangler runs this before it bundles the Worker, and
 // vitest before the tests. For `npm run dev` it also builds a second folder, in which the page shows the demo business. That
 // folder is never deployed.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { openapi } from '../openapi/document.ts';
@@ -13,9 +13,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'src/page');
 const DEPLOYED = 'dist/assets';
 
-/** Passed from `npm run dev` to the build that wrangler runs: a folder, and the business to show there. */
-export type Demo = { directory: string; business: number; token: string };
+/** Passed from `npm run dev` to the build that wrangler runs: the folder whose page shows the demo business. */
 export const DEMO_VARIABLE = 'USAGE_DEMO';
+/** The id and token of the business, in that folder. They are known only once the service runs, so the first build does without. */
+export const demoFileIn = (folder: string): string => resolve(ROOT, folder, 'demo.json');
 
 /** Writes a file in one step, and only if it changed: a server that watches the folder never sees half a file. */
 function write(path: string, content: string | Uint8Array): void {
@@ -31,8 +32,13 @@ function write(path: string, content: string | Uint8Array): void {
 }
 
 const LIVE = '<usage-chart id="live" hidden></usage-chart>';
-const live = ({ business, token }: Demo) =>
-  `<usage-chart id="live" business="${business}" token="${token}"></usage-chart>`;
+
+function liveIn(folder: string): string {
+  const file = demoFileIn(folder);
+  if (!existsSync(file)) return LIVE;
+  const { id, token } = JSON.parse(readFileSync(file, 'utf8'));
+  return `<usage-chart id="live" business="${id}" token="${token}"></usage-chart>`;
+}
 
 /** The style of the chart is text in its module: minified, it is a fifth shorter. esbuild leaves spaces in custom properties. */
 const minifiedStyle: esbuild.Plugin = {
@@ -95,17 +101,14 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
   };
 }
 
-export default async function build(demo?: Demo): Promise<void> {
+export default async function build(demoFolder = process.env[DEMO_VARIABLE]): Promise<void> {
   const made = await files();
   for (const [name, content] of Object.entries(made)) {
     write(join(ROOT, DEPLOYED, name), content);
-    if (demo === undefined) continue;
-    const shown = name === 'index.html' ? `${content}`.replace(LIVE, () => live(demo)) : content;
-    write(resolve(ROOT, demo.directory, name), shown);
+    if (demoFolder === undefined) continue;
+    const shown = name === 'index.html' ? `${content}`.replace(LIVE, () => liveIn(demoFolder)) : content;
+    write(resolve(ROOT, demoFolder, name), shown);
   }
 }
 
-if (import.meta.main) {
-  const demo = process.env[DEMO_VARIABLE];
-  await build(demo === undefined ? undefined : (JSON.parse(demo) as Demo));
-}
+if (import.meta.main) await build();

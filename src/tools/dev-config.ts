@@ -2,8 +2,8 @@
 // beside wrangler.toml, so the paths in it mean the same, and so does the default folder for local data.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { boundIn } from '../cli/open.ts';
 import { BINDINGS } from '../core/database.ts';
+import { boundIn } from './configuration.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

@@ -1,34 +1,35 @@
-// npm run dev: applies migrations, prepares demo businesses and new demo keys in the local databases, and starts the service. Once
-// the service responds, it prints the lines to paste into another terminal.
+// npm run dev: applies the migrations to the local databases and starts the service. Once the service responds, it prepares demo
+// businesses and new demo keys over HTTP, and prints the lines to paste into another terminal.
 import { spawn, spawnSync } from 'node:child_process';
-import { get } from 'node:http';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { reasonOf } from '../cli/errors.ts';
-import { databaseCount, directory, port as portValue, readValue } from '../cli/values.ts';
-import { OPERATOR_SECRETS } from '../core/operator.ts';
-import type { Demo } from './build.ts';
+import { getSystemErrorMessage, parseArgs } from 'node:util';
+import { hashOf, newOperatorKey } from '../core/credential.ts';
+import { BINDINGS } from '../core/database.ts';
+import { secretTextOf } from '../core/operator.ts';
+import { idOf } from '../core/request.ts';
+import { prepareDemo } from './demo.ts';
 import { problemOf } from './port.ts';
+import { serviceAt } from './service.ts';
+
+/** The slot of this run's operator key. The others are free for keys in `.dev.vars`, which stay the same. */
+const SLOT = 'OPERATOR_KEY_4';
+/** What the runtime writes even for a read: logs of SQLite, and databases of its own. */
+const ROOM_BYTES = 1024 * 1024;
+/** Another server on the same databases locks them for moments. */
+const LOCK_WAIT_MS = 10_000;
+/** How long a start takes on a slow machine. Then a line says what is missing. */
+const START_WAIT_MS = 60_000;
 
 const { port, persist, count } = optionsOf();
 // Checked before anything changes: a second start on the same port would replace the key of the first.
 const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
 
-// Loaded late: all this takes more than a second to load, and an error need not wait for it.
-const [
-  { folderOf, withDatabases },
-  { createOperatorKey },
-  { requireRoom },
-  { configWith },
-  { prepareDemo },
-  { DEMO_VARIABLE },
-] = await Promise.all([
-  import('../cli/open.ts'),
-  import('../cli/operator-keys.ts'),
-  import('../cli/state.ts'),
+// Loaded late: this takes more than a second to load, and an error need not wait for it.
+const [{ configWith }, { default: build, DEMO_VARIABLE, demoFileIn }] = await Promise.all([
   import('./dev-config.ts'),
-  import('./demo.ts'),
   import('./build.ts'),
 ]);
 // Keeps wrangler quiet and offline. Not in a .env file, whose lines would become variables of the Worker.
@@ -50,71 +51,112 @@ for (const binding of bindings) {
   process.stderr.write(migrated.stdout);
   end(`The migrations of ${binding} were not applied.`, 1);
 }
-const { charts, shop, api_key, other } = await withDatabases({ 'persist-to': persist, config }, (databases) =>
-  prepareDemo(databases, new Date(), port),
-).catch((error) => end(reasonOf(error), 1));
 
-// The page shows the first of them, in a folder that is not the deployed one.
-const demo: Demo = { directory: `dist/dev-${port}`, business: charts.id, token: charts.token };
-const { operator_key, secret } = await createOperatorKey('full', OPERATOR_SECRETS[0]);
-const variable = `${OPERATOR_SECRETS[0]}:${secret}`;
-const server = spawn(
-  'wrangler',
-  ['dev', '--port', `${port}`, '--assets', demo.directory, '--var', variable, ...where],
-  {
-    stdio: 'inherit',
-    env: { ...env, [DEMO_VARIABLE]: JSON.stringify(demo) },
-    shell,
-  },
-);
+// The page shows the first demo business, in a folder that is not the deployed one.
+const folder = `dist/dev-${port}`;
+const operatorKey = newOperatorKey();
+const variable = `${SLOT}:${secretTextOf('full', await hashOf(operatorKey))}`;
+const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder, '--var', variable, ...where], {
+  stdio: ['inherit', 'pipe', 'inherit'],
+  env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+  shell,
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => server.kill(signal));
 // A signal to npm ends npm and its shell but does not reach this process, which only sees that its parent changed.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && server.kill(), 500).unref();
-server.on('exit', (code) => process.exit(code ?? 0));
+let [isUp, isQuiet, unprinted] = [false, false, ''];
+server.stdout.setEncoding('utf8').on('data', (text: string) => {
+  if (isQuiet) unprinted += text;
+  else process.stdout.write(text);
+});
+server.on('exit', (code) => {
+  if (!isUp && code) end(`wrangler dev ended with exit code ${code} before the service responded.`, code);
+  process.exit(code ?? 0);
+});
 
-while (!(await answers())) await wait(100);
-await wait(300); // wrangler's line about that request comes first
-const others = other && {
-  exports: `export OTHER=${other.business.id} OTHER_KEY=${other.api_key} OTHER_TOKEN=${other.business.token}\n`,
-  example: 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n',
-  admin: `npm run -s admin -- ${['database', 'list', ...where].join(' ')}\n`,
-};
-console.log(`
-Ready: http://localhost:${port} shows the chart of a demo business, and http://localhost:${port}/owner is the console for owners: sign
-in with the API_KEY below. To use the API, paste these lines into another terminal:
+const origin = `http://localhost:${port}`;
+const service = serviceAt(origin, operatorKey);
+const late = setTimeout(() => {
+  process.stderr.write('The service does not respond yet. What wrangler printed above may say why.\n');
+}, START_WAIT_MS);
+// A preflight, which needs no database.
+while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
+isUp = true;
+clearTimeout(late);
 
-export API=http://localhost:${port}/api/v1
+// The log of these requests interests nobody, unless one fails.
+isQuiet = true;
+const demo = await preparedDemo();
+if (demo !== null) {
+  writeFileSync(demoFileIn(folder), JSON.stringify(demo.charts));
+  await build(folder);
+}
+await wait(300); // wrangler's lines about these requests come late
+if (demo === null) process.stdout.write(unprinted);
+isQuiet = false;
+const paste = 'paste these lines into another terminal:';
+const [api, key] = [`export API=${origin}/api/v1`, `export OPERATOR_KEY=${operatorKey}`];
+if (demo === null) {
+  console.log(`\nReady: ${origin}, without the demo. To use the API, ${paste}\n\n${api}\n${key}\n`);
+} else {
+  const { charts, shop, api_key, other } = demo;
+  console.log(`
+Ready: ${origin} shows the chart of a demo business, and ${origin}/owner is the console for owners: sign
+in with the API_KEY below. To use the API, ${paste}
+
+${api}
 export API_KEY=${api_key}
 export BUSINESS=${charts.id} TOKEN=${charts.token}
 export SHOP=${shop.id} SHOP_TOKEN=${shop.token}
-export OPERATOR_KEY=${operator_key}
-${others?.exports ?? ''}
+${key}
+${other === null ? '' : `export OTHER=${other.id} OTHER_KEY=${other.api_key} OTHER_TOKEN=${other.token}\n`}
 and then, for example:
 
 curl $API/business/usage/$BUSINESS -H "Authorization: Bearer $TOKEN"
 curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"sites":["https://shop.example"]}'
-${others ? others.example + others.admin : ''}`);
+${other === null ? '' : 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\nnpm run -s admin -- database list\n'}`);
+}
+
+/** The demo. Null after a line that says why there is none: the service runs without it. */
+async function preparedDemo() {
+  for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(500)) {
+    try {
+      return await prepareDemo(service, new Date(), port, bindings.length > 1);
+    } catch (error) {
+      const { message } = error as Error;
+      if (/ is 5\d\d /.test(message) && Date.now() < deadline) continue;
+      process.stderr.write(`The demo was not prepared: ${message}\n`);
+      return null;
+    }
+  }
+}
 
 /** The databases to serve. What is wrong with the configuration or the folder of the databases ends this with one line. */
 function prepared() {
   try {
     const configured = configWith(count);
-    requireRoom(folderOf({ 'persist-to': persist }));
+    requireRoom(resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state')));
     return configured;
   } catch (error) {
-    return end(reasonOf(error), 1);
+    return end((error as Error).message, 1);
   }
 }
 
-/** Not with `fetch`, which refuses ports such as 6000. */
-function answers(): Promise<boolean> {
-  return new Promise((done) => {
-    get({ host: 'localhost', port, agent: false }, (answer) => {
-      answer.resume();
-      done(true);
-    }).on('error', () => done(false));
-  });
+/** Creates the folder if it is missing. Fails with a line that says why nothing can be written there. */
+function requireRoom(folder: string): void {
+  const probe = join(folder, `.room-${process.pid}`);
+  try {
+    mkdirSync(folder, { recursive: true });
+    try {
+      writeFileSync(probe, Buffer.alloc(ROOM_BYTES));
+    } finally {
+      rmSync(probe, { force: true });
+    }
+  } catch (error) {
+    const { errno, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${folder} cannot be written: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
+  }
 }
 
 /** A wrong option prints one line on stderr and exits with 2. */
@@ -127,14 +169,21 @@ function optionsOf() {
   try {
     const { values } = parseArgs({ options });
     const persist = values['persist-to'];
+    if (persist?.trim() === '') throw new Error('--persist-to must name a directory, such as ./other');
     return {
-      port: readValue(portValue('8788'), '--port', values.port),
-      count: readValue(databaseCount('3'), '--databases', values.databases),
-      persist: persist === undefined ? undefined : readValue(directory, '--persist-to', persist),
+      port: numberIn('--port', values.port, 65_535, 8788),
+      count: numberIn('--databases', values.databases, BINDINGS.length, 3),
+      persist,
     };
   } catch (error) {
-    return end(reasonOf(error), 2);
+    return end((error as Error).message.replace(/\n.*/s, ''), 2);
   }
+}
+
+function numberIn(option: string, text: string, most: number, example: number): number {
+  const number = idOf(text);
+  if (number !== null && number <= most) return number;
+  throw new Error(`${option} must be a number from 1 to ${most}, such as ${example}`);
 }
 
 function end(line: string, code: number): never {

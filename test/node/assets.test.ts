@@ -1,13 +1,13 @@
 // What is served besides the API: the chart for every site, the pages, and nothing of local development.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
-import build from '../../src/tools/build.ts';
+import build, { demoFileIn } from '../../src/tools/build.ts';
 import type { pin } from '../../src/tools/chart.ts';
 import { chartTag } from './chart-tag.ts';
 import type {} from './served.ts'; // what `inject` can give
@@ -133,7 +133,8 @@ describe('the page at /', () => {
   test('shows the demo only in the folder of local development: what is deployed never holds it', async () => {
     const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
     try {
-      await build({ directory, business: 7, token: 'bua_pk_demo' });
+      writeFileSync(demoFileIn(directory), JSON.stringify({ id: 7, token: 'bua_pk_demo' }));
+      await build(directory);
       expect(readFileSync(join(directory, 'index.html'), 'utf8')).toContain('business="7" token="bua_pk_demo"');
       expect(readFileSync(join(ROOT, 'dist/assets/index.html'), 'utf8')).not.toContain('bua_pk_demo');
       expect(await (await fetch(service.url)).text()).toContain('<usage-chart id="live" hidden></usage-chart>');

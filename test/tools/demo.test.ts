@@ -1,89 +1,95 @@
-import { describe, expect, test } from 'vitest';
-import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
-import { hashOf } from '../../src/core/credential.ts';
-import { apiKeys, businesses } from '../../src/db/schema.ts';
+// The demo of `npm run dev`, over HTTP, on services as wrangler serves them.
+import { expect, test } from 'vitest';
+import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
+import { secretTextOf } from '../../src/core/operator.ts';
+import { addDays, dayOf } from '../../src/core/time.ts';
 import { prepareDemo } from '../../src/tools/demo.ts';
-import { businessesIn, insert, openFor, rowsOf, threeDatabases } from '../cli/support.ts';
+import { serviceAt } from '../../src/tools/service.ts';
+import { threeDatabases } from '../cli/support.ts';
+import { startService, withDatabases } from '../node/server.ts';
+import { newDatabase } from '../node/state.ts';
 
-const allThree = openFor(await threeDatabases());
-const oneAlone = () => new Databases([allThree().first]);
+const SLOW = { tags: 'slow', timeout: 120_000 };
+const NOW = new Date();
+const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
-const NOW = new Date('2026-03-15T12:00:00.000Z');
-const LATER = new Date('2026-03-16T12:00:00.000Z');
+/** A service, and what the operator sees of it. */
+async function newService(state: string, config?: string) {
+  const operatorKey = newOperatorKey();
+  const secrets = { OPERATOR_KEY_4: secretTextOf('full', await hashOf(operatorKey)) };
+  const { url, stop } = await startService(state, { secrets, ...(config !== undefined && { config }) });
+  const service = serviceAt(url, operatorKey);
+  type Key = { name: string; last_four: string; revoked_at: string | null };
+  return {
+    service,
+    /** The uses on the days of the demo, with the credential in `key`. */
+    async usesOf(id: number, key: string) {
+      const path = `GET /business/usage/${id}?from=${addDays(dayOf(NOW), -100)}`;
+      return (await service.ok<{ used: { date: string; count: number }[] }>(path, { key })).used;
+    },
+    async businessesOf(user: number) {
+      return (await service.ok<{ businesses: { name: string }[] }>(`GET /business?user_id=${user}`)).businesses;
+    },
+    async keysOf(user: number) {
+      const { keys } = await service.ok<{ keys: Key[] }>(`GET /user/${user}/keys`);
+      return keys.map(({ name, last_four, revoked_at }) => [name, last_four, revoked_at === null]);
+    },
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
 
-test('makes a business with three months of use and one to try domains on, open to every site, and a key', async () => {
-  const databases = oneAlone();
-  const { charts, shop, api_key } = await prepareDemo(databases, NOW, 8787);
-  expect(await businessesIn(databases)).toEqual([charts, shop]);
-  expect(charts).toMatchObject({ user_id: 1, name: 'Demo Charts', status: 'active' });
-  expect(shop).toMatchObject({ user_id: 1, name: 'Demo Shop', status: 'active' });
-  expect(await rowsOf(databases, 'access')).toEqual([]);
-  const key = { user_id: 1, hash: await hashOf(api_key), expires_on: null, revoked_at: null };
-  expect(await rowsOf(databases, 'api_keys')).toEqual([expect.objectContaining(key)]);
+test(
+  'two starts at once make one demo, which a later start keeps, with a new key for its port only',
+  SLOW,
+  async () => {
+    await using served = await newService(newDatabase());
+    const { service, usesOf, businessesOf, keysOf } = served;
+    const [one, two] = await Promise.all(
+      [FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)),
+    );
+    if (one === undefined || two === undefined) throw new Error('nothing was prepared');
+    const { charts, shop } = one;
+    const made = await businessesOf(1);
+    expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop']);
+    expect(made).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
+    expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
+    expect([one.other, two.other]).toEqual([null, null]);
 
-  const uses = (await rowsOf(databases, 'daily_usage')) as { business_id: number; day: string; count: number }[];
-  const days = uses.map(({ day }) => day).sort();
-  expect([days.at(0), days.at(-1)]).toEqual(['2025-12-13', '2026-03-14']);
-  expect(new Set(days).size).toBe(days.length);
-  expect(days.length).toBeGreaterThan(85);
-  expect(uses.filter(({ business_id, count }) => business_id !== charts.id || count < 1)).toEqual([]);
+    const uses = await usesOf(charts.id, charts.token); // a token without an origin: there are no sites
+    const days = uses.filter(({ count }) => count > 0).map(({ date }) => date);
+    expect([days.at(0), days.at(-1)]).toEqual([addDays(dayOf(NOW), -92), addDays(dayOf(NOW), -1)]);
+    expect(days.length).toBeGreaterThan(85);
+    expect((await usesOf(shop.id, shop.token)).every(({ count }) => count === 0)).toBe(true);
+
+    await service.ok(`POST /business/usage/${charts.id}`);
+    const own = await service.ok<{ api_key: string }>('POST /user/1/keys', { body: { name: 'own' } });
+    const later = await prepareDemo(service, new Date(NOW.getTime() + 86_400_000), FIRST_PORT, false);
+    expect([later.charts.token, later.shop.token]).toEqual([charts.token, shop.token]);
+    const total = (list: typeof uses) => list.reduce((sum, { count }) => sum + count, 0);
+    expect(total(await usesOf(charts.id, later.api_key))).toBe(total(uses) + 1);
+    const ofPort = (port: number) => `npm run dev, port ${port}`;
+    expect((await keysOf(1)).sort()).toEqual(
+      [
+        [ofPort(FIRST_PORT), one.api_key.slice(-4), false],
+        [ofPort(FIRST_PORT), later.api_key.slice(-4), true],
+        [ofPort(SECOND_PORT), two.api_key.slice(-4), true],
+        ['own', own.api_key.slice(-4), true],
+      ].sort(),
+    );
+  },
+);
+
+test('with three databases, makes a business and a key of another user in another database', SLOW, async () => {
+  const { 'persist-to': state } = await threeDatabases();
+  await using served = await newService(state, withDatabases(3));
+  const { service, usesOf, businessesOf, keysOf } = served;
+  const { charts, shop, other } = await prepareDemo(service, NOW, FIRST_PORT, true);
+  expect([charts.id, shop.id, other?.id]).toEqual([1, 2, 1_000_000_001]);
+  expect([other?.token.slice(0, 8), other?.api_key.slice(0, 8)]).toEqual(['bua_pk_1', 'bua_sk_1']);
+  expect((await businessesOf(2)).map(({ name }) => name)).toEqual(['Demo Abroad']);
+  expect(await usesOf(1_000_000_001, `${other?.api_key}`)).toHaveLength(101);
+
+  const { other: again } = await prepareDemo(service, NOW, FIRST_PORT, true);
+  expect([again?.id, again?.token]).toEqual([other?.id, other?.token]);
+  expect((await keysOf(2)).map(([, , isValid]) => isValid)).toEqual([false, true]);
 });
-
-test('run again, keeps businesses and uses, and makes a new key in place of the one before', async () => {
-  const own = { user_id: 1, name: 'own', hash: 'a'.repeat(64), last_four: 'aaaa', created_at: '2026-01-01' };
-  const databases = oneAlone();
-  await insert(databases, 'api_keys', own);
-  const one = await prepareDemo(databases, NOW, 8787);
-  const uses = await rowsOf(databases, 'daily_usage');
-  const second = await prepareDemo(databases, LATER, 8787);
-  expect([second.charts, second.shop]).toEqual([one.charts, one.shop]);
-  expect(await businessesIn(databases)).toEqual([one.charts, one.shop]);
-  expect(await rowsOf(databases, 'daily_usage')).toEqual(uses);
-  expect((await rowsOf(databases, 'api_keys')).map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
-    { hash: own.hash, revoked_at: null },
-    { hash: await hashOf(one.api_key), revoked_at: '2026-03-16T12:00:00.000000Z' },
-    { hash: await hashOf(second.api_key), revoked_at: null },
-  ]);
-});
-
-test('run for another port, leaves the key of the first as it is', async () => {
-  const databases = oneAlone();
-  const one = await prepareDemo(databases, NOW, 8787);
-  const second = await prepareDemo(databases, LATER, 8788);
-  expect((await rowsOf(databases, 'api_keys')).map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
-    { hash: await hashOf(one.api_key), revoked_at: null },
-    { hash: await hashOf(second.api_key), revoked_at: null },
-  ]);
-});
-
-describe('with three databases', () => {
-  test('makes a business and a key of another user in another database, and keeps the business', async () => {
-    const databases = allThree();
-    const { charts, shop, other } = await prepareDemo(databases, NOW, 8787);
-    expect([charts.id, shop.id]).toEqual([1, 2]);
-    const business = { id: 1_000_000_001, user_id: 2, name: 'Demo Abroad', status: 'active' };
-    expect(other?.business).toMatchObject({ ...business, token: expect.stringMatching(/^bua_pk_1/) });
-    expect(other?.api_key).toMatch(/^bua_sk_1/);
-    expect(await rows(databases, 1, businesses)).toMatchObject([other?.business]);
-    expect(await rows(databases, 2, businesses)).toEqual([]);
-
-    const second = await prepareDemo(databases, LATER, 8787);
-    expect(second.other?.business).toEqual(other?.business);
-    const keys = await rows(databases, 1, apiKeys);
-    expect(keys.map(({ hash, revoked_at }) => ({ hash, revoked_at }))).toEqual([
-      { hash: await hashOf(`${other?.api_key}`), revoked_at: '2026-03-16T12:00:00.000000Z' },
-      { hash: await hashOf(`${second.other?.api_key}`), revoked_at: null },
-    ]);
-  });
-
-  test('keeps what one database had, which is without the other user', async () => {
-    const one = await prepareDemo(oneAlone(), NOW, 8787);
-    expect(one.other).toBeNull();
-    const three = await prepareDemo(allThree(), NOW, 8787);
-    expect([three.charts, three.shop]).toEqual([one.charts, one.shop]);
-    expect(three.other?.business.id).toBe(1_000_000_001);
-  });
-});
-
-const rows = <T extends typeof businesses | typeof apiKeys>(databases: Databases, number: number, table: T) =>
-  (databases.numbered(number) as BoundDatabase).db.select().from(table).orderBy(table.id);

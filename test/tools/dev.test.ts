@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { boundIn } from '../../src/cli/open.ts';
-import { hashOf } from '../../src/core/credential.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
+import { secretTextOf } from '../../src/core/operator.ts';
+import { boundIn } from '../../src/tools/configuration.ts';
 import { problemOf } from '../../src/tools/port.ts';
-import { node, nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
+import { node, nodeIn, ROOT } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
@@ -29,28 +30,39 @@ function playing(script: string) {
   return { PATH: `${folder}${delimiter}${process.env.PATH}` };
 }
 
-/** Serves until it is stopped, and says how it was called. */
-const SERVES = `
+/** Says how it was called, and serves until it is stopped: it is down for one request, and refuses all others. */
+const REFUSES = `
 const [command, , port] = process.argv.slice(2);
 if (command === 'dev') {
   console.log(process.argv.slice(2).join(' '));
-  require('node:http').createServer((_, answer) => answer.end()).listen(+port, 'localhost');
+  const statuses = [204, 503];
+  const answer = (_, response) => response.writeHead(statuses.shift() ?? 422).end('{}');
+  require('node:http').createServer(answer).listen(+port, 'localhost');
   setTimeout(() => process.exit(1), 50_000);
 }
 `;
 
-/** Stops it once it is ready, as Ctrl-C does. It has ended when its server has: both write to these pipes. */
-async function stoppedOnceReady(env: Record<string, string>, ...args: string[]) {
-  const dev = spawn(process.execPath, [DEV, ...args], { cwd: ROOT, env: { ...process.env, ...env } });
+/** Stops it once it is ready and `look` has looked, as Ctrl-C does. It has ended when its server has: both write to these pipes. */
+async function stoppedOnceReady({ cwd = ROOT, env = {}, look = async (_: string) => {} }, ...args: string[]) {
+  const dev = spawn(process.execPath, ['src/tools/dev.ts', ...args], { cwd, env: { ...process.env, ...env } });
   const closed = once(dev, 'close');
   const printed = { stdout: '', stderr: '' };
   dev.stderr.on('data', (text) => (printed.stderr += text));
-  dev.stdout.on('data', (text) => {
-    printed.stdout += text;
-    if (/^Ready: /m.test(printed.stdout)) dev.kill('SIGINT');
-  });
+  dev.stdout.on('data', (text) => (printed.stdout += text));
+  await vi.waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 50_000);
+  await look(printed.stdout).finally(() => dev.kill('SIGINT'));
   const [code] = await closed;
   return { code, ...printed };
+}
+
+/** A copy of the project, with a file more. */
+function projectWith(name: string, text: string): string {
+  const copy = newFolder();
+  for (const name of ['src', 'migrations', 'package.json', 'wrangler.toml'])
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  writeFileSync(join(copy, name), text);
+  return copy;
 }
 
 describe.concurrent('npm run dev', () => {
@@ -85,11 +97,8 @@ describe.concurrent('npm run dev', () => {
   });
 
   test('names the line in which wrangler.toml is wrong', { tags: 'slow' }, async () => {
-    const copy = newFolder();
-    for (const name of ['src', 'package.json']) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
+    const copy = projectWith('wrangler.toml', 'name = "x"\n[[d1_databases]\n');
     const file = join(copy, 'wrangler.toml');
-    writeFileSync(file, 'name = "x"\n[[d1_databases]\n');
     const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
     const dev = await node(join(copy, 'src/tools/dev.ts'), '--port', `${await freePort()}`);
     expect(dev).toEqual({ code: 1, stdout: '', stderr });
@@ -100,7 +109,8 @@ describe.concurrent('npm run dev', () => {
   }, async () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
-    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr: '' });
+    const stderr = 'wrangler dev ended with exit code 3 before the service responded.\n';
+    expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
   test('ends with the name of the database whose migrations fail', { tags: 'slow' }, async () => {
@@ -110,24 +120,19 @@ describe.concurrent('npm run dev', () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('with three databases, migrates and serves each, prints a business of another user, and stops when told to', {
-    tags: 'slow',
-  }, async () => {
-    const { 'persist-to': state } = await threeDatabases();
-    const port = await freePort();
+  test('says in one line why the demo was not prepared, and goes on serving', { tags: 'slow' }, async () => {
+    const [port, state] = [await freePort(), newFolder()];
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
-    const { code, stdout, stderr } = await stoppedOnceReady(playing(SERVES), ...args);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const where = `--config wrangler.dev-3.toml --persist-to ${state}`;
+    const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
+    const line = 'The demo was not prepared: GET /business?user_id=1 is 422 {}\n';
+    expect({ code, stderr }).toEqual({ code: 0, stderr: line });
     const [called, printed = ''] = stdout.split('\nReady: ');
     const operatorKey = /^export OPERATOR_KEY=(bua_op_\w{43})$/m.exec(printed)?.[1] ?? '';
-    const variable = `--var OPERATOR_KEY_1:full:${await hashOf(operatorKey)}`;
+    expect([...printed.matchAll(/^export (\w+)/gm)].map(([, name]) => name)).toEqual(['API', 'OPERATOR_KEY']);
+    const variable = `--var OPERATOR_KEY_4:full:${await hashOf(operatorKey)}`;
     expect(called?.trimEnd().split('\n')).toEqual([
-      `dev --port ${port} --assets dist/dev-${port} ${variable} ${where}`,
+      `dev --port ${port} --assets dist/dev-${port} ${variable} --config wrangler.dev-3.toml --persist-to ${state}`,
     ]);
-    expect(printed).toMatch(/^export OTHER=1000000001 OTHER_KEY=bua_sk_1\w+ OTHER_TOKEN=bua_pk_1\w+$/m);
-    expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
-    expect(printed).toContain(`\nnpm run -s admin -- database list ${where}\n`);
 
     const { file, bound } = boundIn('wrangler.dev-3.toml');
     const { bound: deployed } = boundIn(undefined);
@@ -138,6 +143,46 @@ describe.concurrent('npm run dev', () => {
     ]);
     expect(bound.map(({ migrations }) => migrations)).toEqual(bound.map(() => deployed[0]?.migrations));
     expect(dirname(file)).toBe(ROOT);
+  });
+
+  test('with two databases, serves both, shows the demo, keeps an operator key of one’s own, and stops when told to', {
+    tags: 'slow',
+    timeout: 120_000,
+  }, async () => {
+    const own = newOperatorKey();
+    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await hashOf(own))}\n`);
+    const port = await freePort();
+    async function look(output: string) {
+      const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
+      const variables = Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
+      const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OTHER, OTHER_KEY, OTHER_TOKEN, OPERATOR_KEY } =
+        variables;
+      const opens: [string, string, string][] = [
+        [API_KEY, SHOP, 'owner'],
+        [OTHER_KEY, OTHER, 'owner of the other'],
+        [TOKEN, BUSINESS, 'token'],
+        [SHOP_TOKEN, SHOP, 'token of the shop'],
+        [OTHER_TOKEN, OTHER, 'token of the other'],
+        [OPERATOR_KEY, OTHER, 'operator'],
+        [own, BUSINESS, 'operator with a key of his own'],
+      ].map(([key = '', business = '', who = '']) => [key, business, who]);
+      for (const [key, business, who] of opens) {
+        const headers = { Authorization: `Bearer ${key}` };
+        const { status } = await fetch(`${API}/business/usage/${business}`, { headers });
+        expect({ who, status }).toEqual({ who, status: 200 });
+      }
+      expect(OTHER).toBe('1000000001');
+      const live = `<usage-chart id="live" business="${BUSINESS}" token="${TOKEN}"></usage-chart>`;
+      await vi.waitFor(
+        async () => expect(await (await fetch(`http://localhost:${port}`)).text()).toContain(live),
+        5000,
+      );
+    }
+    const { stdout } = await stoppedOnceReady({ cwd, look }, '--port', `${port}`, '--databases', '2');
+    const [, printed] = stdout.split('\nReady: ');
+    expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
+    expect(printed).toContain('\nnpm run -s admin -- database list\n');
+    expect(stdout).not.toContain('create_business'); // the log of what prepared the demo
   });
 });
 

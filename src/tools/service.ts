@@ -1,0 +1,62 @@
+// A service as its callers see it: over HTTP, and nothing else. Not with `fetch`, which refuses ports such as 6000 and joins two headers
+// of one name.
+import { once } from 'node:events';
+import { request as http, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { request as https } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+const TIMEOUT_MS = 15_000;
+/** Of a response, in an error. */
+const MAX_SHOWN = 300;
+
+/** `key` is the operator's if it is not given; null is none. A body that is a text is sent as it is, any other as JSON. */
+export type Call = { key?: string | null; body?: unknown; headers?: OutgoingHttpHeaders };
+/** `outcome` is the status and the Error-Code, if there is one, such as `401 unauthenticated`; `data` is what is in `data`, for JSON. */
+export type Answer<T> = { outcome: string; headers: IncomingHttpHeaders; text: string; data: T };
+export type Service = ReturnType<typeof serviceAt>;
+
+/** The service at an origin. It follows no redirect: the key goes nowhere else. */
+export function serviceAt(origin: string, operatorKey: string) {
+  /** Sends a request, such as `GET /health`, whose path is below /api/v1. */
+  const send = <T>(request: string, call?: Call) => fetch<T>(request.replace(' ', ' /api/v1'), call);
+
+  /** Sends a request to any path. */
+  async function fetch<T>(request: string, { key = operatorKey, body, headers }: Call = {}): Promise<Answer<T>> {
+    const [method = '', path] = request.split(' ');
+    const sent = (origin.startsWith('https:') ? https : http)(`${origin}${path}`, {
+      method,
+      // Cloudflare challenges requests without a User-Agent.
+      headers: { 'User-Agent': 'business-usage-access', ...(key && { Authorization: `Bearer ${key}` }), ...headers },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    sent.on('error', () => {}); // what comes behind the response, such as for a body that nobody reads
+    try {
+      const [response] = await once(sent.end(typeof body === 'string' ? body : JSON.stringify(body)), 'response');
+      return await answerOf<T>(response);
+    } catch (error) {
+      const { name, code, message } = error as NodeJS.ErrnoException;
+      const cause = name === 'AbortError' ? `none within ${TIMEOUT_MS / 1000} seconds` : (code ?? message);
+      throw new Error(`${request} has no response: ${cause}`);
+    }
+  }
+
+  /** Sends a request that must succeed. */
+  async function succeed<T>(request: string, call?: Call): Promise<Answer<T>> {
+    const answer = await send<T>(request, call);
+    if (answer.outcome === '200') return answer;
+    throw new Error(`${request} is ${answer.outcome} ${answer.text.slice(0, MAX_SHOWN)}`);
+  }
+
+  /** The data of a request that must succeed. */
+  const ok = async <T>(request: string, call?: Call): Promise<T> => (await succeed<T>(request, call)).data;
+
+  return { origin, send, fetch, succeed, ok };
+}
+
+async function answerOf<T>(response: IncomingMessage): Promise<Answer<T>> {
+  const { statusCode, headers } = response;
+  const content = await text(response);
+  const isJson = headers['content-type']?.startsWith('application/json') && content !== '';
+  const outcome = [statusCode, headers['error-code']].join(' ').trim();
+  return { outcome, headers, text: content, data: isJson ? JSON.parse(content).data : undefined };
+}
