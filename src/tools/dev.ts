@@ -23,6 +23,7 @@ const LOCK_WAIT_MS = 10_000;
 const START_WAIT_MS = 60_000;
 
 const { port, persist, count } = optionsOf();
+const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
 // Checked before anything changes: a second start on the same port would replace the key of the first.
 const problem = await problemOf(port);
 if (problem !== null) end(problem, 1);
@@ -41,16 +42,7 @@ const where = [
   ...(persist === undefined ? [] : ['--persist-to', persist]),
 ];
 
-for (const binding of bindings) {
-  const migrated = spawnSync('wrangler', ['d1', 'migrations', 'apply', binding, '--local', ...where], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env,
-    shell,
-  });
-  if (migrated.status === 0) continue;
-  process.stderr.write(migrated.stdout);
-  end(`The migrations of ${binding} were not applied.`, 1);
-}
+for (const binding of bindings) migrate(binding);
 
 // The page shows the first demo business, in a folder that is not the deployed one.
 const folder = `dist/dev-${port}`;
@@ -88,16 +80,17 @@ clearTimeout(late);
 // The log of these requests interests nobody, unless one fails.
 isQuiet = true;
 const demo = await preparedDemo();
-if (demo !== null) {
+if (typeof demo !== 'string') {
   writeFileSync(demoFileIn(folder), JSON.stringify(demo.charts));
   await build(folder);
 }
 await wait(300); // wrangler's lines about these requests come late
-if (demo === null) process.stdout.write(unprinted);
+if (typeof demo === 'string') process.stdout.write(unprinted);
 isQuiet = false;
 const paste = 'paste these lines into another terminal:';
 const [api, key] = [`export API=${origin}/api/v1`, `export OPERATOR_KEY=${operatorKey}`];
-if (demo === null) {
+if (typeof demo === 'string') {
+  process.stderr.write(`\nThe demo was not prepared: ${demo}\n`);
   console.log(`\nReady: ${origin}, without the demo. To use the API, ${paste}\n\n${api}\n${key}\n`);
 } else {
   const { charts, shop, api_key, other } = demo;
@@ -118,16 +111,27 @@ curl $API/business/$SHOP/access -H "Authorization: Bearer $API_KEY" --json '{"si
 ${other === null ? '' : 'curl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\nnpm run -s admin -- database list\n'}`);
 }
 
-/** The demo. Null after a line that says why there is none: the service runs without it. */
+function migrate(binding: string): void {
+  for (const deadline = Date.now() + LOCK_WAIT_MS; ; ) {
+    const args = ['d1', 'migrations', 'apply', binding, '--local', ...where];
+    const { status, stdout, stderr } = spawnSync('wrangler', args, { encoding: 'utf8', env, shell });
+    if (status === 0) return;
+    const isLocked = stderr.includes('SQLITE_BUSY');
+    if (isLocked && Date.now() < deadline) continue;
+    if (isLocked) end(`${binding} is locked: another program has opened it in ${state}.`, 1);
+    process.stderr.write(stdout + stderr);
+    end(`The migrations of ${binding} were not applied.`, 1);
+  }
+}
+
+/** The demo, or why there is none. */
 async function preparedDemo() {
-  for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(500)) {
+  for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
       return await prepareDemo(service, new Date(), port, bindings.length > 1);
     } catch (error) {
       const { message } = error as Error;
-      if (/ is 5\d\d /.test(message) && Date.now() < deadline) continue;
-      process.stderr.write(`The demo was not prepared: ${message}\n`);
-      return null;
+      if (!/ is 5\d\d /.test(message) || Date.now() > deadline) return message;
     }
   }
 }
@@ -136,7 +140,7 @@ async function preparedDemo() {
 function prepared() {
   try {
     const configured = configWith(count);
-    requireRoom(resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state')));
+    requireRoom(state);
     return configured;
   } catch (error) {
     return end((error as Error).message, 1);

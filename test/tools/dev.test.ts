@@ -124,7 +124,7 @@ describe.concurrent('npm run dev', () => {
     const [port, state] = [await freePort(), newFolder()];
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
     const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
-    const line = 'The demo was not prepared: GET /business?user_id=1 is 422 {}\n';
+    const line = '\nThe demo was not prepared: GET /business?user_id=1 is 422 {}\n';
     expect({ code, stderr }).toEqual({ code: 0, stderr: line });
     const [called, printed = ''] = stdout.split('\nReady: ');
     const operatorKey = /^export OPERATOR_KEY=(bua_op_\w{43})$/m.exec(printed)?.[1] ?? '';
