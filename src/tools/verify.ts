@@ -1,50 +1,121 @@
-// npm run verify -- URL: checks a deployed service with an operator key (verification.ts). Exits with 1 for anything that differs, and
-// with 2 if the command line or the environment is wrong.
+// npm run verify -- URL: looks with an operator key whether a deployed service keeps its promises (promises.ts), prints a line for each,
+// and deletes what it made. Exits with 1 unless all are kept, and with 2 if the command line or the environment is wrong.
 import { parseArgs } from 'node:util';
-import { reasonOf } from '../cli/errors.ts';
 import { credentialOf } from '../core/credential.ts';
-import { lineOf } from './deployed-service.ts';
-import { verify } from './verification.ts';
+import { bindingOf } from '../core/database.ts';
+import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
+import { type Business, create, NAME, OF_DATABASE, OF_SERVICE, type Place, Unseen } from './promises.ts';
+import { serviceAt } from './service.ts';
 
-/** A run takes little more than a minute. One that takes longer than this is stopped, and what it made is deleted. */
+/** A run that takes longer is stopped. So a business that is older was left by a run that was killed. */
 const MAX_MINUTES = 5;
-const HELP = `npm run verify -- URL
-
-Checks a deployed service, such as https://usage.example.com, with an operator key of the role full in the environment variable
-OPERATOR_KEY. It makes businesses of the users 9000000000 to 9000000009, which are for this alone, and deletes them at the end. It
-prints a line for each promise, takes little more than a minute, and exits with 1 if anything differs. Run one at a time.
+const MAX_SKEW_MS = 5000;
+const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It
+prints a line for each promise, and exits with 1 if anything differs (docs/operating.md, "Checking a deployment").
 `;
 
-const { origin, operatorKey } = settings();
+const service = serviceAt(...settings());
+const { origin } = service;
 const interrupted = new AbortController();
+const stopped = AbortSignal.any([interrupted.signal, AbortSignal.timeout(MAX_MINUTES * 60_000)]);
+const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Place => {
+  return { service, database, user_id: FIRST_VERIFICATION_USER + database, stopped };
+});
+let bound: Place[] = [];
+const counts = { ok: 0, DIFFERS: 0, UNSEEN: 0 };
+
 // A second signal ends the process at once.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
-    process.stdout.write('Stopping: what was made is being deleted.\n');
+    console.log('Stopping: what was made is being deleted.');
     interrupted.abort();
   });
-const stopped = AbortSignal.any([interrupted.signal, AbortSignal.timeout(MAX_MINUTES * 60_000)]);
+await beginAlone().catch(({ message }) => end(message, 1));
+await look('every database makes a business, and the clock is right', makeFirst);
+for (const [name, check] of Object.entries(OF_DATABASE)) await look(name, () => inEach(bound, check));
+for (const [name, check] of Object.entries(OF_SERVICE)) await look(name, () => check(service, stopped));
+await look('what was made is deleted', () => inEach(places, deleteAll), new AbortController().signal);
 
-try {
-  const { kept, differing, unseen } = await verify({ origin, operatorKey, stopped }, (line) =>
-    process.stdout.write(`${line}\n`),
-  );
-  const isKept = differing + unseen === 0 && !stopped.aborted;
-  process.stdout.write(`\n${isKept ? `${origin} keeps all ${kept} promises.` : problemOf(kept, differing, unseen)}\n`);
-  process.exitCode = isKept ? 0 : 1;
-} catch (error) {
-  end(lineOf(reasonOf(error)), 1);
+const reason = interrupted.signal.aborted ? 'by a signal' : `after ${MAX_MINUTES} minutes`;
+const summary = `${counts.ok} kept, ${counts.DIFFERS} differ, ${counts.UNSEEN} not looked at`;
+console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
+process.exitCode = counts.DIFFERS + counts.UNSEEN === 0 && !stopped.aborted ? 0 : 1;
+
+/** Looks at one promise and prints what it saw. What fails after a stop says nothing about the service. */
+async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
+  if (signal.aborted) return;
+  const error = (await check().catch((error: Error) => error)) ?? null;
+  if (error !== null && signal.aborted) return;
+  const mark = error === null ? 'ok' : error instanceof Unseen ? 'UNSEEN' : 'DIFFERS';
+  counts[mark]++;
+  console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${lineOf(error.message)}`}`);
 }
 
-function problemOf(kept: number, differing: number, unseen: number): string {
-  const counts = `${kept} kept, ${differing} differ, ${unseen} not looked at`;
-  if (!stopped.aborted) return `${origin}: ${counts}.`;
-  return `${origin}: ${counts}; stopped ${interrupted.signal.aborted ? 'by a signal' : `after ${MAX_MINUTES} minutes`}.`;
+/** Looks in every database at once. What is wrong is said with the names of the databases. */
+async function inEach(places: Place[], check: (place: Place) => Promise<void>): Promise<void> {
+  if (places.length === 0) throw new Unseen('no database makes a business');
+  const failed: [Place, Error][] = [];
+  await Promise.all(places.map((place) => check(place).catch((error) => failed.push([place, error]))));
+  if (failed.length === 0) return;
+  const text = failed.map(([{ database }, { message }]) => `${bindingOf(database)}: ${message}`).join('; ');
+  throw failed.every(([, error]) => error instanceof Unseen) ? new Unseen(text) : new Error(text);
+}
+
+/**
+ * Throws unless this is a service, and this the only run. The first business of a run, in DB, stays until its end: of two runs that begin
+ * at once, the one whose business has the higher id stops. Then deletes what a run that was killed has left.
+ */
+async function beginAlone(): Promise<void> {
+  const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
+  if (outcome === '401 unauthenticated') throw new Error(`${origin} does not know the key in OPERATOR_KEY.`);
+  // Every error of the service has a code.
+  if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
+    throw new Error(`${origin} is not this service: it answers GET /api/v1/business with ${outcome}.`);
+  const [place] = places as [Place];
+  const { data: own } = await create(place);
+  try {
+    const ageOf = ({ created_at }: Business) => (Date.parse(own.created_at) - Date.parse(created_at)) / 1000;
+    const other = (await ownedBy(place)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
+    if (other === undefined) return await inEach(places, (place) => deleteAll(place, own.id));
+    const began = `Another run began ${Math.round(ageOf(other))} seconds ago.`;
+    throw new Error(`${began} Wait until it ends, or if it was killed, until ${MAX_MINUTES} minutes are over.`);
+  } catch (error) {
+    await remove(own);
+    throw error;
+  }
+}
+
+async function makeFirst(): Promise<void> {
+  const { databases } = await service.ok<{ databases: { number: number }[] }>('GET /database');
+  bound = places.filter(({ database }) => databases.some(({ number }) => number === database));
+  await inEach(bound, async (place) => {
+    const { headers, data } = await create(place);
+    const skew = Date.parse(data.created_at) - Date.parse(headers.date ?? new Date().toISOString());
+    if (Math.abs(skew) > MAX_SKEW_MS) throw new Error(`created_at is ${skew} ms from the time of the response`);
+  });
+}
+
+/** The businesses of the checks that a user has. */
+async function ownedBy({ user_id }: Place): Promise<Business[]> {
+  const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}&limit=50`);
+  return businesses.filter(({ name }) => name === NAME);
+}
+
+/** Another run may have deleted it. */
+function remove({ id }: Business): Promise<unknown> {
+  return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
+}
+
+async function deleteAll(place: Place, except?: number): Promise<void> {
+  const left = async () => (await ownedBy(place)).filter(({ id }) => id !== except);
+  for (const business of await left()) await remove(business);
+  const [still] = await left();
+  if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
 /** What is wrong prints one line on stderr and exits with 2. */
-function settings(): { origin: string; operatorKey: string } {
-  const usage = 'Usage: OPERATOR_KEY=… npm run verify -- URL';
+function settings(): [origin: string, operatorKey: string] {
+  const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {
     const options = { help: { type: 'boolean', short: 'h' } } as const;
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
@@ -52,33 +123,26 @@ function settings(): { origin: string; operatorKey: string } {
       process.stdout.write(HELP);
       process.exit(0);
     }
-    const [given, ...others] = positionals;
-    if (given === undefined || others.length > 0) return end(`${usage}, such as https://usage.example.com`, 2);
-    const { OPERATOR_KEY: operatorKey = '' } = process.env;
-    if (operatorKey === '') return end(`${usage}: OPERATOR_KEY must be an operator key of the role full`, 2);
+    if (positionals.length !== 1 || operatorKey === '')
+      throw new Error('Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com');
     if (credentialOf(`Bearer ${operatorKey}`)?.kind !== 'operator')
-      return end('OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits', 2);
-    const origin = originIn(given);
-    if (origin === null)
-      return end(
-        'URL must be the origin of a service, such as https://usage.example.com; http only for this machine',
-        2,
-      );
-    return { origin, operatorKey };
+      throw new Error('OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits');
+    const url = URL.parse(`${positionals[0]}`);
+    // Over http, the key would be sent to other machines unencrypted.
+    const isSafe = /^(https:|http:..(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url?.href ?? '');
+    if (isSafe && url?.href === `${url?.origin}/`) return [url.origin, operatorKey];
+    throw new Error('URL must be an origin, such as https://usage.example.com; http only for this machine');
   } catch (error) {
-    return end(reasonOf(error), 2);
+    return end((error as Error).message, 2);
   }
 }
 
-/** The origin that a URL consists of, or null: over http, the key would be sent to other machines unencrypted. */
-function originIn(given: string): string | null {
-  const url = URL.parse(given);
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
-  return url !== null && isSafe && url.href === `${url.origin}/` ? url.origin : null;
+/** One line without secrets. */
+function lineOf(text: string): string {
+  return text.replace(/\b(bua_[a-z]{2}_)\w+/g, '$1…').replace(/\s+/g, ' ');
 }
 
-function end(line: string, code: number): never {
-  process.stderr.write(`${line}\n`);
+function end(text: string, code: number): never {
+  process.stderr.write(`${lineOf(text)}\n`);
   process.exit(code);
 }

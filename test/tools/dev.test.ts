@@ -49,7 +49,7 @@ async function stoppedOnceReady({ cwd = ROOT, env = {}, look = async (_: string)
   const printed = { stdout: '', stderr: '' };
   dev.stderr.on('data', (text) => (printed.stderr += text));
   dev.stdout.on('data', (text) => (printed.stdout += text));
-  await vi.waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 50_000);
+  await vi.waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 100_000);
   await look(printed.stdout).finally(() => dev.kill('SIGINT'));
   const [code] = await closed;
   return { code, ...printed };
@@ -147,7 +147,7 @@ describe.concurrent('npm run dev', () => {
 
   test('with two databases, serves both, shows the demo, keeps an operator key of one’s own, and stops when told to', {
     tags: 'slow',
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();
     const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await hashOf(own))}\n`);

@@ -1,0 +1,154 @@
+// What only a deployed service can show: Cloudflare's proxy, bindings and databases, and requests that are really concurrent. What the
+// tests prove is not repeated. Each promise makes the business that it needs, so that none depends on another.
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Call, Service } from './service.ts';
+
+/** The businesses with this name, of the users that are for it, are deleted without a question. */
+export const NAME = 'npm run verify';
+const SITE = 'https://verify.example';
+const PUBLIC = { key: null };
+/** How long what is stored after the response may take. */
+const STORED_WITHIN_MS = 20_000;
+const MAX_REQUESTS = 3000;
+const AT_ONCE = 100;
+/** If so many requests take longer, they may not exceed 1,000 in ten seconds. */
+const MAX_MS = 20_000;
+
+export type Business = { id: number; name: string; token: string; created_at: string };
+/** A database, by a user who is there. Once `stopped` is aborted, nothing is waited for, and no business is made. */
+export type Place = { service: Service; database: number; user_id: number; stopped: AbortSignal };
+
+/** A promise cannot be looked at, because something that it needs has failed. */
+export class Unseen extends Error {}
+
+export async function create({ service, stopped, ...place }: Place, more: object = {}) {
+  stopped.throwIfAborted();
+  const fields = { ...place, name: NAME, main_domain: 'verify.example', site: SITE, country_id: 1 };
+  return service.succeed<Business>('POST /business', { body: { ...fields, business_size: 'small', ...more } });
+}
+
+/** A new business, and what the promises ask about it. */
+async function newBusiness(place: Place, more?: object) {
+  const { data } = await create(place, more).catch(({ message }) => Promise.reject(new Unseen(message)));
+  const { send, ok } = place.service;
+  const record = async (call?: Call) => (await send(`POST /business/usage/${data.id}`, call)).outcome;
+  async function uses(): Promise<number> {
+    const { used } = await ok<{ used: { count: number }[] }>(`GET /business/usage/${data.id}`);
+    return used.reduce((sum, { count }) => sum + count, 0); // of all days: midnight may have passed
+  }
+  return { ...data, path: `/business/${data.id}`, record, uses };
+}
+
+function same(seen: unknown, promised: unknown): void {
+  if (!isDeepStrictEqual(seen, promised)) throw new Error(`${JSON.stringify(seen)}, not ${JSON.stringify(promised)}`);
+}
+
+/** Of each database. */
+export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
+  async 'a use is in the report as soon as it is confirmed'(place) {
+    const { token, record, uses } = await newBusiness(place);
+    same([await record({ key: token }), await record(), await uses()], ['200', '200', 2]);
+  },
+  async '20 uses at once with 10 ids count 10'(place) {
+    const { record, uses } = await newBusiness(place);
+    const calls = Array.from({ length: 20 }, (_, index) => ({ headers: { 'Idempotency-Key': `id-${index % 10}` } }));
+    same([...new Set(await Promise.all(calls.map(record))), await uses()], ['200', 10]);
+  },
+  async 'a limit of 1 refuses the second of two at once'(place) {
+    const { record, uses } = await newBusiness(place, { daily_limit: 1 });
+    same([...(await Promise.all([record(), record()])).sort(), await uses()], ['200', '429 limit_reached', 1]);
+  },
+  async 'a revoked key stops at once'({ service, ...place }) {
+    const { id: business_id, record } = await newBusiness({ service, ...place });
+    const [keys, call] = [`/user/${place.user_id}/keys`, { body: { name: NAME, business_id } }];
+    const { id, api_key: key } = await service.ok<{ id: number; api_key: string }>(`POST ${keys}`, call);
+    const before = await record({ key });
+    await service.ok(`DELETE ${keys}/${id}`);
+    same([before, await record({ key })], ['200', '401 unauthenticated']);
+  },
+  async 'the token of a suspended business stops at once'(place) {
+    const { path, token: key, record } = await newBusiness(place);
+    const before = await record({ key });
+    await place.service.ok(`PATCH ${path}`, { body: { status: 'suspended' } });
+    same([before, await record({ key })], ['200', '401 unauthenticated']);
+  },
+  async 'a token works on pages of its site only, and a refused one is remembered'(place) {
+    const { path, token: key, record } = await newBusiness(place, { sites: [SITE] });
+    const [other, own] = ['https://other.example', SITE].map((Origin) => ({ key, headers: { Origin } }));
+    const outcomes = [await record(own), await record(other), await record({ key })];
+    same(outcomes, ['200', '403 origin_not_authorized', '403 origin_missing']);
+    for (const deadline = performance.now() + STORED_WITHIN_MS; performance.now() < deadline; ) {
+      const { refused } = await place.service.ok<{ refused: object[] }>(`GET ${path}/access/refused`);
+      if (refused.length > 0) return;
+      await wait(500, undefined, { signal: place.stopped });
+    }
+    throw new Error(`the refused origin is not listed after ${STORED_WITHIN_MS / 1000} seconds`);
+  },
+  async 'a header that is sent twice lets nobody in'(place) {
+    const { token, record } = await newBusiness(place, { sites: [SITE] });
+    const headers = { Authorization: `Bearer ${token}`, Origin: SITE };
+    for (const name of ['Authorization', 'Origin'] as const) {
+      const outcome = await record({ ...PUBLIC, headers: { ...headers, [name]: [headers[name], headers[name]] } });
+      // Cloudflare may refuse it with 400.
+      if (!/^40[013]\b/.test(outcome)) throw new Error(`with two headers ${name} it is ${outcome}`);
+    }
+  },
+  async 'a console link opens the console at this address, and works once'({ service, ...place }) {
+    const { id: business_id, path } = await newBusiness({ service, ...place });
+    const link = `POST /user/${place.user_id}/console-link`;
+    const { url } = await service.ok<{ url: string }>(link, { body: { business_id } });
+    const [address, code] = url.split('#code=');
+    const start = () =>
+      service.send<{ session_key: string } | undefined>('POST /session', { ...PUBLIC, body: { code } });
+    const started = await Promise.all([start(), start()]);
+    const outcomes = started.map(({ outcome }) => outcome).sort();
+    const key = started.find(({ outcome }) => outcome === '200')?.data?.session_key ?? null;
+    const promised = [`${service.origin}/owner`, '200', '401 unauthenticated', '200'];
+    same([address, ...outcomes, (await service.send(`GET ${path}`, { key })).outcome], promised);
+  },
+  async 'a deleted business is unknown at once'(place) {
+    const { path, token, record } = await newBusiness(place);
+    await place.service.ok(`DELETE ${path}?name=${encodeURIComponent(NAME)}`);
+    same([await record({ key: token }), await record()], ['401 unauthenticated', '422 unknown_business']);
+  },
+};
+
+/** Of the service as a whole. */
+export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal) => Promise<void>> = {
+  async 'health says that every database responds'({ send }) {
+    same((await send('GET /health', PUBLIC)).text, '{"status":true}');
+  },
+  async 'the pages, the chart and the description are served'({ fetch }) {
+    const paths = ['/', '/owner', '/v1/usage-chart.js', '/api/v1/openapi.json'];
+    const answers = await Promise.all(paths.map((path) => fetch(`GET ${path}`, PUBLIC)));
+    const types = answers.map(({ outcome, headers }) => `${outcome} ${headers['content-type']?.split(';')[0]}`);
+    same(types, ['200 text/html', '200 text/html', '200 text/javascript', '200 application/json']);
+  },
+  async 'responses are for HTTPS only, for pages of every site, and for no cache'({ send }) {
+    const { outcome, headers } = await send('OPTIONS /business', PUBLIC);
+    same([outcome, headers['access-control-allow-origin']], ['204', '*']);
+    for (const call of [{}, PUBLIC]) {
+      const { headers } = await send('GET /business?limit=1', call);
+      same(headers['strict-transport-security'], 'max-age=15552000; includeSubDomains');
+      same([headers['access-control-allow-origin'], headers['cache-control']], ['*', 'no-store']);
+    }
+  },
+  async 'a body of more than 1 MiB is refused'({ send }) {
+    same((await send('POST /business', { body: ' '.repeat(2 ** 20 + 1) })).outcome, '413 too_large');
+  },
+  async 'an address that sends too much is refused for a while'({ send }, stopped) {
+    const head = () => send('HEAD /openapi.json', PUBLIC);
+    let refused: Awaited<ReturnType<typeof head>> | undefined;
+    const began = performance.now();
+    for (let sent = 0; refused === undefined && sent < MAX_REQUESTS; sent += AT_ONCE) {
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, head));
+      refused = answers.find(({ outcome }) => outcome !== '200');
+    }
+    if (refused === undefined && performance.now() - began > MAX_MS) throw new Unseen('the requests take too long');
+    const seconds = refused?.headers['retry-after'];
+    same([refused?.outcome, seconds], ['429 rate_limited', '10']);
+    await wait(Number(seconds) * 1000, undefined, { signal: stopped });
+    same((await head()).outcome, '200');
+  },
+};
