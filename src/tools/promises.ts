@@ -10,10 +10,8 @@ const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
 /** How long what is stored after the response may take. */
 const STORED_WITHIN_MS = 20_000;
-const MAX_REQUESTS = 3000;
-const AT_ONCE = 100;
-/** If so many requests take longer, they may not exceed 1,000 in ten seconds. */
-const MAX_MS = 20_000;
+const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
+const MAX_MS = 20_000; // if they take longer, they may not be 1,000 in ten seconds
 
 export type Business = { id: number; name: string; token: string; created_at: string };
 /** A database, by a user who is there. Once `stopped` is aborted, nothing is waited for, and no business is made. */
