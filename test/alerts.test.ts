@@ -2,9 +2,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import { Databases } from '../src/cli/databases.ts';
-import { importHistory, readHistory } from '../src/cli/history.ts';
-import { RUNS } from '../src/cli/runs.ts';
 import { type Limits, type Passed, passedBy, periodOf, type Standing, thresholdOf } from '../src/core/limits.ts';
 import { addDays } from '../src/core/time.ts';
 import { lookAt, lookAtTurn, writePassed } from '../src/db/alerts.ts';
@@ -303,8 +300,11 @@ describe.each(LOOKS)('a look %s', (_, lookIn) => {
 
   test('finds what an import has passed', async () => {
     const business = await limited({ daily_limit: 100, monthly_limit: 200 });
-    const file = 'date,count\n2026-02-27,90\n2026-02-28,85\n2026-03-13,100\n2026-03-14,90\n';
-    await importHistory(business.home.db, business.id, readHistory(file, TODAY), false, NOW);
+    const days = Object.entries({ '2026-02-27': 90, '2026-02-28': 85, '2026-03-13': 100, '2026-03-14': 90 });
+    await call('PUT', `/api/v1/business/${business.id}/history`, {
+      as: OPERATOR.full,
+      body: { days: days.map(([date, count]) => ({ date, count })) },
+    });
     await lookIn(business, HOUR);
     expect((await briefly(business)).sort()).toEqual([
       ['day', '2026-03-14', 100, 80],
@@ -700,68 +700,5 @@ describe('the list', () => {
     await sent(business, [c], null);
     await sent(business, [d], '2026-03-15T12:02:00.000000Z');
     expect(await times()).toEqual([null, '2026-03-15T12:02:00.000000Z', null, first, first]);
-  });
-});
-
-describe('the command', () => {
-  type Listed = { alerts: (typeof alerts.$inferSelect & { sent_at: string | null })[] };
-  const run = async (given: { ID?: number }) => (await RUNS['alerts list'](new Databases(homes), given, NOW)) as Listed;
-
-  test('lists the alerts of one business, or of all in all databases, the newest first', async () => {
-    for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(messages)]);
-    const hours = ['08', '10', '09', '11'];
-    const made = await Promise.all(hours.map(() => limited({ daily_limit: 5 })));
-    for (const [index, business] of made.entries()) {
-      await used(business, TODAY, 4);
-      await look(business, new Date(`2026-03-15T${hours[index]}:00:00Z`));
-    }
-    const [first, second] = made as [Business, Business];
-    await used(second, TODAY, 5);
-    await look(second, new Date('2026-03-15T12:00:00Z'));
-    const { alerts: all } = await run({});
-    expect(
-      all.map(({ business_id, at, threshold }) => [
-        made.findIndex(({ id }) => id === business_id),
-        at.slice(11, 13),
-        threshold,
-      ]),
-    ).toEqual([
-      [1, '12', 100],
-      [3, '11', 80],
-      [1, '10', 80],
-      [2, '09', 80],
-      [0, '08', 80],
-    ]);
-    const { alerts: own } = await run({ ID: second.id });
-    expect(own.map(({ threshold }) => threshold)).toEqual([100, 80]);
-    const id = (await run({ ID: first.id })).alerts[0]?.id ?? 0;
-    const row = {
-      id: 'msg_1',
-      body: null,
-      created_at: '2026-03-15T08:00:00.000000Z',
-      leased_until: '2026-03-15T08:00:00.000000Z',
-    };
-    await first.db.insert(messages).values({ ...row, last_id: id, sent_at: '2026-03-15T08:01:00.000000Z' });
-    expect(await run({ ID: first.id })).toEqual({
-      alerts: [
-        {
-          ...{
-            id,
-            business_id: first.id,
-            period: 'day',
-            starts_on: TODAY,
-            ends_on: TODAY,
-            limit: 5,
-            threshold: 80,
-            used: 4,
-          },
-          ...{ at: '2026-03-15T08:00:00.000000Z', sent_at: '2026-03-15T08:01:00.000000Z' },
-        },
-      ],
-    });
-  });
-
-  test('says so if there is no such business', async () => {
-    await expect(run({ ID: 999_999_999 })).rejects.toThrow('There is no business with that id.');
   });
 });

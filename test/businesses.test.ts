@@ -1,9 +1,9 @@
 // The list of businesses: those whose usage the caller could read from where it calls, page by page.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { addDays } from '../src/core/time.ts';
 import { businesses, dailyUsage, refusedOrigins } from '../src/db/schema.ts';
+import { createKey, revokeKey } from './ask.ts';
 import { addFormerToken, type CallOptions, call, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
 
 type Business = Awaited<ReturnType<typeof newBusiness>>;
@@ -188,7 +188,7 @@ describe('costs one round trip', () => {
     const user_id = 7_300;
     const [first] = (await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id })))) as [Business];
     const revoked = await createKey(first.home, { user_id, name: 'r', expires_on: null }, NOW);
-    await revokeKey(first.db, revoked.id, NOW);
+    await revokeKey(first.db, revoked.id, user_id, NOW);
     const { status, cost } = await call('GET', '/api/v1/business', { as: revoked.api_key });
     expect({ status, cost }).toMatchObject({ status: 401, cost: { round_trips: 1, rows_read: 2 } });
   });

@@ -2,9 +2,8 @@
 // held here, in front of the database or behind it, until the change is made.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { rotateToken } from '../src/cli/businesses.ts';
-import { listKeys, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
+import { listKeys, revokeKey, rotateToken } from './ask.ts';
 import { refusalOf } from './hostile/origins.ts';
 import { BASE, call, databases, NOW, newApp, newBusiness, TODAY } from './support.ts';
 
@@ -50,7 +49,7 @@ const CHANGES: Change[] = [
   {
     name: 'a key is revoked',
     headers: ({ key }) => ({ Authorization: `Bearer ${key}` }),
-    make: async ({ user_id, db }) => revokeKey(db, (await listKeys(db, user_id, NOW))[0]?.id ?? 0, NOW),
+    make: async ({ user_id, db }) => revokeKey(db, (await listKeys(db, user_id, NOW))[0]?.id ?? 0, user_id, NOW),
     refusal: unauthenticated,
   },
   {

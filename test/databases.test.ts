@@ -3,16 +3,19 @@ import { createScheduledController } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import { createBusiness, rotateToken } from '../src/cli/businesses.ts';
-import { Databases } from '../src/cli/databases.ts';
-import { createKey, revokeKey } from '../src/cli/keys.ts';
-import { RUNS } from '../src/cli/runs.ts';
 import { Conflict } from '../src/core/conflict.ts';
 import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
-import { noCost } from '../src/db/batch.ts';
-import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { type BoundDatabases, noCost } from '../src/db/batch.ts';
+import { createBusiness as createIn } from '../src/db/creation.ts';
+import { deleteBusiness } from '../src/db/deletion.ts';
+import { homeOf } from '../src/db/homes.ts';
+import { parseJson } from '../src/db/json.ts';
+import { createKey as createKeyFor } from '../src/db/keys.ts';
+import { businesses, formerTokens } from '../src/db/schema.ts';
+import { requireHome } from '../src/db/update.ts';
 import worker from '../src/index.ts';
+import { asking, boundTo, createBusiness, createKey, revokeKey, rotateToken } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
 import {
   BASE,
@@ -23,14 +26,12 @@ import {
   databases,
   env,
   everything,
-  homeOfOwner,
   homes,
+  homeWith,
   NOW,
   newApp,
   newBusiness,
   OPERATOR_SECRETS,
-  setCount,
-  TODAY,
 } from './support.ts';
 
 const SECRET = 'x'.repeat(33);
@@ -141,11 +142,11 @@ test('revoking and rotating take effect with the next request, in each database'
     const second = await createKey(home, { user_id, name: 'second', expires_on: null }, NOW);
     const status = async (as: string) => (await call('GET', usage, { as })).status;
     expect(await Promise.all([key, token, second.api_key].map(status))).toEqual([200, 200, 200]);
-    await revokeKey(db, second.id, NOW);
+    await revokeKey(db, second.id, user_id, NOW);
     const rotated = await rotateToken(home, id, NOW);
     expect(await Promise.all([second.api_key, token].map(status))).toEqual([401, 401]);
-    expect(rotated?.token).toMatch(new RegExp(`^bua_pk_${home.number}[0-9A-Za-z]{33}$`));
-    expect(await status(rotated?.token ?? '')).toBe(200);
+    expect(rotated).toMatch(new RegExp(`^bua_pk_${home.number}[0-9A-Za-z]{33}$`));
+    expect(await status(rotated)).toBe(200);
   }
 });
 
@@ -153,7 +154,7 @@ const FIELDS = {
   ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
   ...{ country_id: 1, business_size: 'small' },
 };
-const all = () => new Databases(homes);
+const all = () => boundTo(homes, NOW);
 let user = 50_000;
 const newUser = () => ++user;
 /** A database that cannot be asked. */
@@ -164,7 +165,15 @@ const broken = {
 } as unknown as D1Database;
 /** The databases, of which one cannot be asked. */
 const without = (number: number) =>
-  new Databases(homes.map((home) => (home.number === number ? { ...home, db: drizzle(broken) } : home)));
+  boundTo(
+    homes.map((home) => (home.number === number ? { ...home, db: drizzle(broken) } : home)),
+    NOW,
+  );
+/** The business that is created. */
+const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
+  parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
+const remove = ({ home, id }: { home: (typeof homes)[number]; id: number }) =>
+  deleteBusiness(asking(home, 'delete_business', NOW, id), FIELDS.name);
 
 describe('ids', () => {
   test('of a database start at its number times 10⁹, plus 1: of businesses, keys and entries', async () => {
@@ -195,43 +204,42 @@ describe('the home of a new owner', () => {
   test('is the database with the fewest owners, the lowest of several', async () => {
     await env.DB.prepare('delete from homes').run();
     const given: number[] = [];
-    for (let owner = 0; owner < 7; owner++) given.push((await homeOfOwner(all(), newUser())).number);
+    for (let owner = 0; owner < 7; owner++) given.push(await homeOf(all(), newUser()));
     expect(given).toEqual(Array.from({ length: 7 }, (_, owner) => owner % homes.length));
     const last = homes.length - 1;
     await env.DB.prepare('delete from homes where database = ?').bind(last).run();
-    expect((await homeOfOwner(all(), newUser())).number).toBe(last);
+    expect(await homeOf(all(), newUser())).toBe(last);
   });
 
   test('is one that is bound, though one that is not has fewer owners', async () => {
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(newUser()).run();
     const bound = homes.map(({ number }) => number);
-    for (let owner = 0; owner < 5; owner++) expect(bound).toContain((await homeOfOwner(all(), newUser())).number);
+    for (let owner = 0; owner < 5; owner++) expect(bound).toContain(await homeOf(all(), newUser()));
     await env.DB.prepare('delete from homes where database = 5').run();
   });
 
   test('is the one that is wanted, and stays it: another is refused', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
-      expect((await homeOfOwner(all(), user_id, number)).number).toBe(number);
-      expect((await homeOfOwner(all(), user_id)).number).toBe(number);
+      expect(await homeOf(all(), user_id, number)).toBe(number);
+      expect(await homeOf(all(), user_id)).toBe(number);
       for (const { number: other } of homes.filter((home) => home.number !== number)) {
-        expect((await homeOfOwner(all(), user_id, other)).number).toBe(number);
+        expect(await homeOf(all(), user_id, other)).toBe(number);
         const refused = new Conflict('database', `must be ${number}: user ${user_id} is there`);
-        for (const name of ['key create', 'business create'] as const)
-          await expect(RUNS[name](all(), { ...FIELDS, user_id, database: other }, NOW)).rejects.toThrow(refused);
+        await expect(create(all(), { user_id, database: other })).rejects.toThrow(refused);
       }
     }
   });
 
-  test('is one, however many commands ask at once', async () => {
+  test('is one, however many ask at once', async () => {
     for (let round = 0; round < 10; round++) {
       const user_id = newUser();
       const wanted = (index: number) => homes[index % homes.length]?.number;
       const asked = Array.from({ length: 12 }, (_, index) =>
-        homeOfOwner(all(), user_id, round % 2 ? wanted(index) : undefined),
+        homeOf(all(), user_id, round % 2 ? wanted(index) : undefined),
       );
       const settled = await Promise.allSettled(asked);
-      const granted = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value.number] : []));
+      const granted = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       expect(new Set(granted).size).toBe(1);
       if (round % 2 === 0) expect(granted).toHaveLength(12);
     }
@@ -239,10 +247,10 @@ describe('the home of a new owner', () => {
 
   test('is not one that is not bound: to ask for it claims nothing', async () => {
     const user_id = newUser();
-    await expect(homeOfOwner(all(), user_id, 61)).rejects.toThrow(
+    await expect(homeOf(all(), user_id, 61)).rejects.toThrow(
       `database must be the number of a database that is bound: ${homes.map(({ number }) => number).join(', ')}`,
     );
-    expect((await homeOfOwner(all(), user_id, homes.length - 1)).number).toBe(homes.length - 1);
+    expect(await homeOf(all(), user_id, homes.length - 1)).toBe(homes.length - 1);
   });
 
   test('is spread evenly over the databases, and is one for each, when all begin at once', async () => {
@@ -251,7 +259,7 @@ describe('the home of a new owner', () => {
     const made = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
         const user_id = users[index % users.length] as number;
-        const { id } = (await RUNS['key create'](all(), { user_id }, NOW)) as { id: number };
+        const { id } = await createKeyFor(all(), { user_id, name: 'k' });
         return [user_id, databaseOfId(id)].join();
       }),
     );
@@ -263,15 +271,18 @@ describe('the home of a new owner', () => {
 
   test('is found in few rows, however many owners there are; for a new one, too', async () => {
     const known = newUser();
-    await homeOfOwner(all(), known);
+    await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
       insert into homes select -i, i % ${homes.length}, 1000 + i from n`).run();
     const cost = noCost();
-    const measured = new Databases(homes.map((home) => ({ ...home, db: drizzle(counted(home.d1, cost)) })));
-    await homeOfOwner(measured, known);
+    const measured = boundTo(
+      homes.map((home) => ({ ...home, db: drizzle(counted(home.d1, cost)) })),
+      NOW,
+    );
+    await homeOf(measured, known);
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(4);
-    await homeOfOwner(measured, newUser());
+    await homeOf(measured, newUser());
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 2 });
     expect(cost.rows_read).toBeLessThanOrEqual(25);
     await env.DB.prepare('delete from homes where user_id < 0').run();
@@ -279,19 +290,15 @@ describe('the home of a new owner', () => {
 
   test('is not changed by giving a business to an owner of another database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
-    const update = RUNS['business update'](all(), { ID: mine.id, user_id: other.user_id }, NOW);
-    if (mine.home === other.home) await expect(update).resolves.toMatchObject({ business: { user_id: other.user_id } });
+    const given = requireHome(all(), other.user_id, mine.home.number);
+    if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
     else
-      await expect(update).rejects.toThrow(
+      await expect(given).rejects.toThrow(
         `user_id must be a user of database ${mine.home.number}, where the business is: user ${other.user_id} is in ${other.home.number}`,
       );
     const user_id = newUser();
-    const given = {
-      business: expect.objectContaining({ id: mine.id, user_id }),
-      limits: { daily: null, monthly: null, billing_day: 1 },
-    };
-    expect(await RUNS['business update'](all(), { ID: mine.id, user_id }, NOW)).toEqual(given);
-    expect((await homeOfOwner(all(), user_id)).number).toBe(mine.home.number);
+    await requireHome(all(), user_id, mine.home.number);
+    expect(await homeOf(all(), user_id)).toBe(mine.home.number);
   });
 });
 
@@ -299,39 +306,33 @@ describe('while a database cannot be asked', () => {
   const FAILED = 'D1_ERROR: Network connection lost.';
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
-  /** What creates something for this user, in the home of the user. */
-  const creations = (user_id: number, token: string, ID: number) =>
-    [
-      ['key create', { user_id }],
-      ['business create', { ...FIELDS, user_id }],
-      ['business create', { ...FIELDS, user_id, token }],
-      ['business update', { ID, user_id }],
-    ] as const;
+  /** What creates something for this user, in the home of the user, or gives a business to the user. */
+  const creations = (databases: BoundDatabases, user_id: number, token: string, number: number) => [
+    () => createKeyFor(databases, { user_id, name: 'k' }),
+    () => create(databases, { user_id }),
+    () => create(databases, { user_id, token }),
+    () => requireHome(databases, user_id, number),
+  ];
 
   test('everything is created for the owners of the others', async () => {
     for (const failed of homes.slice(1)) {
       for (const home of homes.filter((home) => home !== failed)) {
         const [user_id, token] = [newUser(), `${IMPORTED}beside${failed.number}in${home.number}`];
-        await homeOfOwner(all(), user_id, home.number);
-        const { id: ID } = await createBusiness(home, { ...FIELDS, user_id: newUser() }, NOW);
-        for (const [name, given] of creations(user_id, token, ID))
-          await expect(RUNS[name](without(failed.number), given, NOW)).resolves.toBeDefined();
-        expect((await RUNS['business list'](all(), { user_id }, NOW)).businesses).toHaveLength(3);
+        await homeOf(all(), user_id, home.number);
+        for (const make of creations(without(failed.number), user_id, token, home.number)) await make();
+        expect(await home.db.$count(businesses, eq(businesses.user_id, user_id))).toBe(2);
       }
     }
   });
 
-  test('nothing is created for its own owners, and the failure names it; a new one keeps the home for later', async () => {
+  test('nothing is created for its own owners; a new one keeps the home for later', async () => {
     for (const failed of homes.slice(1)) {
       const user_id = newUser();
-      const error = new Error(`${failed.binding} (${failed.name}) failed: ${FAILED}`);
       const given = { user_id, database: failed.number };
-      await expect(RUNS['key create'](without(failed.number), given, NOW)).rejects.toThrow(error);
-      await expect(RUNS['business create'](without(failed.number), { ...FIELDS, ...given }, NOW)).rejects.toThrow(
-        error,
-      );
+      await expect(create(without(failed.number), given)).rejects.toThrow(FAILED);
+      await expect(createKeyFor(without(failed.number), { user_id, name: 'k' })).rejects.toThrow(FAILED);
       expect(await homeRow(user_id)).toEqual(given);
-      const { id } = (await RUNS['key create'](all(), { user_id }, NOW)) as { id: number };
+      const { id } = await createKeyFor(all(), { user_id, name: 'k' });
       expect(databaseOfId(id)).toBe(failed.number);
     }
   });
@@ -340,20 +341,16 @@ describe('while a database cannot be asked', () => {
     const business = await newBusiness();
     const before = await everything();
     for (const user_id of [business.user_id, newUser()]) {
-      for (const [name, given] of creations(user_id, `${IMPORTED}without-DB`, business.id)) {
-        const failure = business.home.number === 0 && name === 'business update' ? FAILED : `DB (DB) failed: ${FAILED}`;
-        await expect(RUNS[name](without(0), given, NOW)).rejects.toThrow(failure);
-      }
+      for (const make of creations(without(0), user_id, `${IMPORTED}without-DB`, business.home.number))
+        await expect(make()).rejects.toThrow(FAILED);
     }
     expect(await everything()).toBe(before);
   });
 });
 
 describe('an imported token', () => {
-  const create = (user_id: number, token: string, databases = all(), database?: number) =>
-    RUNS['business create'](databases, { ...FIELDS, user_id, token, database }, NOW) as unknown as Promise<{
-      business: { id: number };
-    }>;
+  const importing = (user_id: number, token: string, databases = all(), database?: number) =>
+    create(databases, { user_id, token, ...(database !== undefined && { database }) });
   const IN_USE = 'token must be one that no business has or had';
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
@@ -364,24 +361,24 @@ describe('an imported token', () => {
     const home = await claimToken(all(), one, token);
     expect(await claimToken(all(), one, token)).toBe(home);
     await expect(claimToken(all(), two, token)).rejects.toThrow(IN_USE);
-    const { business } = await create(one, token);
+    const business = await importing(one, token);
     expect((await call('GET', `/api/v1/business/usage/${business.id}`, { as: token })).status).toBe(200);
-    for (const user_id of [one, two]) await expect(create(user_id, token)).rejects.toThrow(IN_USE);
+    for (const user_id of [one, two]) await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
   });
 
   test('of a business in one database is refused to the owners of all, though that database cannot be asked', async () => {
     for (const { number } of homes) {
       const token = `${IMPORTED}imported-into-${number}`;
       const owner = newUser();
-      await create(owner, token, all(), number);
+      await importing(owner, token, all(), number);
       const others = number === 0 ? all() : without(number);
       for (const home of homes) {
         const settled = newUser();
-        await homeOfOwner(all(), settled, home.number);
+        await homeOf(all(), settled, home.number);
         for (const user_id of [settled, newUser()])
-          await expect(create(user_id, token, others, home.number)).rejects.toThrow(IN_USE);
+          await expect(importing(user_id, token, others, home.number)).rejects.toThrow(IN_USE);
       }
-      await expect(create(owner, token)).rejects.toThrow(IN_USE);
+      await expect(importing(owner, token)).rejects.toThrow(IN_USE);
     }
   });
 
@@ -389,7 +386,7 @@ describe('an imported token', () => {
     const token = `${IMPORTED}wanted-by-many`;
     const users = Array.from({ length: 12 }, newUser);
     const settled = await Promise.allSettled(
-      users.map((user_id, index) => create(user_id, token, all(), index % homes.length)),
+      users.map((user_id, index) => importing(user_id, token, all(), index % homes.length)),
     );
     const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
     expect(refused).toEqual(Array.from({ length: 11 }, () => IN_USE));
@@ -400,7 +397,7 @@ describe('an imported token', () => {
   test('that is refused gives its owner no home', async () => {
     const { token } = await newBusiness({ token: `${IMPORTED}taken` });
     const user_id = newUser();
-    await expect(create(user_id, token)).rejects.toThrow(IN_USE);
+    await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
     expect(await homeRow(user_id)).toBeNull();
   });
 
@@ -409,8 +406,8 @@ describe('an imported token', () => {
     const last = homes.length - 1;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, last).run();
     for (const wanted of [61, ...homes.slice(0, last).map(({ number }) => number)])
-      await expect(create(user_id, token, all(), wanted)).rejects.toThrow(/database must be /);
-    expect((await create(newUser(), token)).business).toMatchObject({ token });
+      await expect(importing(user_id, token, all(), wanted)).rejects.toThrow(/database must be /);
+    expect(await importing(newUser(), token)).toMatchObject({ token });
   });
 
   test.each([
@@ -419,7 +416,7 @@ describe('an imported token', () => {
       'has one already',
       async () => {
         const user_id = newUser();
-        await homeOfOwner(all(), user_id, homes.length - 1);
+        await homeOf(all(), user_id, homes.length - 1);
         return user_id;
       },
     ],
@@ -431,45 +428,43 @@ describe('an imported token', () => {
       const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
       const hash = await hashOf(token);
       await home.d1.prepare('delete from retired_tokens where hash = ?').bind(hash).run();
-      await expect(create(await owner(), token)).rejects.toThrow(IN_USE);
+      await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW, 3_600_000);
-      await expect(create(await owner(), token)).rejects.toThrow(IN_USE);
+      await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW); // the token is nobody's: who was refused before has not claimed it
-      expect((await create(await owner(), token)).business).toMatchObject({ token });
+      expect(await importing(await owner(), token)).toMatchObject({ token });
     },
   );
 
   test('from before the claims is never imported again once its business is deleted, into no database', async () => {
     const [home] = homes as [(typeof homes)[number]];
     const token = `${IMPORTED}deleted-before`;
-    const { id: ID } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
-    await RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW);
+    const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
+    await remove({ home, id });
     for (const { number } of homes.toReversed())
-      await expect(create(newUser(), token, all(), number)).rejects.toThrow(IN_USE);
+      await expect(importing(newUser(), token, all(), number)).rejects.toThrow(IN_USE);
   });
 });
 
 describe('what was imported once is never imported again, not even by its owner', () => {
-  const importing = (user_id: number, token: string) =>
-    RUNS['business create'](all(), { ...FIELDS, user_id, token }, NOW) as unknown as Promise<{
-      business: { id: number };
-    }>;
+  const importing = (user_id: number, token: string) => create(all(), { user_id, token });
+  type Imported = { id: number; home: (typeof homes)[number] };
   test.each([
     ['while the business has it', async () => {}],
-    ['once it was replaced at once', (ID: number) => RUNS['business rotate-token'](all(), { ID }, NOW)],
+    ['once it was replaced at once', ({ home, id }: Imported) => rotateToken(home, id, NOW)],
     [
       'once it was replaced and the business is deleted',
-      async (ID: number) => {
-        await RUNS['business rotate-token'](all(), { ID }, NOW);
-        await RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW);
+      async (imported: Imported) => {
+        await rotateToken(imported.home, imported.id, NOW);
+        await remove(imported);
       },
     ],
-    ['once the business is deleted', (ID: number) => RUNS['business delete'](all(), { ID, confirm: FIELDS.name }, NOW)],
+    ['once the business is deleted', remove],
   ])('%s', async (name, happen) => {
     const user_id = newUser();
     const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
-    const { business } = await importing(user_id, token);
-    await happen(business.id);
+    const { id } = await importing(user_id, token);
+    await happen({ id, home: homeWith(id) });
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 
@@ -481,7 +476,7 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 
-  test('not by two commands that both claimed it, though the first business has replaced it since', async () => {
+  test('not by two who both claimed it, though the first business has replaced it since', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
     const home = homes[0] as (typeof homes)[number];
@@ -497,109 +492,32 @@ describe('what was imported once is never imported again, not even by its owner'
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;
     await claimToken(all(), user_id, token);
-    expect((await importing(user_id, token)).business).toMatchObject({ user_id, token });
+    expect(await importing(user_id, token)).toMatchObject({ user_id, token });
   });
-});
-
-test('lists have what every database has, and name the one that failed', async () => {
-  const businesses = await Promise.all(homes.map(() => newBusiness()));
-  const ids = (result: unknown) => (result as { businesses: { id: number }[] }).businesses.map(({ id }) => id);
-  const listed = ids(await RUNS['business list'](all(), {}, NOW));
-  expect(listed).toEqual(expect.arrayContaining(businesses.map(({ id }) => id)));
-  expect(listed).toEqual(listed.toSorted((a, b) => a - b));
-  for (const { number, binding } of homes) {
-    const some = without(number);
-    const failure = `${binding} (${binding}) failed: D1_ERROR: Network connection lost.`;
-    if (homes.length === 1) {
-      await expect(RUNS['business list'](some, {}, NOW)).rejects.toThrow(failure);
-      continue;
-    }
-    const rest = await RUNS['business list'](some, {}, NOW);
-    expect(ids(rest)).toEqual(listed.filter((id) => databaseOfId(id) !== number));
-    expect(rest.failures).toEqual([failure]);
-  }
 });
 
 describe('with owners in a database that is not bound', () => {
-  test('lists have the others, and say so', async () => {
-    const { user_id, id } = await newBusiness();
-    const { d1 } = homes[0] as (typeof homes)[number];
-    const elsewhere = newUser();
-    await d1.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
-    for (const [name, given] of [
-      ['business list', { user_id }],
-      ['key list', { user_id }],
-      ['changes list', { user_id }],
-      ['alerts list', {}],
-      ['usage totals', {}],
-      ['database list', {}],
-    ] as const) {
-      const result = await RUNS[name](all(), given, NOW);
-      if (name === 'business list') expect(JSON.stringify(result)).toContain(`"id":${id},`);
-      expect(result.failures).toEqual(['DB_5 has owners, but the configuration does not bind it']);
-    }
-    await d1.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
-  });
-
   test('nothing is created for them, and nothing claimed; for others it is', async () => {
-    const { id } = await newBusiness();
+    const { home } = await newBusiness();
     const [elsewhere, anybody] = [newUser(), newUser()];
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();
     const before = await everything();
     const token = `${IMPORTED}unbound`;
-    const creations = (user_id: number) =>
-      [
-        ['business update', { ID: id, user_id }],
-        ['key create', { user_id }],
-        ['business create', { ...FIELDS, user_id }],
-        ['business create', { ...FIELDS, user_id, token }],
-      ] as const;
-    for (const [name, given] of creations(elsewhere)) {
-      await expect(RUNS[name](all(), given, NOW)).rejects.toThrow(
+    const creations = (user_id: number) => [
+      () => requireHome(all(), user_id, home.number),
+      () => createKeyFor(all(), { user_id, name: 'k' }),
+      () => create(all(), { user_id }),
+      () => create(all(), { user_id, token }),
+    ];
+    for (const make of creations(elsewhere)) {
+      await expect(make()).rejects.toThrow(
         new Error(`User ${elsewhere} is in DB_5, which the configuration does not bind.`),
       );
     }
     expect(await everything()).toBe(before);
-    for (const [name, given] of creations(anybody)) await expect(RUNS[name](all(), given, NOW)).resolves.toBeDefined();
+    for (const make of creations(anybody)) await make();
     await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
   });
-
-  test('a command for one of its ids names it; an id of no database is unknown', async () => {
-    for (const [name, what] of [
-      ['business show', 'business'],
-      ['business status', 'business'],
-      ['key revoke', 'key'],
-    ] as const) {
-      const run = (ID: number) => RUNS[name](all(), { ID, STATUS: 'active' }, NOW);
-      await expect(run(5_000_000_001)).rejects.toThrow(
-        'The id 5000000001 is one of DB_5, which the configuration does not bind.',
-      );
-      await expect(run(62_000_000_001)).rejects.toThrow(`There is no ${what} with that id.`);
-    }
-  });
-});
-
-const usesOf = async (db: (typeof homes)[number]['db']) =>
-  (await db.select().from(dailyUsage).where(eq(dailyUsage.day, TODAY))).reduce((sum, { count }) => sum + count, 0);
-test('database list shows each', async () => {
-  for (const business of await Promise.all(homes.map(() => newBusiness())))
-    await setCount(business.id, '2026-03-14', 7);
-  const tomorrow = new Date(NOW.getTime() + 86_400_000);
-  const [today, listed] = await Promise.all(
-    [NOW, tomorrow].map((at) => RUNS['database list'](all(), {}, at) as Promise<{ databases: object[] }>),
-  );
-  expect(today?.databases).toMatchObject(homes.map(() => ({ uses: 7 })));
-  for (const { number, binding, name, db } of homes) {
-    expect(listed?.databases[number]).toEqual({
-      letter: `${number}`,
-      binding,
-      name,
-      region: null,
-      bytes: expect.any(Number),
-      businesses: await db.$count(businesses),
-      uses: await usesOf(db),
-    });
-  }
 });
 
 test('the scheduled run purges each database; one that fails does not stop the others', async () => {

@@ -3,12 +3,12 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { hashOf } from '../src/core/credential.ts';
 import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
 import { onError } from '../src/http/errors.ts';
 import { logged } from '../src/http/log.ts';
+import { createKey, revokeKey } from './ask.ts';
 import { type AnyRoute, OF_A_BUSINESS, PUBLIC, ROUTES, type Route } from './routes.ts';
 import {
   addSite,
@@ -154,7 +154,7 @@ describe.each(ROUTES)('$name', (route) => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
     const revoked = await createKey(business.home, { user_id: business.user_id, name: 'r', expires_on: null }, NOW);
-    await revokeKey(business.db, revoked.id, NOW);
+    await revokeKey(business.db, revoked.id, business.user_id, NOW);
     const expired = await createKey(
       business.home,
       { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' },

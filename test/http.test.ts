@@ -2,9 +2,9 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { createKey } from '../src/cli/keys.ts';
 import type { Bindings } from '../src/env.ts';
 import { ERROR_CODES, type ErrorCode } from '../src/http/errors.ts';
+import { createKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,

@@ -4,10 +4,9 @@ import { createExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { rotateToken } from '../src/cli/businesses.ts';
-import { createKey, revokeKey } from '../src/cli/keys.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
+import { createKey, revokeKey, rotateToken } from './ask.ts';
 import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
 import {
   BASE,
@@ -319,7 +318,7 @@ describe('the log', () => {
     const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
     const { home, user_id } = active;
     const revoked = await createKey(home, { user_id, name: 'r', expires_on: null }, NOW);
-    await revokeKey(home.db, revoked.id, NOW);
+    await revokeKey(home.db, revoked.id, user_id, NOW);
     const expired = await createKey(home, { user_id, name: 'e', expires_on: '2026-03-14' }, NOW);
     const ended = await newKey(active, { ends_at: '2026-03-15T12:00:00.000000Z' });
     const kept = await rotateToken((inactive[0] as typeof active).home, inactive[0]?.id ?? 0, NOW, 3_600_000);
@@ -330,7 +329,7 @@ describe('the log', () => {
       ['revoked_key', [revoked.api_key]],
       ['expired_key', [expired.api_key]],
       ['ended_session', [ended.key]],
-      ['token_of_inactive_business', [...inactive.map(({ token }) => token), kept?.token ?? '']],
+      ['token_of_inactive_business', [...inactive.map(({ token }) => token), kept]],
     ];
     const answers = new Set<string>();
     const before = await everything();

@@ -2,12 +2,12 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { and, eq } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
-import { rotateToken } from '../src/cli/businesses.ts';
 import { noCost } from '../src/db/batch.ts';
 import { purgeAll } from '../src/db/purge.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
+import { rotateToken } from './ask.ts';
 import { call, counted, env, homes, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;

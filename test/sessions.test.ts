@@ -3,8 +3,6 @@ import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { asking } from '../src/cli/databases.ts';
-import { listKeys, revokeKey } from '../src/cli/keys.ts';
 import { ALPHABET, hashOf } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { timestampOf } from '../src/core/time.ts';
@@ -12,6 +10,7 @@ import { deleteBusiness } from '../src/db/deletion.ts';
 import { readVerdict } from '../src/db/permission.ts';
 import { apiKeys, changes, codes } from '../src/db/schema.ts';
 import { endSessionsOf } from '../src/db/sessions.ts';
+import { asking, listKeys, revokeKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,
@@ -265,7 +264,7 @@ describe('a session', () => {
     expect(keys).toEqual([expect.objectContaining({ id, last_four: business.key.slice(-4) })]);
     expect(Object.keys(keys[0] ?? {})).not.toContain('ends_at');
     const [row] = await business.db.select().from(apiKeys).where(eq(apiKeys.session_of, id));
-    expect(await revokeKey(business.db, row?.id ?? 0, NOW)).toBeNull();
+    expect(await revokeKey(business.db, row?.id ?? 0, business.user_id, NOW)).toBeNull();
     expect(await statusOf(session, NOW)).toBe(200);
   });
 });
@@ -290,18 +289,18 @@ describe('a session ends', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('when its key is revoked, even if the clock of the command is ahead; those of other keys do not', async () => {
+  test('when its key is revoked, even if the clock there is ahead; those of other keys do not', async () => {
     for (const ahead of [0, HOUR_MS]) {
       const business = await newBusiness();
       const other = await newKey(business);
       const sessions = [await sessionOf(business.key), await sessionOf(business.key)];
       const linked = (await redeem(await newCode(business))).body.data.session_key;
       const ofOther = await sessionOf(other.key);
-      await revokeKey(business.db, await keyId(business), later(ahead));
+      await revokeKey(business.db, await keyId(business), business.user_id, later(ahead));
       for (const session of sessions) expect(await statusOf(session, NOW)).toBe(401);
       expect([await statusOf(ofOther, NOW), await statusOf(linked, NOW)]).toEqual([200, 200]);
-      await revokeKey(business.db, await keyId(business), later(ahead + SECOND_MS));
-      await revokeKey(business.db, other.id, later(ahead));
+      await revokeKey(business.db, await keyId(business), business.user_id, later(ahead + SECOND_MS));
+      await revokeKey(business.db, other.id, business.user_id, later(ahead));
       expect([await statusOf(ofOther, NOW), await statusOf(linked, NOW)]).toEqual([401, 200]);
     }
   });

@@ -6,15 +6,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { createApp } from '../src/app.ts';
-import { type BoundDatabase, Databases } from '../src/cli/databases.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
-import { type Cost, noCost } from '../src/db/batch.ts';
-import { homeForImport, homeOf } from '../src/db/homes.ts';
+import { type BoundDatabases, type Cost, noCost } from '../src/db/batch.ts';
+import { homeForImport } from '../src/db/homes.ts';
 import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
+import { boundTo } from './ask.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
 
 /** ONE, a database without tables, is only there with several (vitest.config.ts). */
@@ -49,15 +49,11 @@ type Home = (typeof homes)[number];
 export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
-/** The home of a user, who gets one if there is none. */
-export const homeOfOwner = async (databases: Databases, user_id: number, wanted?: number) =>
-  databases.numbered(await homeOf(databases.asking('create_business', NOW), user_id, wanted)) as BoundDatabase;
-
-/** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. */
-export async function claimToken(databases: Databases, user_id: number, token: string, wanted?: number) {
-  const claim = await homeForImport(databases.asking('create_business', NOW), user_id, token, wanted);
+/** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. Returns the number of the home. */
+export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
+  const claim = await homeForImport(databases, user_id, token, wanted);
   if (!claim?.isFree) throw new Error('token must be one that no business has or had');
-  return databases.numbered(claim.home) as BoundDatabase;
+  return claim.home;
 }
 
 /** The databases as the Worker gets them, or what a test puts in front of each. */
@@ -195,7 +191,7 @@ export async function newBusiness(
   const user_id = fields.user_id ?? ++user;
   const home = homeOfUser(user_id);
   const { d1, db, number } = home;
-  if (fields.token !== undefined) await claimToken(new Databases(homes), user_id, fields.token, number);
+  if (fields.token !== undefined) await claimToken(boundTo(homes, NOW), user_id, fields.token, number);
   const stamp = timestampOf(NOW);
   const row = {
     user_id,

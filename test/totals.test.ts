@@ -1,8 +1,5 @@
 // What each business used, for an invoice run (docs/api.md, "Usage of all businesses").
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Databases, failingDatabase } from '../src/cli/databases.ts';
-import { UsageError } from '../src/cli/errors.ts';
-import { RUNS } from '../src/cli/runs.ts';
 import { addDays } from '../src/core/time.ts';
 import {
   BASE,
@@ -191,41 +188,6 @@ describe('as CSV', () => {
   });
 });
 
-describe('npm run admin -- usage totals', () => {
-  const run = (databases: Databases, given: { from?: string; to?: string } = {}) =>
-    RUNS['usage totals'](databases, given, NOW);
-  const all = new Databases(homes);
-
-  test('lists the same for the same range, and says which', async () => {
-    const march = { from: '2026-03-01', to: '2026-03-31' };
-    expect(await run(all, march)).toEqual({ ...march, usage: totals(432, 0) });
-    expect(await run(all)).toEqual({ from: '2026-02-14', to: TODAY, usage: totals(1032, 0) });
-  });
-
-  test.each([
-    [{ from: '2026-03-16' }, `--from must not be after to (${TODAY}, today)`],
-    [{ from: '2026-03-02', to: '2026-03-01' }, '--from must not be after to (2026-03-01)'],
-    [{ from: '2021-03-11' }, `--from must be at most 1829 days before to (${TODAY}, today)`],
-  ])('refuses %o', async (given, message) => {
-    await expect(run(all, given)).rejects.toEqual(new UsageError(message));
-  });
-
-  test('names a database that is down, and lists the others', async () => {
-    for (const { number, binding } of homes) {
-      const others = homes.map((home) =>
-        home.number === number ? { ...home, db: failingDatabase('Network connection lost.') } : home,
-      );
-      const failure = `${binding} (${binding}) failed: Network connection lost.`;
-      if (homes.length === 1) await expect(run(new Databases(others))).rejects.toThrow(failure);
-      else {
-        const { usage, failures } = await run(new Databases(others));
-        const rest = totals(1032, 0).filter((total) => databaseOf(total) !== number);
-        expect({ usage, failures }).toEqual({ usage: rest, failures: [failure] });
-      }
-    }
-  });
-});
-
 describe('of ten thousand businesses', { tags: 'slow' }, () => {
   const PER_DATABASE = Math.ceil(10_000 / homes.length);
   const [FROM, TO] = ['2026-02-01', '2026-02-28'];
@@ -277,9 +239,6 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
         count: sum(used.map((day: { count: number }) => day.count)),
       });
     }
-
-    const { usage: listed } = await RUNS['usage totals'](new Databases(homes), { from: FROM, to: TO }, NOW);
-    expect(listed).toEqual(usage);
 
     // The days that are counted, and two rows for each business: whatever else is stored is not read.
     const rowsRead = sum(pages.map(({ rows_read }) => rows_read));

@@ -5,7 +5,7 @@ import { hashOf, newCredential } from '../core/credential.ts';
 import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { lastFour, recordChangeOf } from './changes.ts';
-import { homeOf, knownHome, raiseIds, requireWanted } from './homes.ts';
+import { homeOf, knownHome, raiseIds } from './homes.ts';
 import { jsonObject } from './json.ts';
 import { isInTime, readVerdict, statement } from './permission.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
@@ -63,12 +63,9 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
 );
 
 /** Creates a key for a user. Throws a Conflict if the business is not the user's: then nothing has changed. */
-export async function createKey(databases: BoundDatabases, key: NewKey, database?: number) {
-  const home = key.business_id
-    ? await knownHome(databases, key.user_id)
-    : await homeOf(databases, key.user_id, database);
+export async function createKey(databases: BoundDatabases, key: NewKey) {
+  const home = await (key.business_id ? knownHome(databases, key.user_id) : homeOf(databases, key.user_id));
   if (home === null) throw noBusiness(key);
-  requireWanted(home, database, key.user_id);
   return createKeyIn(databases.askIn(home), home, key);
 }
 
@@ -107,7 +104,7 @@ export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
 
 /** Sessions are rows of the same table, and nobody lists or revokes them. */
 const isKey = ({ key_id, user_id }: Placeholders<'key_id' | 'user_id'>) =>
-  and(eq(apiKeys.id, key_id), isNull(apiKeys.ends_at), sql`(${user_id} = 0 or ${eq(apiKeys.user_id, user_id)})`);
+  and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
   return recordChangeOf(
@@ -128,12 +125,9 @@ const revoke = statement(['key_id', 'user_id'], (permission, $) => {
 });
 const keyWithId = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
 
-/**
- * Revokes a key of a user, or of anybody if `user_id` is null, unless it is revoked already, and ends the sessions that came from it. Null if
- * there is none with that id.
- */
-export async function revokeKey(ask: Ask, key_id: number, user_id: number | null = null): Promise<Key | null> {
-  const values = { key_id, user_id: user_id ?? 0 }; // no user has the id 0
+/** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Null if the user has no such key. */
+export async function revokeKey(ask: Ask, key_id: number, user_id: number): Promise<Key | null> {
+  const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {
     recorded: recordRevocation(values),
     applied: revoke(values),

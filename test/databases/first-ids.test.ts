@@ -2,9 +2,8 @@
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { createKey } from '../../src/cli/keys.ts';
 import { databaseOfId } from '../../src/core/database.ts';
+import { createBusiness, createKey } from '../ask.ts';
 import { env, NOW } from '../support.ts';
 
 const home = (number: number) => ({ number, db: drizzle(env.ONE) });

@@ -5,17 +5,24 @@ import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
-import type { CommandName } from '../../src/cli/former-commands.ts';
-import { importHistory } from '../../src/cli/history.ts';
-import { createKey } from '../../src/cli/keys.ts';
-import { RUNS } from '../../src/cli/runs.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
 import { databaseOfId, IDS_PER_DATABASE } from '../../src/core/database.ts';
+import { homeOf } from '../../src/db/homes.ts';
 import { purgeAll } from '../../src/db/purge.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, claimToken, databases, env, everything, homeOfOwner, homes, NOW, newBusiness } from '../support.ts';
+import { boundTo, createBusiness, createKey } from '../ask.ts';
+import {
+  BASE,
+  claimToken,
+  databases,
+  env,
+  everything,
+  homes,
+  NOW,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+} from '../support.ts';
 import { type Change, HOUR, type Operation, operation, origin, type Sent, type World, world } from './steps.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -29,8 +36,7 @@ async function inBoth<T>(work: (side: Side) => Promise<T>): Promise<Pair<T>> {
 }
 
 const bindings: Pair<Partial<Bindings>> = { one: { DB: env.ONE }, three: databases() };
-const one: BoundDatabase = { number: 0, binding: 'DB', name: 'one', db: drizzle(env.ONE) };
-const opened = (side: Side) => new Databases(side === 'one' ? [one] : homes);
+const bound = { one: [{ number: 0, db: drizzle(env.ONE) }], three: homes };
 
 beforeAll(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
@@ -97,7 +103,8 @@ class Known {
       if (name === 'last_four') return [name, its[name]]; // random
       if (name === 'id') return [name, this.oneFor(what, its[name], value, learnt)];
       if (name === 'business_id') return [name, this.oneFor('business', its[name], value, learnt)];
-      if (name === 'token' || name === 'api_key') return [name, this.oneFor('credential', its[name], value, learnt)];
+      if (['token', 'api_key'].includes(name) && typeof value === 'string')
+        return [name, this.oneFor('credential', its[name], value, learnt)];
       return [name, this.translate(its[name], value, learnt)];
     });
     return Object.fromEntries(fields);
@@ -122,7 +129,7 @@ type Both = {
   origin?: string | undefined;
 };
 type Owner = { user_id: number; database: number | undefined };
-type Named = { business: { id: number; token: string } };
+type Named = { id: number; token: string };
 const FIELDS = {
   name: 'Acme',
   main_domain: 'acme.example',
@@ -154,11 +161,13 @@ class Run {
     const made = owners.map(async ({ database, imported }, index) => {
       const user_id = first + index;
       const token = imported ? tokenOf(user_id, 'first') : undefined;
-      const home = await inBoth((side) => {
+      const home = await inBoth(async (side) => {
         const wanted = side === 'one' ? 0 : at(homes, database).number;
-        return token === undefined
-          ? homeOfOwner(opened(side), user_id, wanted)
-          : claimToken(opened(side), user_id, token, wanted);
+        const databases = boundTo(bound[side], NOW);
+        const number = await (token === undefined
+          ? homeOf(databases, user_id, wanted)
+          : claimToken(databases, user_id, token, wanted));
+        return at([...bound[side]], number);
       });
       return Promise.all([
         inBoth((side) => createBusiness(home[side], { ...FIELDS, user_id, token }, NOW)),
@@ -192,84 +201,102 @@ class Run {
     ];
     this.known.translate(one, three, ['key', 'credential']);
     this.homes.set(user_id, databaseOfId(id.three));
+    for (const owner of this.owners.filter((owner) => owner.user_id === user_id))
+      owner.database = databaseOfId(id.three);
     this.keys.push({ user_id, id, text });
   }
 
-  /** Runs a command on both. The result of both, or null if both failed, with the same words. */
-  private async command<T>(name: CommandName, given: (side: Side) => Record<string, unknown>): Promise<Pair<T> | null> {
-    const results = await inBoth(async (side) => {
-      try {
-        return { result: await RUNS[name](opened(side), given(side), this.now) };
-      } catch (error) {
-        return { failed: (error as Error).message };
-      }
-    });
-    const { one, three } = results;
-    const said = `${name} ${JSON.stringify(given('one'))} ${JSON.stringify(given('three'))}`;
-    expect(this.known.translate(one, three, ['business', 'key', 'credential']), said).toEqual(one);
-    return one.result && three.result ? { one: one.result as T, three: three.result as T } : null;
+  /** Sends a request of the operator to one of both. */
+  private async operate<T>(side: Side, method: string, path: string, body?: object) {
+    const init = {
+      method,
+      headers: { Authorization: `Bearer ${OPERATOR.full}` },
+      body: body ? JSON.stringify(body) : null,
+    };
+    const context = createExecutionContext();
+    const app = createApp(() => this.now, { log() {}, error: console.error });
+    const request = new Request(`${BASE}/api/v1/${path}`, init);
+    const response = await app.fetch(request, { ...bindings[side], ...OPERATOR_SECRETS } as Bindings, context);
+    await waitOnExecutionContext(context);
+    return { status: response.status, body: await response.json<{ data: T; message?: string }>() };
   }
 
-  private createKey({ user_id, database }: Owner, expires_on?: string) {
-    const given = (side: Side) => ({ user_id, expires_on, database: side === 'one' ? undefined : database });
-    return this.command<{ id: number; api_key: string }>('key create', given);
+  /** Sends it to both. The data of both, or null if both refused it, with the same words. */
+  private async command<T>(
+    method: string,
+    path: (side: Side) => string,
+    body?: (side: Side) => object,
+  ): Promise<Pair<T> | null> {
+    const { one, three } = await inBoth((side) => this.operate<T>(side, method, path(side), body?.(side)));
+    const said = `${method} ${path('one')} ${path('three')} ${JSON.stringify(body?.('three'))}`;
+    expect(this.known.translate(one, three, ['business', 'key', 'credential', 'entry']), said).toEqual(one);
+    return one.status === 200 ? { one: one.body.data, three: three.body.data } : null;
   }
 
   async change(step: Change): Promise<unknown> {
     const owner = at(this.owners, 'owner' in step ? step.owner : 0);
     const { user_id } = owner;
     const business = at(this.businesses, 'business' in step ? step.business : 0);
-    const ID = (side: Side) => ({ ID: business.id[side] });
+    const path = (side: Side) => `business/${business.id[side]}`;
     switch (step.kind) {
       case 'create business': {
         const token = step.token === undefined ? undefined : tokenOf(at(this.owners, 0).user_id, step.token);
         const database = (side: Side) => (side === 'one' ? undefined : owner.database);
-        const given = (side: Side) => ({ ...FIELDS, user_id, token, database: database(side) });
-        const made = await this.command<Named>('business create', given);
-        return made && this.addBusiness(user_id, { one: made.one.business, three: made.three.business });
+        const fields = (side: Side) => ({ ...FIELDS, user_id, token, database: database(side) });
+        const made = await this.command<Named>('POST', () => 'business', fields);
+        return made && this.addBusiness(user_id, made);
       }
       case 'create key': {
-        const made = await this.createKey(owner, step.expires_on);
+        const { expires_on } = step;
+        const made = await this.command<{ id: number; api_key: string }>(
+          'POST',
+          () => `user/${user_id}/keys`,
+          () => ({ expires_on }),
+        );
         return made && this.addKey(user_id, made);
       }
       case 'rotate token': {
-        const given = (side: Side) => ({ ...ID(side), keep_old: step.keep_old });
-        const { one, three } = (await this.command<Named>('business rotate-token', given)) as Pair<Named>;
-        business.token = { one: one.business.token, three: three.business.token };
+        const { keep_old } = step;
+        const made = await this.command<Named>(
+          'POST',
+          (side) => `${path(side)}/token`,
+          () => ({ keep_old }),
+        );
+        const { one, three } = made as Pair<Named>;
+        business.token = { one: one.token, three: three.token };
         return;
       }
-      case 'revoke key':
-        return this.command('key revoke', (side) => ({ ID: at(this.keys, step.key).id[side] }));
+      case 'revoke key': {
+        const key = at(this.keys, step.key);
+        return this.command('DELETE', (side) => `user/${key.user_id}/keys/${key.id[side]}`);
+      }
       case 'set status':
-        return this.command('business status', (side) => ({ ...ID(side), STATUS: step.status }));
+        return this.command('PATCH', path, () => ({ status: step.status }));
       case 'give': {
         const [from, to] = [databaseOfId(business.id.three), this.homes.get(user_id)];
         if (to !== undefined && to !== from) {
-          const given = RUNS['business update'](opened('three'), { ...ID('three'), user_id }, this.now);
-          return expect(given).rejects.toThrow(
-            new RegExp(`^user_id must be a user of database \\d+, where the business is: user ${user_id} is in ${to}$`),
-          );
+          const { status, body } = await this.operate('three', 'PATCH', path('three'), { user_id });
+          return expect({ status, message: body.message }).toEqual({
+            status: 422,
+            message: `user_id must be a user of database ${from}, where the business is: user ${user_id} is in ${to}`,
+          });
         }
-        await this.command('business update', (side) => ({ ...ID(side), user_id }));
+        await this.command('PATCH', path, () => ({ user_id }));
         business.user_id = user_id;
         owner.database = from;
         return this.homes.set(user_id, from);
       }
       case 'import history': {
-        const history = { days: [{ line: 1, day: '2026-03-02', count: 3 }], mistakes: [] };
-        const { one, three } = await inBoth((side) => {
-          const { db } = opened(side).holding(business.id[side]) as BoundDatabase;
-          return importHistory(db, business.id[side], history, step.replace, this.now).catch(
-            (error: Error) => error.message,
-          );
-        });
-        return expect(three).toEqual(one);
+        const days = [{ date: '2026-03-02', count: 3 }];
+        return this.command(
+          'PUT',
+          (side) => `${path(side)}/history`,
+          () => ({ days, replace: step.replace }),
+        );
       }
-      case 'check access':
-        return this.command('access check', (side) => ({ ...ID(side), ORIGIN: step.origin }));
       case 'list':
-        await this.command('business list', () => ({ user_id }));
-        return this.command('key list', () => ({ user_id }));
+        await this.command('GET', () => `business?user_id=${user_id}`);
+        return this.command('GET', () => `user/${user_id}/keys`);
       case 'wait':
         this.now = new Date(this.now.getTime() + step.hours * HOUR);
         return inBoth((side) => purgeAll(bindings[side], this.now, console));
@@ -333,9 +360,11 @@ class Run {
       this.businesses.some((business) => business.user_id === user_id),
     );
     const read = owners.map(async (owner) => {
-      const home = (side: Side) => (side === 'one' ? one : at(homes, this.homes.get(owner.user_id) as number));
+      const number = this.homes.get(owner.user_id) as number;
       const key = { user_id: owner.user_id, name: 'last', expires_on: null };
-      const { one: mine, three } = await inBoth((side) => createKey(home(side), key, this.now));
+      const { one: mine, three } = await inBoth((side) =>
+        createKey(at([...bound[side]], side === 'one' ? 0 : number), key, this.now),
+      );
       const as = { one: mine.api_key, three: three.api_key };
       for (const { id, user_id } of this.businesses) {
         if (user_id !== owner.user_id) continue;

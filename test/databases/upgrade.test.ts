@@ -4,12 +4,11 @@ import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { type BoundDatabase, Databases } from '../../src/cli/databases.ts';
-import type { CommandName } from '../../src/cli/former-commands.ts';
-import { RUNS } from '../../src/cli/runs.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
+import { homeOf } from '../../src/db/homes.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, env, homeOfOwner, homes, NOW } from '../support.ts';
+import { boundTo } from '../ask.ts';
+import { BASE, env, homes, NOW, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const BEFORE = {
@@ -24,14 +23,15 @@ const report = Array.from({ length: 14 }, (_, index) => `2026-03-${`${index + 1}
   count: USED[date as keyof typeof USED] ?? 0,
 }));
 
-const old: BoundDatabase = { number: 0, binding: 'DB', name: 'old', db: drizzle(env.ONE) };
+const old = { number: 0, db: drizzle(env.ONE) };
 const bound = {
-  'one database': { bindings: { DB: env.ONE }, opened: () => new Databases([old]) },
+  'one database': { bindings: { DB: env.ONE }, opened: () => boundTo([old], NOW) },
   'two more databases': {
     bindings: { DB: env.ONE, DB_1: env.DB_1, DB_2: env.DB_2 },
-    opened: () => new Databases([old, ...homes.slice(1)]),
+    opened: () => boundTo([old, ...homes.slice(1)], NOW),
   },
 } as const;
+const page = { Origin: 'https://shop.example' };
 /** Their owner: user 7 has businesses 41 and 42 and a key. User 8 has only a key. */
 const [OWNER, KEY_HOLDER] = [7, 8];
 
@@ -63,22 +63,30 @@ test('every owner has a home in DB', async () => {
   expect(results).toEqual([OWNER, KEY_HOLDER].map((user_id) => ({ user_id, database: 0 })));
 });
 
-describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
-  const send = async (method: string, path: string, as: string, more: Record<string, string> = {}) => {
-    const headers = { Authorization: `Bearer ${as}`, ...more };
-    const app = createApp(() => NOW, { log: () => {}, error: console.error });
-    const response = await app.fetch(
-      new Request(`${BASE}/api/v1/business/${path}`, { method, headers }),
-      {
-        ...bindings,
-      } as unknown as Bindings,
-      createExecutionContext(),
-    );
-    return { status: response.status, body: await response.json<{ data: never }>() };
-  };
+async function sendTo(
+  { bindings }: (typeof bound)[keyof typeof bound],
+  method: string,
+  path: string,
+  as: string,
+  { body, ...more }: Record<string, string> & { body?: string } = {},
+) {
+  const headers = { Authorization: `Bearer ${as}`, ...more };
+  const app = createApp(() => NOW, { log: () => {}, error: console.error });
+  const response = await app.fetch(
+    new Request(`${BASE}/api/v1/${path}`, { method, headers, ...(body !== undefined && { body }) }),
+    { ...bindings, ...OPERATOR_SECRETS } as unknown as Bindings,
+    createExecutionContext(),
+  );
+  return { status: response.status, body: await response.json<{ data: never; message?: string }>() };
+}
+
+describe.each(Object.entries(bound))('with %s', (_, service) => {
+  const { opened } = service;
+  const send = (method: string, path: string, as: string, more = {}) =>
+    sendTo(service, method, `business/${path}`, as, more);
+  const operate = async (path: string, body: object) =>
+    (await sendTo(service, 'POST', path, OPERATOR.full, { body: JSON.stringify(body) })).body;
   const asked = '?from=2026-03-01&to=2026-03-14';
-  const page = { Origin: 'https://shop.example' };
-  const run = (name: CommandName, given: Record<string, unknown>) => RUNS[name](opened(), given, NOW) as Promise<never>;
 
   test('keys and tokens work, and the report is the same', async () => {
     const same = { status: 200, body: { status: true, data: { used: report } } };
@@ -99,13 +107,13 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   });
 
   test('an owner stays in DB: new keys and businesses are there, and ids continue', async () => {
-    for (const user_id of [OWNER, KEY_HOLDER]) expect((await homeOfOwner(opened(), user_id)).binding).toBe('DB');
+    for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id)).toBe(0);
     const last = await env.ONE.prepare('select max(id) as id from businesses').first<number>('id');
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: OWNER, country_id: 1, business_size: 'small' };
-    const { business } = await run('business create', given);
-    expect(business).toMatchObject({ id: (last ?? 0) + 1, token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/) });
-    const key: { id: number; api_key: string } = await run('key create', { user_id: OWNER });
+    const { data } = await operate('business', given);
+    expect(data).toMatchObject({ id: (last ?? 0) + 1, token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/) });
+    const key: { id: number; api_key: string } = (await operate(`user/${OWNER}/keys`, {})).data;
     expect(key.id).toBeGreaterThan(18);
     expect(key.id).toBeLessThan(30);
     expect(key.api_key).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
@@ -115,26 +123,19 @@ describe.each(Object.entries(bound))('with %s', (_, { bindings, opened }) => {
   test('an imported token from before is nobody else’s', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
-    await expect(run('business create', given)).rejects.toThrow('token must be one that no business has or had');
+    expect((await operate('business', given)).message).toBe('token must be one that no business has or had');
   });
 });
 
-test('an owner from before cannot go to another database', async () => {
+test('an owner from before stays, even if another database is wanted', async () => {
   const { opened } = bound['two more databases'];
-  for (const user_id of [OWNER, KEY_HOLDER]) {
-    const asked = RUNS['key create'](opened(), { user_id, database: 1 }, NOW);
-    await expect(asked).rejects.toThrow(`database must be 0: user ${user_id} is there`);
-  }
+  for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id, 1)).toBe(0);
 });
 
 test('a token that was replaced, and a key that was revoked, stop working', async () => {
-  const { bindings, opened } = bound['two more databases'];
-  await RUNS['business rotate-token'](opened(), { ID: 41 }, NOW);
-  await RUNS['key revoke'](opened(), { ID: 17 }, NOW);
-  const app = createApp(() => NOW, { log: () => {}, error: console.error });
-  for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key]) {
-    const headers = { Authorization: `Bearer ${credential}`, Origin: 'https://shop.example' };
-    const request = new Request(`${BASE}/api/v1/business/usage/41`, { headers });
-    expect((await app.fetch(request, bindings as unknown as Bindings, createExecutionContext())).status).toBe(401);
-  }
+  const service = bound['two more databases'];
+  expect((await sendTo(service, 'POST', 'business/41/token', OPERATOR.full)).status).toBe(200);
+  expect((await sendTo(service, 'DELETE', `user/${OWNER}/keys/17`, OPERATOR.full)).status).toBe(200);
+  for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key])
+    expect((await sendTo(service, 'GET', 'business/usage/41', credential, page)).status).toBe(401);
 });

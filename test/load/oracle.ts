@@ -156,12 +156,12 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** Counts of earlier days. False if one has a count and is not to be replaced: then nothing changes. */
-  import(days: { day: string; count: number }[], replace: boolean): boolean {
-    if (!replace && days.some(({ day }) => this.counts.has(day))) return false;
-    for (const { day, count } of days) {
-      if (count > 0) this.counts.set(day, count);
-      else this.counts.delete(day);
+  /** Counts of earlier days. False if one has another count and is not to be replaced: then nothing changes. */
+  import(days: { date: string; count: number }[], replace: boolean): boolean {
+    if (!replace && days.some(({ date, count }) => (this.counts.get(date) ?? count) !== count)) return false;
+    for (const { date, count } of days) {
+      if (count > 0) this.counts.set(date, count);
+      else this.counts.delete(date);
     }
     return true;
   }

@@ -11,13 +11,11 @@ import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } fro
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { Databases } from '../../src/cli/databases.ts';
-import { importHistory } from '../../src/cli/history.ts';
-import { createKey } from '../../src/cli/keys.ts';
 import { lookAtTurn } from '../../src/db/alerts.ts';
+import { homeOf } from '../../src/db/homes.ts';
 import type { Bindings } from '../../src/env.ts';
-import { BASE, env, homeOfOwner, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
+import { boundTo, createBusiness, createKey } from '../ask.ts';
+import { BASE, env, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 import { type Alert, type Answer, dayAt, type Listed, Oracle, type Settings, type Write } from './oracle.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -61,7 +59,13 @@ class Random {
 }
 
 type Fault = 'none' | 'before it ran' | 'after it ran';
-type Sent = { method: 'GET' | 'POST' | 'PATCH'; path: string; as: string; id?: string | undefined; body?: object };
+type Sent = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  path: string;
+  as: string;
+  id?: string | undefined;
+  body?: object;
+};
 const LOST = 'D1_ERROR: Network connection lost.';
 const UNAVAILABLE: Answer = { status: 503, body: { message: 'Service Unavailable' }, retry_after: '10' };
 const SERVER_ERROR: Answer = { status: 500, body: { message: 'Server Error' }, retry_after: null };
@@ -260,21 +264,17 @@ class Lane {
   private async import(): Promise<void> {
     const { business, oracle, random, tally } = this;
     const ages = new Set(Array.from({ length: random.from(1, 4) }, () => random.from(1, random.of([3, 31, 70]))));
-    const days = [...ages].map((age, index) => ({
-      line: index + 1,
-      day: dayAt(this.now - age * DAY),
+    const days = [...ages].map((age) => ({
+      date: dayAt(this.now - age * DAY),
       count: random.happens(15) ? 0 : random.from(1, this.scale),
     }));
     tally.operations += days.length;
     tally.imports += 1;
     const replace = random.happens(50);
     const isStored = oracle.import(days, replace);
-    const work = importHistory(business.home.db, business.id, { days, mistakes: [] }, replace, new Date(this.now));
-    const answer = await work.then(
-      () => true,
-      (error: Error) => (error.message.includes('already has a count') ? false : error),
-    );
-    expect(answer, `import ${replace ? 'to replace ' : ''}${JSON.stringify(days)}`).toBe(isStored);
+    const path = `/api/v1/business/${business.id}/history`;
+    const { status } = await this.send({ method: 'PUT', path, as: OPERATOR.full, body: { days, replace } });
+    expect(status, `import ${replace ? 'to replace ' : ''}${JSON.stringify(days)}`).toBe(isStored ? 200 : 422);
   }
 
   private limit(): number | null {
@@ -337,7 +337,7 @@ async function newLane(sides: readonly Home[], index: number, start: number, ran
   user += 1;
   const owner = { user_id: user, name: 'Acme' };
   const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
-  await homeOfOwner(new Databases([...sides]), user, home.number);
+  await homeOf(boundTo(sides, new Date(start)), user, home.number);
   const { id, token } = await createBusiness(home, { ...owner, ...fields }, new Date(start));
   const { api_key } = await createKey(home, { ...owner, expires_on: null }, new Date(start));
   return new Lane({ id, token, key: api_key, home }, sides, random, tally, start);

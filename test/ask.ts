@@ -1,0 +1,67 @@
+// What tests prepare by the functions behind the routes, as the operator and without a request: in workerd and in Node.
+import { newCredential } from '../src/core/credential.ts';
+import type { Operation } from '../src/core/policy.ts';
+import { timestampOf } from '../src/core/time.ts';
+import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
+import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
+import { parseJson } from '../src/db/json.ts';
+import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/db/keys.ts';
+import { readVerdict } from '../src/db/permission.ts';
+import type { BusinessRow, Database } from '../src/db/schema.ts';
+import { rotateToken as replaceToken } from '../src/db/tokens.ts';
+
+/** A database with its number, which is in the ids and credentials that are created there. */
+type Numbered = { number: number; db: Database };
+
+/** What a route has as `ask`, for a business or, without one, for a user. */
+export const asking =
+  ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
+  async (read, steps) => {
+    const { row, rows, bytes } = await runBatch(
+      db.$client,
+      {
+        ...{ operation, business_id: business_id ?? 0, isOfUser: business_id === null, now },
+        ...{ credential: { kind: 'operator', name: 'operator' }, origin: null, ownOrigin: '' },
+        deadline: Number.MAX_SAFE_INTEGER,
+      },
+      read,
+      steps,
+      noCost(),
+    );
+    if (row === undefined || row.refusal !== null) throw new Error(`refused: ${row?.refusal}`);
+    return { ...rows, row, bytes };
+  };
+
+/** What a route has as `databases`. */
+export const boundTo = (
+  all: readonly Numbered[],
+  now: Date,
+  operation: Operation = 'create_business',
+): BoundDatabases => ({
+  numbers: all.map(({ number }) => number),
+  askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
+});
+
+/** Creates a business in the home of its owner. A token that is given must be claimed before. */
+export async function createBusiness(home: Numbered, fields: NewBusiness, now: Date): Promise<BusinessRow> {
+  const { business } = await createBusinessIn(asking(home, 'create_business', now), home.number, fields);
+  return parseJson(business);
+}
+
+/** Gives a business a new token. The old one keeps working for `keepMs`. Without it, all old ones stop. */
+export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
+  const token = newCredential('bua_pk_', home.number);
+  const keepUntil = keepMs === undefined ? null : timestampOf(new Date(now.getTime() + keepMs));
+  await asking(home, 'rotate_token', now, id)(readVerdict, replaceToken(token, keepUntil));
+  return token;
+}
+
+/** Creates a key in the home of its user. */
+export const createKey = (home: Numbered, key: NewKey, now: Date) =>
+  createKeyIn(asking(home, 'create_key', now), home.number, key);
+
+export const listKeys = (db: Database, user_id: number, now: Date) => keysOf(asking({ db }, 'list_keys', now), user_id);
+
+/** Null if the user has no key with this id. */
+export const revokeKey = (db: Database, id: number, user_id: number, now: Date) =>
+  revoke(asking({ db }, 'revoke_key', now), id, user_id);
