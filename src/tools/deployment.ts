@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
-import { isLoggedOut, LOGIN } from '../cli/login.ts';
-import { boundIn } from '../cli/open.ts';
 import { numberOf } from '../core/database.ts';
 import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
+import { boundIn } from './configuration.ts';
 import { deployOptions } from './deploy-options.ts';
+import { isLoggedOut, LOGIN } from './login.ts';
 import { placesIn } from './places.ts';
 import { type Found, type Identity, markOf, problemWith } from './recognition.ts';
 

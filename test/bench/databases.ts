@@ -1,7 +1,7 @@
 // The service on three databases beside the service on one: the same owners and the same load, in one workerd.
 import { drizzle } from 'drizzle-orm/d1';
-import { createBusiness } from '../../src/cli/businesses.ts';
 import { access, dailyUsage } from '../../src/db/schema.ts';
+import { createBusiness } from '../ask.ts';
 import type { Bundle } from './bundle.ts';
 import { dayAgo, RANGE_DAYS } from './calls.ts';
 import { fill, type Size, SMALL } from './data.ts';

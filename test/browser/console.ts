@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
-import { revokeKey } from '../../src/cli/keys.ts';
-import { withDatabases } from '../../src/cli/open.ts';
+import { revokeKey } from '../ask.ts';
+import { withDatabases } from '../node/local.ts';
 import { startService } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { launch } from './chromium.ts';
@@ -55,7 +55,9 @@ async function openConsole(closing: (() => unknown)[]) {
 
   /** Revokes the key `revocable`, as the operator's command does. */
   const revoke = () =>
-    withDatabases({ 'persist-to': state }, ({ first }) => revokeKey(first.db, made.revocable.id, new Date()));
+    withDatabases({ 'persist-to': state }, ({ first }) =>
+      revokeKey(first.db, made.revocable.id, made.revocable.user_id, new Date()),
+    );
 
   const complaints: string[] = [];
   let open: Page | undefined;

@@ -3,10 +3,6 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
 import type { TestProject } from 'vitest/node';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import type { BoundDatabase } from '../../src/cli/databases.ts';
-import { createKey } from '../../src/cli/keys.ts';
-import { withDatabases } from '../../src/cli/open.ts';
 import { hashOf, newCredential } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
 import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
@@ -19,6 +15,8 @@ import {
   dailyUsage,
   refusedOrigins,
 } from '../../src/db/schema.ts';
+import { createBusiness, createKey } from '../ask.ts';
+import { type LocalDatabase, withDatabases } from '../node/local.ts';
 import type {} from '../node/migrated.ts'; // what it provides
 
 declare module 'vitest' {
@@ -62,7 +60,7 @@ const counts = (days: number, scale: number) =>
     return { day, count: Math.round(scale * (1 + index / days) * weekend * (0.8 + noise * 0.4)) };
   });
 
-async function makeOwners(first: BoundDatabase) {
+async function makeOwners(first: LocalDatabase) {
   const { db } = first;
   async function business(user_id: number, name: string, main_domain = 'shop.example') {
     const fields = {

@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { importHistory } from '../../src/cli/history.ts';
-import { withDatabases } from '../../src/cli/open.ts';
+import { dailyUsage } from '../../src/db/schema.ts';
+import { createBusiness } from '../ask.ts';
+import { withDatabases } from '../node/local.ts';
 import { startService } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 
@@ -43,10 +43,10 @@ test.skipIf(!isInstalled)(
       const fields = { user_id: 7, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
       const made = await createBusiness(first, { ...fields, country_id: 1, business_size: 'small' }, new Date());
       const days = [
-        { line: 1, day: '2026-01-30', count: 1_000_000_000_000 },
-        { line: 2, day: '2026-02-01', count: 7 },
+        { day: '2026-01-30', count: 1_000_000_000_000 },
+        { day: '2026-02-01', count: 7 },
       ];
-      await importHistory(first.db, made.id, { days, mistakes: [] }, false, new Date());
+      await first.db.insert(dailyUsage).values(days.map((day) => ({ business_id: made.id, ...day })));
       return made;
     });
     const service = await startService(state);

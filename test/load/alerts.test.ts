@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabases as withOpen } from '../../src/cli/open.ts';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
+import { createBusiness } from '../ask.ts';
 import { threeDatabases } from '../cli/support.ts';
+import { withDatabases as withOpen } from '../node/local.ts';
 import { freePort, type Service, startService, withDatabases } from '../node/server.ts';
 
 const BUSINESSES = 1000;

@@ -1,8 +1,8 @@
 // What was acknowledged is counted, also when the service is killed under load.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabases } from '../../src/cli/open.ts';
 import type { BusinessRow } from '../../src/db/schema.ts';
+import { createBusiness } from '../ask.ts';
+import { withDatabases } from '../node/local.ts';
 import { type Service, startService } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 

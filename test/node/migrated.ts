@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import type { TestProject } from 'vitest/node';
-import { withDatabases } from '../../src/cli/open.ts';
+import { withDatabases } from './local.ts';
 import { writeBuilt } from './server.ts';
 
 declare module 'vitest' {

@@ -2,9 +2,9 @@
 // @module-tag slow
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import { withDatabases } from '../../src/cli/open.ts';
 import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
+import { createBusiness } from '../ask.ts';
+import { withDatabases } from './local.ts';
 import { IN_A_WORKER, inAWorker, ON_ANY_SERVER, onAnyServer, run } from './products.ts';
 import type {} from './served.ts'; // what `inject` can give
 import { type Service, startService } from './server.ts';

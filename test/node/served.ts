@@ -3,11 +3,9 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { createBusiness } from '../../src/cli/businesses.ts';
-import type { BoundDatabase } from '../../src/cli/databases.ts';
-import { createKey } from '../../src/cli/keys.ts';
-import { withDatabases } from '../../src/cli/open.ts';
 import { dailyUsage } from '../../src/db/schema.ts';
+import { createBusiness, createKey } from '../ask.ts';
+import { type LocalDatabase, withDatabases } from './local.ts';
 import type {} from './migrated.ts'; // what it provides
 import { startService } from './server.ts';
 
@@ -35,7 +33,7 @@ export default async function served(project: TestProject) {
 }
 
 /** An owner with a key and businesses, of which each was used five times on 2 March 2026. */
-async function newOwner(home: BoundDatabase, user_id: number, count: number): Promise<Owner> {
+async function newOwner(home: LocalDatabase, user_id: number, count: number): Promise<Owner> {
   const now = new Date();
   const fields = { user_id, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
   const { api_key: key } = await createKey(home, { user_id, name: 'test', expires_on: null }, now);

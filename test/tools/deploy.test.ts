@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { boundIn } from '../../src/cli/open.ts';
+import { boundIn } from '../../src/tools/configuration.ts';
 import { deploy as deployProject, type Run } from '../../src/tools/deployment.ts';
 import { PLACES, placesIn } from '../../src/tools/places.ts';
 import { ROOT } from '../cli/support.ts';

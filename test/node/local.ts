@@ -1,0 +1,50 @@
+// The local databases, opened in this process: for what a test prepares before its server starts, and looks at afterwards.
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { drizzle } from 'drizzle-orm/d1';
+import { getPlatformProxy } from 'wrangler';
+import type { Database } from '../../src/db/schema.ts';
+import { boundIn } from '../../src/tools/configuration.ts';
+
+// Otherwise wrangler looks up the location of this machine.
+process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
+
+/** The state directory, and the configuration that binds the databases, by default wrangler.toml. */
+export type Where = { 'persist-to': string; config?: string };
+export type LocalDatabase = { number: number; binding: string; db: Database };
+export type Databases = { all: LocalDatabase[]; first: LocalDatabase };
+
+/** The second is for reads: miniflare writes a bookmark in the transaction of each. */
+const MET_LOCK = /database is locked|Failed to get session commit token/;
+const LOCK_WAIT_MS = 10_000;
+
+/** Opens the databases for `work`. A server locks a database for moments: then it runs again, so it must be repeatable. */
+export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
+  const { databases, close } = await openDatabases(where);
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  try {
+    for (;;) {
+      try {
+        return await work(databases);
+      } catch (error) {
+        if (!MET_LOCK.test(`${error} ${(error as Error).cause}`) || Date.now() > deadline) throw error;
+        await wait(50);
+      }
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** Opens them until `close`. */
+export async function openDatabases({ 'persist-to': state, config }: Where) {
+  const { file, bound } = boundIn(config);
+  const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
+    configPath: file,
+    persist: { path: join(state, 'v3') },
+    remoteBindings: false,
+    envFiles: [],
+  });
+  const all = bound.map(({ number, binding }) => ({ number, binding, db: drizzle(env[binding] as D1Database) }));
+  return { databases: { all, first: all[0] as LocalDatabase }, close: dispose };
+}
