@@ -72,6 +72,7 @@ const RULES: Record<string, Rule> = {
   'forget refused origins': changes('change refused origins'),
   'rotate the token': changes('rotate tokens'),
   'stop former tokens': changes('stop former tokens'),
+  'import a history': { ...operates('import histories'), names: 'business' },
   'read changes': reads('read changes'),
   'read alerts': reads('read alerts'),
   'list businesses': { ...reads('list businesses'), names: null },
@@ -84,6 +85,8 @@ const RULES: Record<string, Rule> = {
   'revoke a key': operates('revoke API keys'),
   'read the changes of a user': operates('read the changes of users'),
   'read the usage of all businesses': { ...operates('read the usage of all businesses'), roles: ['full', 'record'] },
+  'read the alerts of all businesses': operates('read the alerts of all businesses'),
+  'read databases': operates('read databases'),
   'start a session': { ...reads('start sessions'), names: null, only: 'key' },
   'end a session': { ...reads('end sessions'), names: null, only: 'session' },
 };

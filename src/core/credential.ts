@@ -10,7 +10,7 @@ export type Credential = {
   hash: () => Promise<string>;
 };
 
-/** Who makes a call. The operator's commands are calls of the operator, without a key. */
+/** Who makes a call. */
 export type CallerKind = Credential['kind'];
 
 const RANDOM_LENGTH = 33; // 62^33 > 2^192

@@ -11,7 +11,7 @@ export type Call = {
   operation: Operation;
   /**
    * `lookupValue` is the hash of an API key, or a business token as it is. The operator is not looked up: `name` is how changes name
-   * the key, or the commands, which need none.
+   * the key.
    */
   credential: { kind: 'key' | 'token'; lookupValue: string } | { kind: 'operator'; name: string };
   /** 0, which no business has, if the path has no valid id. */
@@ -26,17 +26,6 @@ export type Call = {
   /** When the caller is told that the database did not respond, in milliseconds since 1970. A batch that begins later does nothing. */
   deadline: number;
 };
-
-/** A call by a command of the operator, for a business or, without one, for a user. */
-export const callByOperator = (operation: Operation, business_id: number | null, now: Date): Call => ({
-  ...{ operation, business_id: business_id ?? 0, isOfUser: business_id === null, now },
-  ...{
-    credential: { kind: 'operator', name: 'operator' },
-    origin: null,
-    ownOrigin: '',
-    deadline: Number.MAX_SAFE_INTEGER,
-  },
-});
 
 export const CALL_VALUES = [
   'business_id',

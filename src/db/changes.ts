@@ -30,11 +30,11 @@ export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_
 export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
 
 /** The id of the next change of a subject. */
-export const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
+const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
 /**
- * Who makes a change: an API key, also by a session that came from it, a console link, or the operator with a key or a command. (A token
+ * Who makes a change: an API key, also by a session that came from it, a console link, or the operator. (A token
  * makes no change.)
  */
 function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
@@ -84,11 +84,11 @@ const nameOf = (id: SQL, user_id: SQLWrapper) =>
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
 /** The name of the key that made a change. */
-export const keyNameOf = (actor: SQLWrapper, user_id: SQLWrapper) =>
+const keyNameOf = (actor: SQLWrapper, user_id: SQLWrapper) =>
   nameOf(sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`, user_id);
 
 /** `before` or `after` as it is shown to a user: with the name that the key of the business has now, or without any. */
-export const shownTo = (
+const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,

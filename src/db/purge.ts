@@ -83,16 +83,6 @@ export async function purge(db: Database, now: Date): Promise<void> {
 export const isDeleting = async (db: Database, id: number): Promise<boolean> =>
   (await db.$count(deletions, eq(deletions.business_id, id))) > 0;
 
-/** Deletes all that is left of deleted businesses, and nothing else. */
-export async function forgetDeleted(db: Database): Promise<void> {
-  const then = new Date(0); // when nothing was overdue
-  while ((await db.$count(deletions)) > 0) {
-    await purgeIds(db, then);
-    await purgeChanges(db, then);
-    await endDeletions(db);
-  }
-}
-
 /** Returns how many ids it has deleted. */
 async function purgeIds(db: Database, now: Date): Promise<number> {
   const columns = { business_id: ledger.business_id, digest: ledger.digest };

@@ -47,8 +47,9 @@ beforeAll(async () => {
   const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state];
   server = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', detached: true });
   const deadline = Date.now() + 50_000;
-  while ((await fetch(`${service}/`).catch(() => null)) === null) {
-    if (Date.now() > deadline) throw new Error('npm run dev did not start');
+  const hasDemo = async () => (await (await fetch(`${service}/`)).text()).includes('id="live" business=');
+  while (!(await hasDemo().catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('npm run dev did not show its demo');
     await new Promise((again) => setTimeout(again, 100));
   }
 });

@@ -52,8 +52,8 @@ const LAYERS: Record<string, { refused: string[]; allowed: string[] }> = {
     allowed: ['../core/time.ts', '../wire/requests.ts', 'zod/mini', 'node:fs'],
   },
   'src/tools/x.ts': {
-    refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../app.ts', '../wire/requests.ts', 'hono'],
-    allowed: ['../core/time.ts', '../db/schema.ts', '../cli/keys.ts', '../openapi/document.ts', '../page/languages.ts'],
+    refused: ['../http/log.ts', '../guard.ts', '../routes/usage.ts', '../app.ts', '../cli/run.ts', 'hono'],
+    allowed: ['../core/time.ts', '../db/schema.ts', '../openapi/document.ts', '../page/languages.ts'],
   },
   'src/page/owner/x.ts': {
     refused: ['../../db/schema.ts', '../../http/log.ts', '../../cli/keys.ts', '../../tools/port.ts', 'drizzle-orm'],
