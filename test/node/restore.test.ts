@@ -44,9 +44,12 @@ afterAll(() => void vi.unstubAllGlobals());
 const { fetch } = createApp(() => NOW, { log() {}, error: console.error });
 const secrets = { OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)) };
 
+/** While what happened is repeated, only the operator is let in. */
+let only: { OPERATOR_ONLY?: '1' } = {};
+
 /** The response of the service, once it has done what it does after it. */
 async function serve(all: LocalDatabase[], request: Request): Promise<Response> {
-  const bindings = { ...secrets, ...Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client])) };
+  const bindings = { ...secrets, ...only, ...Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client])) };
   const later: Promise<unknown>[] = [];
   const context = { waitUntil: (work: Promise<unknown>) => later.push(work), passThroughOnException() {}, props: {} };
   const answer = await fetch(request, bindings as unknown as Bindings, context as unknown as ExecutionContext);
@@ -96,21 +99,21 @@ const sessionOf = async ({ key }: Owner) =>
 /** What a page, or a server, gets that asks for the usage. */
 const visit = async ({ id }: Owner, as: string, origin?: string) =>
   (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
-const addSites = ({ id, key }: Owner, ...sites: string[]) => send(key, 'POST', `/${id}/access`, { body: { sites } });
+const addSites = ({ id }: Owner, ...sites: string[]) => run('access', 'add', id, ...sites);
 type Entries = { access_list: { id: number; site: string }[] };
-const entriesOf = async ({ id, key }: Owner) => ((await send(key, 'GET', `/${id}/access`)).data as Entries).access_list;
+const entriesOf = async ({ id }: Owner) => ((await run('access', 'list', id)) as Entries).access_list;
 const sitesOf = async (owner: Owner) => (await entriesOf(owner)).map(({ site }) => site);
 async function removeSite(owner: Owner, site: string) {
   const entry = (await entriesOf(owner)).find((entry) => entry.site === site);
-  return send(owner.key, 'DELETE', `/${owner.id}/access/${entry?.id}`);
+  return run('access', 'remove', owner.id, entry?.id ?? 0);
 }
-const stopFormer = ({ id, key }: Owner) => send(key, 'DELETE', `/${id}/token/former`);
+const stopFormer = ({ id }: Owner) => run('business', 'stop-former-tokens', id);
 async function countOf({ id, key }: Owner, day = '2026-03-15'): Promise<number> {
   const { data } = await send(key, 'GET', `/usage/${id}?from=${day}&to=${day}`);
   return (data as { used: { count: number }[] }).used[0]?.count ?? 0;
 }
-const use = ({ id, key }: Owner, name?: string) =>
-  send(key, 'POST', `/usage/${id}`, name === undefined ? {} : { id: name });
+const use = ({ id, key }: Owner, name?: string, as = key) =>
+  send(as, 'POST', `/usage/${id}`, name === undefined ? {} : { id: name });
 const limitsOf = async ({ id }: Owner) => (await run('business', 'show', id)).limits;
 const actionsOf = async ({ id }: Owner) =>
   (await run('changes', 'list', id)).changes.map(({ action }: { action: string }) => action);
@@ -296,7 +299,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
       expect((await use(owner)).status).toBe(200); // a use of after the restore
     },
     repeat: async (owner) => {
-      for (const id of ['order-1', 'order-2']) expect((await use(owner, id)).status).toBe(200);
+      for (const id of ['order-1', 'order-2']) expect((await use(owner, id, KEY)).status).toBe(200);
     },
     right: async (owner) => expect(await countOf(owner)).toBe(3), // order-1 counts once
   }),
@@ -415,11 +418,40 @@ describe('since the time that is restored,', () => {
     const { owner, before, since } = told.get(row) as Told;
     await restored(owner, since, before);
     played = [];
-    await repeat(owner, since, before);
+    only = { OPERATOR_ONLY: '1' };
+    expect([await visit(owner, owner.key), await visit(owner, owner.token, A)]).toEqual([503, 503]);
+    await repeat(owner, since, before).finally(() => {
+      only = {};
+    });
     const named = codesIn(ROWS.find(({ since }) => since === row)?.repeat).map(headOf);
     expect(played).toEqual(expect.arrayContaining(named));
     await right(owner, since, before);
   });
+});
+
+test('without the Worker, SQL revokes a key and its sessions, suspends a business, and replaces a token', async () => {
+  const [, section = ''] = /### If the Worker does not run\n(.*?)\n### /s.exec(read(OPERATING)) ?? [];
+  const [revoke, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
+  opened = await openDatabases({ 'persist-to': newDatabase() });
+  const execute = async (sql: string | undefined, owner: Owner) => {
+    const d1 = opened.databases.first.db.$client;
+    const written = sql?.replace('12 in', `${owner.keyId} in`).replaceAll('id = 5', `id = ${owner.id}`) ?? '';
+    return (await d1.batch<{ token: string }>(statementsOf(written).map((one) => d1.prepare(one)))).at(-1)?.results[0];
+  };
+  const [first, second, third] = [await newOwner(), await newOwner(), await newOwner()];
+  const session = await sessionOf(first);
+  await send(third.key, 'POST', `/${third.id}/token`, { body: { keep_old: '24h' } });
+  await execute(revoke, first);
+  expect([await visit(first, first.key), await visit(first, session), await visit(first, first.token)]).toEqual([
+    401, 401, 200,
+  ]);
+  await execute(suspend, second);
+  expect([await visit(second, second.token), await visit(second, second.key)]).toEqual([401, 200]);
+  const { token } = await run('business', 'show', third.id);
+  const made = await execute(replace, third);
+  const statuses = [third.token, token, made?.token ?? ''].map((as) => visit(third, as));
+  expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
+  await opened.close();
 });
 
 test(`since the time that is restored, ${MIGRATION}`, async () => {
