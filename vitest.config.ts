@@ -22,8 +22,8 @@ const workerOptions = {
 /** ONE has no tables: a test begins with those that it is about. */
 const onSeveralDatabases = [
   'test/databases/*.test.ts',
-  'test/{access,after-response,alerts,all-alerts,business,businesses,changes,commands,concurrency,console-links,cost,customers,database,databases,deadline}.test.ts',
-  'test/{former-tokens,guard,health,history,keys,last-use,limits,matrix,operations,operator,operator-keys,operator-only,origin,purge,record}.test.ts',
+  'test/{access,after-response,alerts,all-alerts,business,businesses,changes,concurrency,console-links,cost,customers,database,databases,deadline}.test.ts',
+  'test/{former-tokens,guard,health,history,keys,last-use,limits,matrix,operations,operator-keys,operator-only,origin,purge,record}.test.ts',
   'test/{billing,passing,quantities}.test.ts',
   'test/{refused-origins,sending,sessions,statements,sums,tokens,totals,usage}.test.ts',
 ];

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { purge } from '../src/db/purge.ts';
-import { apiKeys, businesses, changes, deletions, ledger } from '../src/db/schema.ts';
+import { apiKeys, businesses, changes, deletions, ledger, retiredTokens } from '../src/db/schema.ts';
 import {
   BASE,
   type CallOptions,
@@ -570,6 +570,21 @@ describe('changing a business', () => {
 describe('deleting a business', () => {
   const remove = ({ id, name }: { id: number; name: string }) =>
     send('DELETE', `/business/${id}?name=${encodeURIComponent(name)}`);
+  /** The tables of all databases, each with those rows that are of the business, or with the others. */
+  const tablesWith = async (id: number, isOwn: boolean) => {
+    const all = homes.map(async ({ d1 }) => {
+      const names = (await d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
+      const tables = await d1.batch<Record<string, unknown>>(
+        names.map((name) => d1.prepare(`select * from "${name}"`)),
+      );
+      return tables.map(({ results }, index) => {
+        const isOf = (row: Record<string, unknown>) =>
+          row.business_id === id || row.subject_id === id || (names[index] === 'businesses' && row.id === id);
+        return { name: names[index], rows: results.filter((row) => isOf(row) === isOwn) };
+      });
+    });
+    return (await Promise.all(all)).flat();
+  };
 
   test('asks for its name, which must be exact', async () => {
     const { id, name } = await newBusiness();
@@ -583,7 +598,7 @@ describe('deleting a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('at once: unknown to every credential and every list, and one change stays', async () => {
+  test('at once: unknown to every credential and every list, and one change stays; nothing of others is touched', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       const { id, name, user_id, usage, access, key, token, db } = business;
@@ -591,10 +606,14 @@ describe('deleting a business', () => {
       const narrow = (await newKey(business, { business_id: id })).key;
       const former = (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old: '24h' } })).body
         .data;
-      await setCount(id, '2026-03-01', 5);
-      await call('POST', usage, { as: key, headers: { 'Idempotency-Key': 'order-1' } });
+      for (const of of [business, sibling]) {
+        await setCount(of.id, '2026-03-01', 5);
+        await call('POST', of.usage, { as: key, headers: { 'Idempotency-Key': 'order-1' } });
+      }
       await call('GET', usage, { as: former.token, origin: 'https://evil.example' });
+      const others = await tablesWith(id, false);
       const answer = await remove(business);
+      expect(await tablesWith(id, false)).toEqual(others);
       expect(answered(answer)).toEqual({ status: 200, body: { status: true, data: { deleted: { id, name } } } });
       expect(answer.cost.round_trips).toBe(1);
 
@@ -618,7 +637,7 @@ describe('deleting a business', () => {
       expect(await listed(`/business?after=${id - 1}&limit=1`, OPERATOR.full, 'businesses')).not.toContain(id);
       expect(await listed(`/usage?after=${id - 1}&limit=1`, OPERATOR.full, 'usage')).not.toContain(id);
 
-      for (let minute = 0; minute < 9; minute++) await purge(db, new Date(NOW.getTime() + minute * 60_000));
+      for (let minute = 0; minute < 3; minute++) await purge(db, new Date(NOW.getTime() + minute * 60_000));
       const rows = await db.select().from(changes).where(eq(changes.subject_id, id));
       const before = JSON.stringify({ user_id, name, main_domain: 'acme.example' });
       expect(rows).toEqual([
@@ -636,7 +655,7 @@ describe('deleting a business', () => {
     }
   });
 
-  test('with 100,000 ids behind it goes on in runs, interrupted at each statement, and leaves no row; the id never comes back', {
+  test('with 100,000 ids and 9,000 changes behind it goes on in runs, interrupted at each statement, and leaves no row; the id never comes back', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
@@ -644,6 +663,11 @@ describe('deleting a business', () => {
     await home.d1
       .prepare(`insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
         where i < 100000) select ?, unhex(printf('%032x', i)), '${TODAY}', '${TODAY}' from n`)
+      .bind(id)
+      .run();
+    await home.d1
+      .prepare(`insert into changes with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
+        select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, '{}' from n`)
       .bind(id)
       .run();
     expect((await remove(business)).status).toBe(200);
@@ -669,16 +693,8 @@ describe('deleting a business', () => {
       expect(answered(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
     }
     expect(await db.$count(ledger, eq(ledger.business_id, id))).toBe(0);
-    const tables = (await home.d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
-    const left: string[] = [];
-    for (const name of tables) {
-      const { results } = await home.d1.prepare(`select * from "${name}"`).all<Record<string, unknown>>();
-      const own = results.filter(
-        (row) => row.business_id === id || row.subject_id === id || (name === 'businesses' && row.id === id),
-      );
-      left.push(...own.map(() => name));
-    }
-    expect(left).toEqual(['changes']);
+    const left = (await tablesWith(id, true)).flatMap(({ name, rows }) => rows.map(({ action }) => ({ name, action })));
+    expect(left).toEqual([{ name: 'changes', action: 'delete_business' }]);
     expect((await create({ user_id, ...FIELDS })).body.data.id).toBeGreaterThan(id);
   });
 
@@ -700,6 +716,35 @@ describe('deleting a business', () => {
     expect(cost.round_trips).toBe(2); // SQLite has no SHA-256
     const retired = homeWith(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
     expect(await retired.bind(await hashOf(token)).first('n')).toBe(1);
+  });
+
+  test.each([
+    ['ours', 1],
+    ['put in by SQL', 3],
+  ])('whose token is replaced on the way, by one that is %s, takes %i round trips', async (which, batches) => {
+    const { id, name, key, db, home } = await newBusiness();
+    const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
+    if (which !== 'ours') await putIn(`Put-in-by-SQL-long-ago-${id}`);
+    let asked = 0;
+    const raced = {
+      prepare: (sql: string) => home.d1.prepare(sql),
+      async batch(statements: D1PreparedStatement[]) {
+        asked += 1;
+        if (which === 'ours') await call('POST', `/api/v1/business/${id}/token`, { as: key });
+        else if (asked === 2) await putIn(`Put-in-by-SQL-meanwhile-${id}`);
+        return home.d1.batch(statements);
+      },
+    } as unknown as D1Database;
+    const request = new Request(`${BASE}/api/v1/business/${id}?name=${encodeURIComponent(name)}`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${OPERATOR.full}` },
+    });
+    const bindings = { ...databases((d1) => (d1 === home.d1 ? raced : d1)), ...OPERATOR_SECRETS };
+    expect((await newApp().app.fetch(request, bindings)).status).toBe(200);
+    expect(asked).toBe(batches);
+    expect(await db.$count(businesses, eq(businesses.id, id))).toBe(0);
+    const isRetired = eq(retiredTokens.hash, await hashOf(`Put-in-by-SQL-meanwhile-${id}`));
+    expect(await db.$count(retiredTokens, isRetired)).toBe(which === 'ours' ? 0 : 1);
   });
 });
 

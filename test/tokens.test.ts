@@ -72,16 +72,21 @@ test.each([
   ['720h', 720 * HOUR],
   ['1d', 24 * HOUR],
   ['30d', 720 * HOUR],
-])('with keep_old %s the old token works until then, and not at that instant', async (keep_old, ms) => {
-  const business = await newBusiness({ sites: ['https://a.example'] });
-  const token = await rotated(business, { body: { keep_old } });
-  const visit = async (as: string, at: Date) =>
-    (await call('POST', business.usage, { as, at, origin: 'https://a.example' })).status;
-  expect(await visit(business.token, NOW)).toBe(200);
-  expect(await visit(business.token, later(ms - 1))).toBe(200);
-  expect(await visit(business.token, later(ms))).toBe(401);
-  expect(await visit(token, later(ms))).toBe(200);
-});
+])(
+  'with keep_old %s the old token works until then, and not at that instant; nowhere else than before',
+  async (keep_old, ms) => {
+    const business = await newBusiness({ sites: ['https://a.example'] });
+    const token = await rotated(business, { body: { keep_old } });
+    const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
+      (await call('POST', usage, { as, at, origin })).status;
+    expect(await visit(business.token, NOW)).toBe(200);
+    expect(await visit(business.token, NOW, business, 'https://evil.example')).toBe(403);
+    expect(await visit(business.token, NOW, await newBusiness())).toBe(422);
+    expect(await visit(business.token, later(ms - 1))).toBe(200);
+    expect(await visit(business.token, later(ms))).toBe(401);
+    expect(await visit(token, later(ms))).toBe(200);
+  },
+);
 
 describe('refuses with 422, and keeps the token,', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
@@ -189,12 +194,16 @@ describe('former tokens', () => {
   });
 });
 
-test('an imported token is rotated like any: kept, or gone at once', async () => {
+test('an imported token is rotated like any: kept, or gone at once; and never imported again', async () => {
   const business = await newBusiness({ token: 'Imported.Token_from~else+where/1=' });
   const token = await rotated(business, { body: { keep_old: '1h' } });
   expect(token).toMatch(new RegExp(`^bua_pk_${business.home.number}[0-9A-Za-z]{33}$`));
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([200, 200]);
   expect(await statusOf(business, business.token, later(HOUR))).toBe(401);
+  const again = () => newBusiness({ token: business.token });
+  await expect(again()).rejects.toThrow('token must be one that no business has or had');
+  await business.db.delete(formerTokens).where(eq(formerTokens.token, business.token)); // the purge
+  await expect(again()).rejects.toThrow('token must be one that no business has or had');
   await rotated(business);
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
 });

@@ -1,4 +1,4 @@
-// The ids of a database without rows: the command that creates something there first brings them into its range.
+// The ids of a database without rows: whatever creates something there first brings them into its range.
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
