@@ -24,7 +24,6 @@ export const isUrl = (text: string): boolean =>
 
 export const STATUSES = ['active', 'suspended', 'closed'] as const;
 export const STATUS_RULE = 'be active, suspended or closed';
-export const isStatus = (text: string): boolean => STATUSES.some((status) => status === text);
 
 export const MAX_BILLING_DAY = 28;
 export const BILLING_DAY_RULE = `be a day of the month from 1 to ${MAX_BILLING_DAY}`;

@@ -34,8 +34,7 @@ const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${cha
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
 /**
- * Who makes a change: an API key, also by a session that came from it, a console link, or the operator. (A token
- * makes no change.)
+ * Who makes a change: an API key, also by a session that came from it, a console link, or an operator key. (A token makes no change.)
  */
 function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
   const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;

@@ -24,9 +24,9 @@ import {
 } from './schema.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
-export const IDS_PER_STATEMENT = 4000;
+const IDS_PER_STATEMENT = 4000;
 /** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
-export const ID_STATEMENTS = 3;
+const ID_STATEMENTS = 3;
 const CHANGES_PER_STATEMENT = 4000;
 const SESSIONS_PER_STATEMENT = 4000;
 const ALERTS_PER_STATEMENT = 4000;
@@ -79,10 +79,6 @@ export async function purge(db: Database, now: Date): Promise<void> {
   }
 }
 
-/** Whether a business is deleted, and something of it is left. */
-export const isDeleting = async (db: Database, id: number): Promise<boolean> =>
-  (await db.$count(deletions, eq(deletions.business_id, id))) > 0;
-
 /** Returns how many ids it has deleted. */
 async function purgeIds(db: Database, now: Date): Promise<number> {
   const columns = { business_id: ledger.business_id, digest: ledger.digest };
@@ -114,7 +110,7 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, timestampOf(now)));
 
 /** The last change of a business or user stays, so that ids never start again. The first run of a day looks at all that stayed. */
-async function purgeChanges(db: Database, now: Date, minute = 0): Promise<void> {
+async function purgeChanges(db: Database, now: Date, minute: number): Promise<void> {
   const keptFrom = changesKeptFrom(now);
   const from = minute === 1 ? '' : addDays(keptFrom, -CHANGES_OVERDUE_DAYS);
   const next = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}

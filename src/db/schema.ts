@@ -259,7 +259,7 @@ export const limitColumns = { daily_limit, monthly_limit, billing_day };
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;
 
-/** A database as scheduled runs use it. */
+/** The database as the scheduled run uses it. */
 export type Database = DrizzleD1Database & { $client: D1Database };
 
 /** Members that may be left out, as input says it: undefined is the same. */

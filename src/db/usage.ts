@@ -18,7 +18,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 });
 
 /** The sum of counts. It is exact if it is at most MAX_COUNT; otherwise it is greater. (sum() fails beyond 2^63 - 1.) */
-export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
+const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 /** The same where a report must not fail: what is beyond MAX_COUNT is MAX_COUNT. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${MAX_COUNT})`;
 

@@ -135,7 +135,7 @@ const change = object('Change', 'One change of a business.', {
     .check(
       z.regex(/^(?:(?:key [1-9]\d*|console link|operator) \(….{4}\)|operator)$/),
       z.describe(
-        'Who made it: `key 12 (…abcd)`, an API key or a session that came from it; `console link (…abcd)`, a session that came from a link; `operator (…abcd)`, an operator key; or `operator`, a command.',
+        'Who made it: `key 12 (…abcd)`, an API key or a session that came from it; `console link (…abcd)`, a session that came from a link; `operator (…abcd)`, an operator key; or `operator`, a command of an earlier version.',
       ),
     ),
   key_name: z
