@@ -1,5 +1,5 @@
 // OPERATOR_ONLY (docs/operating.md, "Operator only"): while it is 1, only the keys of the operator are let in.
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES } from '../src/core/operator.ts';
@@ -62,6 +62,7 @@ async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) 
     context,
   );
   const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
+  await waitOnExecutionContext(context); // or it would be written to the next file's database
   return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
 }
 async function expectUnavailable(request: Request) {
