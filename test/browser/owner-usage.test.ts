@@ -353,11 +353,11 @@ test.each([1, -1])(
     await signIn(page, world.keys.owner);
     await shows(addDays(today(), -27), today());
     expect(await figure('Mean').innerText()).toContain('of 27 whole days');
-    expect(await page.locator('.meter').allInnerTexts()).toEqual([
+    await eventually(() => page.locator('.meter').allInnerTexts()).toEqual([
       expect.stringMatching(/^Today\s[\s\S]* of 150/),
       expect.stringMatching(/^This month\s[\s\S]* of 5,000/),
     ]);
-    expect(await page.locator('usage-chart .bar.part').count()).toBe(1);
+    await eventually(() => page.locator('usage-chart .bar.part').count()).toBe(1);
     expect(await page.locator('usage-chart .bar').last().getAttribute('class')).toBe('bar part');
   },
 );
