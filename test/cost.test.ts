@@ -519,14 +519,11 @@ describe('docs/performance.md, "What each operation costs":', () => {
     }
   });
 
-  test('the health check reads two rows of each database: one of a table, and the mark', async () => {
-    for (const { number, d1 } of homes)
-      await d1.prepare("insert into identity values (?, 'a', 'b')").bind(number).run();
+  test('the health check reads two rows of each database: the first and the last business', async () => {
     const { app, lines } = newApp();
     await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
     const cost = { round_trips: homes.length, rows_read: 2 * homes.length, rows_written: 0 };
     expect(lines).toMatchObject([{ status: 200, d1: cost }]);
-    for (const { d1 } of homes) await d1.prepare('delete from identity').run();
   });
 });
 

@@ -21,6 +21,12 @@ export const IDS_PER_DATABASE = 1_000_000_000;
 /** The number of the database with this id. It may not exist. */
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
+/** Another database to which one of these ids belongs: the ids of the databases were exchanged. Null if all belong to `number`. */
+export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding | null {
+  const other = ids.find((id) => id !== null && databaseOfId(id) !== number);
+  return other ? bindingOf(databaseOfId(other)) : null;
+}
+
 /**
  * Where a list of all databases goes on when the one with what follows `after` has no more: before the first id of the next one that is
  * bound. Null if there is none.

@@ -233,15 +233,6 @@ export const messages = sqliteTable(
   (table) => [index('messages_open').on(table.last_id).where(isNotNull(table.body))],
 );
 
-/** Which database this is. One row, written by the first deployment; none in a local database. */
-export const identity = sqliteTable('identity', {
-  number: integer().primaryKey(),
-  /** Random, and the same in all databases of a service. */
-  mark: text().notNull(),
-  /** The name of the Worker. */
-  worker: text().notNull(),
-});
-
 const {
   daily_limit,
   monthly_limit,

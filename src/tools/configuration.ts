@@ -1,15 +1,30 @@
-// What a configuration of wrangler binds.
+// What a configuration of wrangler says that the tools need.
 import { dirname, resolve } from 'node:path';
 import { unstable_readConfig } from 'wrangler';
 import { numberOf } from '../core/database.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 
+/** A database that a configuration binds. */
+export type BoundDatabase = {
+  number: number;
+  binding: string;
+  /** Empty if the configuration names none. */
+  name: string;
+  id: string | null;
+  /** The folder of its migrations. */
+  migrations: string;
+};
+
 /** What we read of a configuration. Its type here, because the Worker's tests do not see wrangler's. */
 type Config = {
   name?: string | undefined;
   account_id?: string | undefined;
-  compatibility_date?: string | undefined;
+  targetEnvironment?: string | undefined;
+  definedEnvironments?: string[] | undefined;
+  vars: Record<string, unknown>;
+  services?: { binding: string }[] | undefined;
+  ratelimits?: { name: string }[] | undefined;
   d1_databases: {
     binding: string;
     database_name?: string | undefined;
@@ -18,27 +33,35 @@ type Config = {
   }[];
 };
 
-/** The databases that a configuration binds, by number. `name` is empty if it names none; `migrations` is the folder of theirs. */
-export function boundIn(config: string | undefined) {
-  const file = config === undefined ? CONFIG : resolve(config);
-  const { name, account_id, compatibility_date, d1_databases } = configIn(file);
-  const bound = d1_databases.flatMap(({ binding, database_name = '', database_id, migrations_dir = 'migrations' }) => {
-    const number = numberOf(binding);
-    if (number === null && /^db[-_]?\d+$/i.test(binding))
-      throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
-    const migrations = resolve(dirname(file), migrations_dir);
-    return number === null
-      ? []
-      : [{ number, binding, name: database_name, hasId: database_id !== undefined, migrations }];
-  });
-  bound.sort((a, b) => a.number - b.number);
-  return { file, worker: { name, account_id, compatibility_date }, bound };
+export type Configuration = ReturnType<typeof readConfiguration>;
+
+/**
+ * Reads a configuration, by default wrangler.toml, for an environment, by default that of CLOUDFLARE_ENV. `databases` are by number.
+ * Throws an error of one line if something is wrong.
+ */
+export function readConfiguration(given?: string, environment?: string) {
+  const file = given === undefined ? CONFIG : resolve(given);
+  const config = configIn(file, environment);
+  const { targetEnvironment: env, definedEnvironments = [] } = config;
+  // wrangler would take the databases of the top level, for a Worker of another name.
+  if (env && !definedEnvironments.includes(env)) throw new Error(`${file} has no environment ${env}.`);
+  const databases = config.d1_databases.flatMap(
+    ({ binding, database_name: name = '', database_id: id = null, migrations_dir = 'migrations' }) => {
+      const number = numberOf(binding);
+      if (number === null && /^db[-_]?\d+$/i.test(binding))
+        throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
+      const migrations = resolve(dirname(file), migrations_dir);
+      return number === null ? [] : [{ number, binding, name, id, migrations } satisfies BoundDatabase];
+    },
+  );
+  databases.sort((a, b) => a.number - b.number);
+  return { ...config, file, env, databases };
 }
 
 /** Reads a configuration. Fails with a line that says where it is wrong. */
-function configIn(file: string): Config {
+function configIn(file: string, env: string | undefined): Config {
   try {
-    return unstable_readConfig({ config: file });
+    return unstable_readConfig({ config: file, ...(env === undefined ? {} : { env }) }, { hideWarnings: true });
   } catch (error) {
     const { message, location } = error as Error & { location?: { line: number } };
     if (location !== undefined) throw new Error(`${file}, line ${location.line}: ${message.replace(/\n.*/s, '')}`);

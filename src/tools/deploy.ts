@@ -1,5 +1,6 @@
-// npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 where that stops.
+// npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 if that stops.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deploy, type Run } from './deployment.ts';
 
@@ -12,17 +13,20 @@ const STDIO = {
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
-const wrangler: Run = (words, mode) => {
-  const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
+// wrangler reads this file, too, but only for itself.
+if (existsSync(resolve(ROOT, '.env'))) process.loadEnvFile(resolve(ROOT, '.env'));
+const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
+
+const wrangler: Run = (args, mode) => {
   const shell = process.platform === 'win32';
-  const quoted = shell ? words.map((word) => `"${word}"`) : words;
+  const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
   const run = spawnSync('wrangler', quoted, { cwd: ROOT, env, shell, stdio: [...STDIO[mode]], encoding: 'utf8' });
   const stdout = run.stdout ?? '';
-  return { done: run.status === 0, stdout, output: `${stdout}${run.stderr ?? ''}` };
+  return { isDone: run.status === 0, stdout, output: `${stdout}${run.stderr ?? ''}` };
 };
 
 try {
-  deploy(ROOT, process.argv.slice(2), wrangler, console);
+  deploy(ROOT, process.argv.slice(2), wrangler, console, env);
 } catch (error) {
   process.stderr.write(`${(error as Error).message.trim()}\n`);
   process.exitCode = 1;

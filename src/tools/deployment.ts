@@ -1,209 +1,235 @@
-// What a deployment does: it looks up every database by its name, and stops where one is not the one that it was (recognition.ts).
-// Then it creates those that are missing, applies new migrations to each, marks those that have no mark, and uploads the Worker. It
-// stops at the first step that fails, with an error of one line. wrangler.toml does not change.
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { unstable_readConfig } from 'wrangler';
-import { numberOf } from '../core/database.ts';
-import { OPERATOR_SECRETS } from '../core/operator.ts';
+// What npm run deploy does (docs/deploying.md): it checks the databases that have an id, creates those that have none,
+// applies the migrations to each, and uploads the Worker. It stops at the first step that fails, with a message.
+import { readdirSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BINDINGS, bindingOf, otherDatabaseOf } from '../core/database.ts';
 import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
-import { boundIn } from './configuration.ts';
-import { deployOptions } from './deploy-options.ts';
-import { isLoggedOut, LOGIN } from './login.ts';
-import { placesIn } from './places.ts';
-import { type Found, type Identity, markOf, problemWith } from './recognition.ts';
+import { type BoundDatabase, type Configuration, readConfiguration } from './configuration.ts';
+import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
 
-/** Runs wrangler: its output is only read, or shown, or shown and it may ask questions. */
+/** Runs wrangler. Its output is captured (`read`) or shown (`show`). With `ask`, it can also ask questions. */
 export type Run = (
-  words: string[],
+  args: string[],
   mode: 'read' | 'show' | 'ask',
 ) => {
-  done: boolean;
-  /** What was read. */
+  isDone: boolean;
   stdout: string;
-  /** With stderr. */
+  /** stdout and stderr. */
   output: string;
 };
 type Printer = Record<'log' | 'warn', (line: string) => void>;
+/** The variables that every step gets. */
+type Environment = { CI?: string | undefined; CLOUDFLARE_ACCOUNT_ID?: string | undefined };
 
-const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
-/** What wrangler says of a Worker that is not deployed: the code is of Cloudflare's API. */
-const NOT_DEPLOYED = /\[code: 10007\]|has no deployments/;
+const LOGIN =
+  'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
+const NEXT =
+  'To check the deployment, with an operator key (npm run -s admin -- operator-key create): OPERATOR_KEY=… npm run -s verify -- URL';
+const UNCHANGED = 'Nothing was changed.';
 
-/** Deploys the project in `root` with the options of npm run deploy. Throws an error of one line where it stops. */
-export function deploy(root: string, args: string[], wrangler: Run, { log, warn }: Printer): void {
-  const { config, upload, worker, databases, missingLimits } = planOf(root, args);
-  // Of every step the same: without it, wrangler would choose among files of several names.
-  const run: Run = (words, mode) => wrangler([...words, '--config', config], mode);
-  const failed = (message: string) =>
-    new Error(isLoggedOut(wrangler(['whoami', '--json'], 'read').output) ? LOGIN : message);
-  /** What a command of wrangler prints as JSON. */
-  function read<T>(label: string, words: string[]): T {
-    const { done, stdout, output } = run([...words, '--json'], 'read');
-    if (!done) throw failed(`${label}: ${output}`);
-    return JSON.parse(stdout);
-  }
-  /** The rows of the last of some statements. */
-  function rowsOf<Row>({ label, binding }: { label: string; binding: string }, sql: string): Row[] {
-    type Answer = { results: Row[] }[];
-    return read<Answer>(label, ['d1', 'execute', binding, '--remote', '--command', sql]).at(-1)?.results ?? [];
-  }
-
-  /** The databases of the service that the deployed versions of the Worker use. None if it is not deployed. */
-  function usedDatabases(): { binding: string; id: string }[] {
-    const status = run(['deployments', 'status', '--json'], 'read');
-    if (!status.done) {
-      if (NOT_DEPLOYED.test(status.output)) return [];
-      throw failed(`The Worker ${worker}: ${status.output}`);
-    }
-    const { versions } = JSON.parse(status.stdout) as { versions: { version_id: string }[] };
-    return versions.flatMap(({ version_id }) => {
-      type Version = { resources: { bindings: { type: string; name: string; id: string }[] } };
-      const { resources } = read<Version>(`The Worker ${worker}`, ['versions', 'view', version_id]);
-      const databases = resources.bindings.filter(({ type, name }) => type === 'd1' && numberOf(name) !== null);
-      return databases.map(({ name, id }) => ({ binding: name, id }));
-    });
-  }
-
-  if (missingLimits.length > 0)
+/**
+ * Deploys the project in `root` with the arguments of npm run deploy. Throws an error with a message where it stops. Sets the account in
+ * `environment`, so that every step gets the same.
+ */
+export function deploy(
+  root: string,
+  args: string[],
+  wrangler: Run,
+  { log, warn }: Printer,
+  environment: Environment,
+): void {
+  const { isDryRun, isRollback, upload, ...options } = optionsOf(args);
+  const config = readConfiguration(resolve(root, options.config ?? 'wrangler.toml'), options.env);
+  const { file, env, databases } = config;
+  const folder = resolve(root, 'migrations');
+  requireValid(config, folder);
+  const added = databases.filter(({ id }) => id === null);
+  const missingIds = `${basename(file)} has no database_id for ${added.map(({ binding }) => binding).join(', ')}.`;
+  // There, the edit of the file would be lost.
+  if (added.length > 0 && !['', '0', 'false'].includes(environment.CI ?? ''))
+    throw new Error(`${missingIds} Run npm run deploy on your own machine, and commit what it adds. ${UNCHANGED}`);
+  const missing = REFUSED_LIMITS.filter((limit) => !config.ratelimits?.some(({ name }) => name === limit));
+  if (missing.length > 0)
     warn(
-      `Warning: without a [[ratelimits]] block ${missingLimits.join(' and ')}, each refused origin is written to the database.`,
+      `Warning: without [[ratelimits]] for ${missing.join(' and ')}, every refused origin is written to the database.`,
     );
 
-  const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
-  // Of a database that was deleted since, there is no name.
-  const used = usedDatabases().map(({ binding, id }) => {
-    return { binding, name: listed.find(({ uuid }) => uuid === id)?.name };
-  });
-  let homes: number[] = [];
-  const found = databases.map((database): Found => {
-    const { number, name, label, binding } = database;
-    const exists = listed.some((other) => other.name === name);
-    const live = used.filter((other) => other.binding === binding);
-    const tables = exists ? rowsOf<{ name: string }>(database, TABLES).map(({ name }) => name) : [];
-    const [state] = tables.includes('businesses') ? rowsOf<State>(database, stateSql(tables)) : [];
-    const { lastId = null, identity = null, homes: here = null } = state ?? {};
-    if (number === 0 && here !== null) homes = JSON.parse(here);
-    return {
-      ...{ number, name, label, exists, tables, lastId, identity: identity && JSON.parse(identity) },
-      live: live.length === 0 ? null : live.flatMap(({ name }) => name ?? []),
-    };
-  });
-  const existing = used.flatMap(({ binding, name }) => (name === undefined ? [] : [{ binding, name }]));
-  const problem = problemWith(found, homes, worker, existing);
-  if (problem !== null) throw new Error(`${problem}: nothing was changed.`);
-
-  const mark = markOf(found) ?? randomBytes(16).toString('hex');
-  for (const [index, database] of databases.entries()) {
-    const { number, binding, name, label, place } = database;
-    if (found[index]?.exists) {
-      if (place !== undefined) log(`${label} exists already, so its ${place.kind} does not change.`);
-    } else {
-      const where = place === undefined ? [] : [`--${place.kind}`, place.value];
-      const made = run(['d1', 'create', name, ...where], 'read');
-      if (!made.done) throw failed(`${label}: ${made.output}`);
-      log(`Created the database ${label}${place === undefined ? '' : ` with ${place.kind} ${place.value}`}.`);
-    }
-    if (!run(['d1', 'migrations', 'apply', binding, '--remote'], 'show').done)
-      throw failed(`The migrations of ${label} were not applied: nothing was uploaded.`);
-    if (found[index]?.identity) continue;
-    const own = { number, mark, worker };
-    const [marked] = rowsOf<Identity>(database, markSql(own));
-    // Two first deployments at once.
-    if (JSON.stringify(marked) !== JSON.stringify(own))
-      throw new Error(`${label} was marked by another deployment at the same time: nothing was uploaded.`);
+  const run: Run = (args, mode) => wrangler([...args, '--config', file, `--env=${env ?? ''}`], mode);
+  /** What a command of wrangler prints as JSON. */
+  function read<T>(label: string, args: string[]): T {
+    const { isDone, stdout, output } = run([...args, '--json'], 'read');
+    const reasons = [...output.matchAll(/"text": "(.*)"/g)].map(([, text]) => text);
+    if (!isDone) throw new Error(`${label}: ${reasons.join(' ') || output}`);
+    return JSON.parse(stdout);
   }
-  if (!run(['deploy', ...upload], 'ask').done) throw failed('wrangler deploy failed.');
-  const secrets = run(['secret', 'list'], 'read');
-  if (secrets.done && !OPERATOR_SECRETS.some((name) => secrets.stdout.includes(`"${name}"`))) log(NO_OPERATOR_KEY);
-  log(PROOF);
+  const account = accountOf(run(['whoami', '--json'], 'read'), config.account_id ?? environment.CLOUDFLARE_ACCOUNT_ID);
+  environment.CLOUDFLARE_ACCOUNT_ID = account.id;
+  log(`Account: ${account.label}. Worker: ${config.name}.`);
+
+  const migrations = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  const applied = new Map<string, string[]>();
+  for (const database of databases.filter(({ id }) => id !== null)) {
+    const query = <Row>(sql: string) =>
+      read<[{ results: [Row] }]>(labelOf(database), [
+        'd1',
+        'execute',
+        database.binding,
+        '--remote',
+        '--command',
+        sql,
+      ])[0].results[0];
+    const tables: string[] = JSON.parse(query<{ names: string }>(TABLES).names);
+    const state = tables.includes('businesses') ? query<State>(stateSql(tables)) : NEW;
+    const names: string[] = JSON.parse(state.migrations);
+    const problem = problemWith(database, tables, state, databases, isRollback ? names : migrations);
+    if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
+    applied.set(database.binding, names);
+  }
+  if (added.length > 0) {
+    const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
+    const taken = added.flatMap(({ binding, name }) => {
+      const found = listed.find((other) => other.name === name);
+      return found === undefined ? [] : [`\n# ${binding}\n${idLines(binding, found.uuid)}`];
+    });
+    if (taken.length > 0)
+      throw new Error(
+        `${missingIds} The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
+      );
+  }
+
+  for (const { binding, name, id } of databases) {
+    if (isDryRun) {
+      const pending = migrations.filter((name) => !applied.get(binding)?.includes(name));
+      if (id === null) log(`Would create the database ${name} (${binding}).`);
+      if (pending.length > 0) log(`Would apply to ${binding}: ${pending.join(', ')}`);
+      continue;
+    }
+    if (id === null) {
+      const created = run(['d1', 'create', name], 'read');
+      const [uuid] = UUID.exec(created.stdout) ?? [];
+      if (!created.isDone || uuid === undefined) throw new Error(`${binding} (${name}): ${created.output}`);
+      log(`Created the database ${name} (${binding}).`);
+      if (!writeDatabaseId(file, env, binding, uuid))
+        throw new Error(
+          `${file} could not be edited. Add these lines to the block of ${binding}, and run npm run deploy again:\n${idLines(binding, uuid)}`,
+        );
+    }
+    if (!run(['d1', 'migrations', 'apply', binding, '--remote'], 'show').isDone)
+      throw new Error(`The migrations of ${binding} were not applied. Nothing was uploaded.`);
+  }
+  if (!run(['deploy', ...upload, ...(isDryRun ? ['--dry-run'] : [])], 'ask').isDone)
+    throw new Error('wrangler deploy failed.');
+  if (isDryRun) return;
+  if (added.length > 0) log(`Commit ${file}: it has the ids of the new databases.`);
+  log(NEXT);
 }
 
-const NO_OPERATOR_KEY =
-  'The service has no operator key. With one, your servers can record for every business: npm run -s admin -- operator-key create --record';
-const PROOF =
-  'To see whether what is deployed keeps its promises, with an operator key of the role full: OPERATOR_KEY=… npm run verify -- URL';
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
+const labelOf = ({ binding, name, id }: BoundDatabase): string => `${binding} (${name}, ${id})`;
 
-/** Without the tables of D1 and SQLite. */
-const TABLES =
-  "select name from sqlite_master where type = 'table' and substr(name, 1, 4) <> '_cf_' and name not in ('d1_migrations', 'sqlite_sequence')";
+const OPTIONS = {
+  config: { type: 'string', short: 'c' },
+  env: { type: 'string', short: 'e' },
+  'dry-run': { type: 'boolean' },
+  dryRun: { type: 'boolean' }, // wrangler takes it, too
+  rollback: { type: 'boolean' },
+} as const;
 
-type State = { lastId: number | null; identity: string | null; homes: string | null };
-
-/** Reads what tells a database from others. A database of an earlier version lacks tables. */
-function stateSql(tables: string[]): string {
-  const from = (table: string, sql: string) => (tables.includes(table) ? `(${sql})` : 'null');
-  return `select ${[
-    `(select max(seq) from sqlite_sequence where name in ('businesses', 'access', 'api_keys')) as lastId`,
-    `${from('identity', `select json_object('number', number, 'mark', mark, 'worker', worker) from identity`)} as identity`,
-    `${from('homes', 'select json_group_array(distinct database) from homes')} as homes`,
-  ].join(', ')}`;
-}
-
-/** Marks a database that has no mark. Returns the mark that it has. */
-function markSql({ number, mark, worker }: Identity): string {
-  const values = `${number}, '${mark}', '${worker}'`; // of a Worker's name, wrangler takes only letters, digits and dashes
-  return `insert into identity (number, mark, worker) select ${values} where not exists (select 1 from identity); select number, mark, worker from identity`;
-}
-
-/** Reads the options and the configuration. What is wrong with them stops the deployment before anything is done. */
-function planOf(root: string, args: string[]) {
-  const { config: given, upload } = deployOptions(args);
-  const own = resolve(root, 'wrangler.toml');
-  const config = given === undefined ? own : resolve(root, given);
-  const { bound, worker } = boundIn(config);
-  if (!worker.name) throw new Error(`${config} gives the Worker no name.`);
-  requireComplete(bound, resolve(root, 'migrations'));
-  requireReceiver(config);
-  const known = config === own ? bound : [...bound, ...boundIn(own).bound];
-  const setting = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).config?.databases;
-  const places = placesIn(
-    setting,
-    known.map(({ binding }) => binding),
-  );
+/** What the arguments say. Those that are not ours are for the upload. */
+function optionsOf(args: string[]) {
+  const { values, tokens } = parseArgs({ args, options: OPTIONS, strict: false, tokens: true });
+  const ours = tokens.flatMap((token) => {
+    if (token.kind !== 'option' || !Object.hasOwn(OPTIONS, token.name)) return [];
+    return token.inlineValue === false ? [token.index, token.index + 1] : [token.index];
+  });
+  const textOf = (value: string | boolean | undefined) => {
+    if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
+    return value;
+  };
   return {
-    config,
-    upload,
-    worker: worker.name,
-    databases: bound.map((database) => {
-      const { binding, name } = database;
-      return { ...database, label: `${name} (${binding})`, place: places.get(binding) };
-    }),
-    missingLimits: missingLimitsIn(config),
+    config: textOf(values.config),
+    env: textOf(values.env),
+    isDryRun: [values['dry-run'], values.dryRun].some((value) => value !== undefined && value !== 'false'),
+    isRollback: values.rollback === true,
+    upload: args.filter((_, index) => !ours.includes(index)),
   };
 }
 
-function requireComplete(bound: ReturnType<typeof boundIn>['bound'], folder: string): void {
-  if (bound[0]?.number !== 0) throw new Error('The configuration binds no database DB.');
-  const bindings = new Map<string, string>();
-  for (const { binding, name, hasId, migrations } of bound) {
-    if (name === '') throw new Error(`The database ${binding} has no database_name.`);
-    if (hasId) throw new Error(`Remove database_id of ${binding}: a deployment finds the database by its name.`);
-    const other = bindings.get(name);
-    if (other !== undefined) throw new Error(`${other} and ${binding} have the same database_name, ${name}.`);
-    bindings.set(name, binding);
-    if (migrations !== folder)
-      throw new Error(`The migrations_dir of ${binding} is ${migrations}. It must be ${folder}.`);
+/** Throws an error of one line if the configuration cannot be deployed. */
+function requireValid({ file, name, databases, vars, services }: Configuration, folder: string): void {
+  const requireThat = (isValid: boolean, otherwise: string) => {
+    if (!isValid) throw new Error(`${otherwise} ${UNCHANGED}`);
+  };
+  requireThat(!!name, `${file} gives the Worker no name.`);
+  requireThat(databases[0]?.number === 0, `${file} binds no database DB.`);
+  for (const { binding, name, migrations } of databases) {
+    requireThat(name !== '', `${binding} has no database_name.`);
+    requireThat(migrations === folder, `The migrations_dir of ${binding} is ${migrations}. It must be ${folder}.`);
   }
+  const id = repeatedId(file);
+  requireThat(id === undefined, `${file} has the database_id ${id} twice.`);
+  // What is wrong with the receiver of alerts would otherwise show only in the log.
+  const { ALERT_URL: url = 'https://a.example', ALERT_SECRET: secret } = vars;
+  const isBound = services?.some(({ binding }) => binding === 'ALERTS') === true;
+  requireThat(
+    secret === undefined,
+    'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.',
+  );
+  requireThat(
+    !isBound || vars.ALERT_URL === undefined,
+    'Remove ALERT_URL or the service ALERTS: alerts have one receiver.',
+  );
+  requireThat(typeof url === 'string' && isAddress(url), `ALERT_URL ${ADDRESS_RULE}.`);
 }
 
-/** What is wrong with the receiver of alerts would else be seen in the log only. */
-function requireReceiver(file: string): void {
-  type Settings = { vars: Record<string, unknown>; services?: { binding: string }[] | undefined };
-  const { vars, services }: Settings = unstable_readConfig({ config: file });
-  const { ALERT_URL, ALERT_SECRET } = vars;
-  if (ALERT_SECRET !== undefined)
-    throw new Error('Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET');
-  if (ALERT_URL === undefined) return;
-  if (services?.some(({ binding }) => binding === 'ALERTS'))
-    throw new Error('Remove ALERT_URL or the service ALERTS: alerts have one receiver.');
-  if (typeof ALERT_URL !== 'string' || !isAddress(ALERT_URL)) throw new Error(`ALERT_URL ${ADDRESS_RULE}.`);
+/** The account: the one that is chosen or, if the login has only one, that one. */
+function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
+  if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
+  // A token may not be allowed to list accounts.
+  if (!isDone && chosen === undefined) throw new Error(output);
+  const accounts: { id: string; name: string }[] = isDone ? JSON.parse(stdout).accounts : [];
+  const id = chosen ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
+  const list = accounts.map(({ id, name }) => `${id}  ${name}`).join('\n');
+  if (id === undefined)
+    throw new Error(`The login has several accounts. Set CLOUDFLARE_ACCOUNT_ID to one of:\n${list}`);
+  const name = accounts.find((account) => account.id === id)?.name;
+  return { id, label: name === undefined ? id : `${name} (${id})` };
 }
 
-/** Without these limits the deployment goes on, but whoever sends refused origins makes the service write. */
-function missingLimitsIn(file: string): string[] {
-  // Its type here, because the Worker's tests do not see wrangler's.
-  const { ratelimits }: { ratelimits: { name: string }[] } = unstable_readConfig({ config: file });
-  return REFUSED_LIMITS.filter((limit) => !ratelimits.some(({ name }) => name === limit));
+/** All tables but those of D1 and SQLite. */
+const TABLES =
+  "select json_group_array(name) as names from sqlite_master where type = 'table' and substr(name, 1, 4) <> '_cf_' and name not in ('sqlite_sequence', 'd1_migrations')";
+/** `migrations` (those applied) and `homes` (the numbers of databases with owners) are JSON. */
+type State = { migrations: string; first_id: number | null; last_id: number | null; homes: string };
+const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
+
+/** Reads what the checks need, by index searches. */
+function stateSql(tables: string[]): string {
+  const numbers = JSON.stringify(BINDINGS.map((_, number) => number));
+  const homes = `select json_group_array(value) from json_each('${numbers}') where exists (select 1 from homes where database = value)`;
+  return `select (select json_group_array(name) from d1_migrations) as migrations, (select min(id) from businesses) as first_id,
+    (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
+}
+
+/** Why a database cannot be the one of its binding, or not with this version. Null if it can. `known` are the migrations that it may have. */
+function problemWith(
+  database: BoundDatabase,
+  tables: string[],
+  { migrations, first_id, last_id, homes }: State,
+  bound: BoundDatabase[],
+  known: string[],
+): string | null {
+  const label = labelOf(database);
+  if (tables.length > 0 && !tables.includes('businesses'))
+    return `${label} is not a database of this service: it has the tables ${tables.join(', ')}.`;
+  const newer = (JSON.parse(migrations) as string[]).filter((name) => !known.includes(name));
+  if (newer.length > 0)
+    return `${label} has migrations that this checkout does not have: ${newer.join(', ')}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`;
+  const other = otherDatabaseOf(database.number, [first_id, last_id]);
+  if (other !== null) return `${label} has the businesses of ${other}: their ids were exchanged.`;
+  const unbound = (JSON.parse(homes) as number[]).filter((home) => !bound.some(({ number }) => number === home));
+  if (unbound.length === 0) return null;
+  return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
 }

@@ -3,21 +3,21 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BINDINGS } from '../core/database.ts';
-import { boundIn } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** At least `count` databases: the bindings, and the configuration that has them, undefined if it is wrangler.toml. */
 export function configWith(count: number) {
-  const { file, bound } = boundIn(undefined);
-  const bindings = bound.map(({ binding }) => binding);
+  const { file, databases } = readConfiguration();
+  const bindings = databases.map(({ binding }) => binding);
   const added = BINDINGS.slice(0, count).filter((binding) => !bindings.includes(binding));
   if (added.length === 0) return { bindings, config: undefined };
   const blocks = added.map(
     (binding) => `
 [[d1_databases]]
 binding = "${binding}"
-database_name = "${bound[0]?.name}-${binding.slice('DB_'.length)}"
+database_name = "${databases[0]?.name}-${binding.slice('DB_'.length)}"
 migrations_dir = "migrations"
 `,
   );

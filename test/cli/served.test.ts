@@ -154,8 +154,9 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     proxy.close();
   });
 
-  test('the examples of docs/operating.md print what they say', async () => {
-    const blocks = [...read('docs/operating.md').matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
+  test('the examples of the documents for operators succeed', async () => {
+    const text = read('docs/deploying.md') + read('docs/operating.md');
+    const blocks = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
     const lines = blocks.flatMap((block) => block.replaceAll('\\\n', '').match(/npm run -s admin -- .*/g) ?? []);
     expect(lines.length).toBeGreaterThan(3);
     for (const line of lines) {

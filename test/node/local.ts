@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/d1';
 import { getPlatformProxy } from 'wrangler';
 import type { Database } from '../../src/db/schema.ts';
-import { boundIn } from '../../src/tools/configuration.ts';
+import { readConfiguration } from '../../src/tools/configuration.ts';
 
 // Otherwise wrangler looks up the location of this machine.
 process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
@@ -38,13 +38,13 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
 
 /** Opens them until `close`. */
 export async function openDatabases({ 'persist-to': state, config }: Where) {
-  const { file, bound } = boundIn(config);
+  const { file, databases } = readConfiguration(config);
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
     configPath: file,
     persist: { path: join(state, 'v3') },
     remoteBindings: false,
     envFiles: [],
   });
-  const all = bound.map(({ number, binding }) => ({ number, binding, db: drizzle(env[binding] as D1Database) }));
+  const all = databases.map(({ number, binding }) => ({ number, binding, db: drizzle(env[binding] as D1Database) }));
   return { databases: { all, first: all[0] as LocalDatabase }, close: dispose };
 }

@@ -377,7 +377,7 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
 };
 
 /** These are about more than the rows of one owner, and have tests of their own below. */
-const MIGRATION = 'a migration was applied, or the database was marked';
+const MIGRATION = 'a migration was applied';
 const CLAIM = 'an owner or an imported token came to any database (only if you restore `DB`)';
 
 test('every row of the table is played, and no other', () => {

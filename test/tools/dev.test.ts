@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
-import { boundIn } from '../../src/tools/configuration.ts';
+import { readConfiguration } from '../../src/tools/configuration.ts';
 import { problemOf } from '../../src/tools/port.ts';
 import { node, nodeIn, ROOT } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
@@ -134,14 +134,14 @@ describe.concurrent('npm run dev', () => {
       `dev --port ${port} --assets dist/dev-${port} ${variable} --config wrangler.dev-3.toml --persist-to ${state}`,
     ]);
 
-    const { file, bound } = boundIn('wrangler.dev-3.toml');
-    const { bound: deployed } = boundIn(undefined);
-    expect(bound.map(({ binding, name }) => [binding, name])).toEqual([
+    const { file, databases } = readConfiguration('wrangler.dev-3.toml');
+    const { databases: deployed } = readConfiguration();
+    expect(databases.map(({ binding, name }) => [binding, name])).toEqual([
       ['DB', 'business-usage-access'],
       ['DB_1', 'business-usage-access-1'],
       ['DB_2', 'business-usage-access-2'],
     ]);
-    expect(bound.map(({ migrations }) => migrations)).toEqual(bound.map(() => deployed[0]?.migrations));
+    expect(databases.map(({ migrations }) => migrations)).toEqual(databases.map(() => deployed[0]?.migrations));
     expect(dirname(file)).toBe(ROOT);
   });
 
