@@ -1,4 +1,4 @@
-// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts binds a row of this table to
+// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts writes a row of this table as
 // the SQL rule that decides every call.
 
 /** What an API key may do: everything, only read, or only read usage and record uses. */

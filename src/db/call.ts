@@ -1,10 +1,8 @@
-// A call, and the values that it binds in every statement.
-import { namespaceOf } from '../core/credential.ts';
-import { namesBusiness, type Operation, POLICY } from '../core/policy.ts';
+// A call: the form that decides the text of its statements, and the values that they bind.
+import { namesBusiness, type Operation } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { timestampOf } from '../core/time.ts';
-import { KEEP_ID_DAYS } from '../core/use.ts';
-import { type Bindable, placeholders } from './statement.ts';
+import { type Bindable, type Form, placeholders } from './statement.ts';
 
 /** Who requests what, and from where. The guard makes one for each request. */
 export type Call = {
@@ -27,25 +25,7 @@ export type Call = {
   deadline: number;
 };
 
-export const CALL_VALUES = [
-  'business_id',
-  'lookup_value',
-  'operator',
-  'today',
-  'now',
-  'deadline',
-  'keep_days',
-  'operator_only',
-  'session_only',
-  'session_refused',
-  'token_refused',
-  'writes',
-  'record_key_refused',
-  'names_business',
-  'must_be_active',
-  'origin_is_exempt',
-  'origin_refusal',
-] as const;
+export const CALL_VALUES = ['business_id', 'lookup_value', 'operator', 'today', 'now', 'deadline'] as const;
 export type CallValue = (typeof CALL_VALUES)[number];
 /** The placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
@@ -53,13 +33,19 @@ export const $call = placeholders(CALL_VALUES);
 /** The name of the value for one of the sites that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-/** The form of a call and its values. The policy is bound as values, so operations share their SQL. */
+/** The form of a call and its values. */
 export function valuesOf({ operation, credential, business_id, isOfUser, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
-  const policy = POLICY[operation];
   const timestamp = timestampOf(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
+  const form: Form = {
+    caller: kind,
+    operation,
+    namesBusiness: namesBusiness(operation) && !isOfUser,
+    origin: isExempt ? 'exempt' : origin === null ? 'missing' : 'sent',
+    candidates: sites.length,
+  };
   const values: Record<string, Bindable> = {
     business_id,
     lookup_value: kind === 'operator' ? '' : credential.lookupValue,
@@ -67,18 +53,7 @@ export function valuesOf({ operation, credential, business_id, isOfUser, origin,
     today: timestamp.slice(0, 10),
     now: timestamp,
     deadline: deadline / 1000,
-    keep_days: KEEP_ID_DAYS[namespaceOf(kind)],
-    operator_only: Number(kind !== 'operator' && !policy.allowsKey),
-    session_only: Number(policy.session === 'only'),
-    session_refused: Number(policy.session === 'none'),
-    token_refused: Number(kind === 'token' && !policy.allowsToken),
-    writes: Number(policy.writes),
-    record_key_refused: Number(!policy.allowsRecordKey),
-    names_business: Number(namesBusiness(operation) && !isOfUser),
-    must_be_active: Number(!policy.allowsInactive),
-    origin_is_exempt: Number(isExempt),
-    origin_refusal: origin === null ? 'origin_missing' : 'origin_not_authorized',
   } satisfies Record<CallValue, Bindable>;
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
-  return { form: { caller: kind, candidates: sites.length }, values };
+  return { form, values };
 }

@@ -1,7 +1,7 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { Invalidity, Refusal } from '../core/policy.ts';
+import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { $call, CALL_VALUES, type CallValue, candidate } from './call.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
 import {
@@ -28,23 +28,29 @@ const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, busi
 type KeyRole = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
- * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Without a site,
- * every origin is allowed.
+ * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Only what the policy
+ * leaves open is in the text. Without a site, every origin is allowed.
  */
-export function ruleFor({ candidates }: Form, key: KeyRole) {
+export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: Form, key: KeyRole) {
+  const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
-  return sql<Refusal | null>`case
-    when ${$call.names_business} and ${businesses.id} is not ${$call.business_id} then 'unknown_business'
-    when ${$call.operator_only} then 'operator_only'
-    when ${$call.session_only} and ${key.is_session} is not 1 then 'session_only'
-    when ${$call.token_refused} then 'token_not_allowed'
-    when ${$call.session_refused} and ${key.is_session} then 'session_not_allowed'
-    when ${key.read_only} and ${$call.writes} then 'read_only_key'
-    when ${key.record_only} and ${$call.record_key_refused} then 'record_only_key'
-    when ${$call.must_be_active} and ${businesses.status} <> 'active' then 'inactive_business'
-    when ${$call.origin_is_exempt} or exists (${ownSites} and ${inArray(access.site, covering)}) then null
-    when exists (${ownSites}) then ${$call.origin_refusal}
-  end`;
+  const cases: [boolean, SQL, Refusal | null][] = [
+    [namesBusiness, sql`${businesses.id} is not ${$call.business_id}`, 'unknown_business'],
+    [!allowsKey && caller !== 'operator', sql`true`, 'operator_only'],
+    [session === 'only', sql`${key.is_session} is not 1`, 'session_only'],
+    [!allowsToken && caller === 'token', sql`true`, 'token_not_allowed'],
+    [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
+    [writes && caller === 'key', sql`${key.read_only}`, 'read_only_key'],
+    [!allowsRecordKey && caller === 'key', sql`${key.record_only}`, 'record_only_key'],
+    [!allowsInactive, sql`${businesses.status} <> 'active'`, 'inactive_business'],
+    [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
+    [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
+    [origin === 'sent', sql`exists (${ownSites})`, 'origin_not_authorized'],
+  ];
+  const whens = cases.flatMap(([applies, condition, refusal]) =>
+    applies ? sql`when ${condition} then ${refusal === null ? NULL : sql.raw(`'${refusal}'`)}` : [],
+  );
+  return sql<Refusal | null>`${whens.length === 0 ? NULL : sql`case ${sql.join(whens, sql` `)} end`}`;
 }
 
 const NULL = sql`null`;

@@ -4,15 +4,21 @@ import { getTableColumns, is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { CallerKind } from '../core/credential.ts';
+import type { Operation } from '../core/policy.ts';
 
 /** Drizzle's query builder. It only writes SQL, so it needs no database. */
 export const builder = drizzle({} as D1Database);
 
 export type Bindable = string | number;
 
-/** The part of a call that changes the SQL itself. There are about a dozen forms. */
+/** What of a call changes the text of its statements: a few dozen forms occur. */
 export type Form = {
   caller: CallerKind;
+  operation: Operation;
+  /** Whether the call is about the business in its path. */
+  namesBusiness: boolean;
+  /** Whether the caller needs no origin, or sent none, or one that may have to be registered. */
+  origin: 'exempt' | 'missing' | 'sent';
   /** The number of sites that could cover the origin. */
   candidates: number;
 };
@@ -68,13 +74,12 @@ export function textOf(query: BuiltQuery): Text {
 
 /** Writes the SQL of each form once. */
 export function textsOf(write: (form: Form) => BuiltQuery): (form: Form) => Text {
-  const texts: Record<CallerKind, Text[]> = { key: [], token: [], operator: [] };
+  const texts = new Map<string, Text>();
   return function textFor(form) {
-    let text = texts[form.caller][form.candidates];
-    if (text === undefined) {
-      text = textOf(write(form));
-      texts[form.caller][form.candidates] = text;
-    }
+    const { caller, operation, namesBusiness, origin, candidates } = form;
+    const key = `${operation} ${caller} ${namesBusiness} ${origin} ${candidates}`;
+    const text = texts.get(key) ?? textOf(write(form));
+    texts.set(key, text);
     return text;
   };
 }

@@ -1,13 +1,15 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
 import { and, between, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
+import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import type { Range } from '../core/time.ts';
+import { KEEP_ID_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { builder, type Statement } from './statement.ts';
+import { builder, type Form, type Statement } from './statement.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -136,6 +138,9 @@ export const countUse = statement(['quantity'], (permission, $) =>
   ),
 );
 
+/** For how many days the id of a use is remembered. */
+const keepDays = ({ caller }: Form) => sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`);
+
 /** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
 const hasCounted = sql`changes() > 0`;
 
@@ -145,10 +150,10 @@ const countNewUse = statement(['digest', 'quantity'], (permission, $) =>
       where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
-const rememberUse = statement(['digest'], (permission, $) =>
+const rememberUse = statement(['digest'], (permission, $, form) =>
   // The columns of the ledger, in their order. For a use that was not counted, the permission is not evaluated again.
   builder.insert(ledger).select(
-    sql`select ${permittedId(permission)}, unhex(${$.digest}), ${$.today}, ${$.today}, ${$.keep_days}
+    sql`select ${permittedId(permission)}, unhex(${$.digest}), ${$.today}, ${$.today}, ${keepDays(form)}
       from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
   ),
 );
@@ -193,13 +198,13 @@ const countNewUses = statement(['uses'], (permission, $) =>
       where ${isNull(permission.refusal)} and ${isInTime} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
-const rememberUses = statement(['uses'], (permission, $) => {
+const rememberUses = statement(['uses'], (permission, $, form) => {
   // Without a list, json_each gives no row: a refused call does not walk through what it sent.
   const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isNull(permission.refusal)}) end`;
   return builder
     .insert(ledger)
     .select(
-      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${$.keep_days}
+      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${keepDays(form)}
         from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })

@@ -10,15 +10,23 @@ import { countOnce, countUse, usageInRange, useBefore, usesBefore } from '../../
 
 const digest = '00'.repeat(16);
 const token = `bua_pk_0${'a'.repeat(33)}`;
-const page = { caller: 'token', candidates: 2 } as const;
-const server = { caller: 'key', candidates: 0 } as const;
+const page = { caller: 'token', namesBusiness: true, origin: 'sent', candidates: 2 } as const;
+const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidates: 0 } as const;
 
 test.each([
-  ['report', page, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', page, { read: usesBefore, counted: countUse({ quantity: 1 }) }],
-  ['use-with-id', page, { read: useBefore({ digest }), ...countOnce(digest, 1) }],
-  ['add-sites', server, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
-  ['rotate-token', server, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
+  ['report', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
+  ['use', { ...page, operation: 'record_use' }, { read: usesBefore, counted: countUse({ quantity: 1 }) }],
+  ['use-with-id', { ...page, operation: 'record_use' }, { read: useBefore({ digest }), ...countOnce(digest, 1) }],
+  [
+    'add-sites',
+    { ...server, operation: 'change_access' },
+    { read: businessWithEntries, ...addSites(['https://shop.example'], true) },
+  ],
+  [
+    'rotate-token',
+    { ...server, operation: 'rotate_token' },
+    { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') },
+  ],
 ] as const)('of %s', async (name, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);

@@ -7,22 +7,8 @@ select
       when businesses.status <> 'active' then 'token_of_inactive_business'
     end,
     case
-      when :names_business
-      and businesses.id is not :business_id then 'unknown_business'
-      when :operator_only then 'operator_only'
-      when :session_only
-      and null is not 1 then 'session_only'
-      when :token_refused then 'token_not_allowed'
-      when :session_refused
-      and null then 'session_not_allowed'
-      when null
-      and :writes then 'read_only_key'
-      when null
-      and :record_key_refused then 'record_only_key'
-      when :must_be_active
-      and businesses.status <> 'active' then 'inactive_business'
-      when :origin_is_exempt
-      or exists (
+      when businesses.id is not :business_id then 'unknown_business'
+      when exists (
         select
           1
         from
@@ -38,7 +24,7 @@ select
           access
         where
           access.business_id = businesses.id
-      ) then :origin_refusal
+      ) then 'origin_not_authorized'
     end
   ) as refusal,
   null as key_id,

@@ -9,38 +9,9 @@ select
       when api_keys.expires_on < :today then 'expired_key'
     end,
     case
-      when :names_business
-      and businesses.id is not :business_id then 'unknown_business'
-      when :operator_only then 'operator_only'
-      when :session_only
-      and (api_keys.ends_at is not null) is not 1 then 'session_only'
-      when :token_refused then 'token_not_allowed'
-      when :session_refused
-      and (api_keys.ends_at is not null) then 'session_not_allowed'
-      when api_keys.read_only
-      and :writes then 'read_only_key'
-      when api_keys.record_only
-      and :record_key_refused then 'record_only_key'
-      when :must_be_active
-      and businesses.status <> 'active' then 'inactive_business'
-      when :origin_is_exempt
-      or exists (
-        select
-          1
-        from
-          access
-        where
-          access.business_id = businesses.id
-          and false
-      ) then null
-      when exists (
-        select
-          1
-        from
-          access
-        where
-          access.business_id = businesses.id
-      ) then :origin_refusal
+      when businesses.id is not :business_id then 'unknown_business'
+      when api_keys.read_only then 'read_only_key'
+      when api_keys.record_only then 'record_only_key'
     end
   ) as refusal,
   api_keys.id as key_id,
