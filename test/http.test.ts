@@ -116,6 +116,29 @@ describe('one slash at the end', () => {
 });
 
 describe('a known path with another method', () => {
+  test('is 405, whatever routes there are', async () => {
+    const { routes } = newApp().app.api;
+    const paths = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.endsWith('/*'));
+    expect(paths.length).toBeGreaterThan(20);
+    for (const path of paths) {
+      const { status, headers } = await call('PROPFIND', path.replaceAll(/:\w+/g, '1'));
+      const methods = routes
+        .filter((route) => route.path === path && route.method !== 'ALL')
+        .map(({ method }) => method);
+      expect({
+        path,
+        status,
+        allow: headers
+          .get('Allow')
+          ?.split(', ')
+          .filter((name) => name !== 'HEAD')
+          .sort(),
+      }).toEqual({
+        ...{ path, status: 405, allow: [...new Set(methods)].sort() },
+      });
+    }
+  });
+
   test.each([
     ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
     ['POST', '/api/v1/business/1', 'GET, HEAD, PATCH, DELETE'],

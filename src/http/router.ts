@@ -26,11 +26,13 @@ const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
-/** Responds with 405 to the other methods of every path that `app` has so far. (Hono responds with 404.) */
-export function refuseOtherMethods(app: ReturnType<typeof newRoutes>): void {
-  for (const path of new Set(app.routes.map((route) => route.path))) {
-    const allow = methodsOf(app.routes.filter((route) => route.path === path)).join(', ');
+/** The same routes, and a 405 for the other methods of each of their paths. (Hono responds with 404.) */
+export function complete<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
+  const all = newRoutes().route('/', routes);
+  for (const path of new Set(routes.routes.map((route) => route.path))) {
+    const allow = methodsOf(routes.routes.filter((route) => route.path === path)).join(', ');
     const headers = { Allow: allow, 'Error-Code': 'method_not_allowed' };
-    app.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
+    all.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
   }
+  return all as unknown as Routes;
 }

@@ -10,7 +10,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { invalid, unknownEntry } from '../http/errors.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './business.ts';
@@ -71,5 +71,3 @@ export const access = newRoutes()
     const others = entries.filter(({ id }) => id !== access_id);
     return businessResponse(c, row, business, others);
   });
-
-refuseOtherMethods(access);

@@ -5,7 +5,7 @@ import { guard } from '../guard.ts';
 import { invalidField } from '../http/input.ts';
 import { pageBefore, shownAllAlerts } from '../http/pages.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import { allAlertsQuery, CURSOR_RULE } from '../wire/requests.ts';
 import type { AllAlerts } from '../wire/responses.ts';
 
@@ -18,5 +18,3 @@ export const alerts = newRoutes().get('/', guard('read_all_alerts', { query: all
   const { row } = await askIn(position.number)(allAlertsBefore(page));
   return success<AllAlerts>(c, shownAllAlerts(row, page, position.number, numbers));
 });
-
-refuseOtherMethods(alerts);

@@ -31,7 +31,7 @@ import { invalid } from '../http/errors.ts';
 import { idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import {
   alertsQuery,
   businessesQuery,
@@ -221,5 +221,3 @@ export const business = newRoutes()
     const { row } = await c.get('ask')(alertsBefore(page));
     return success<Alerts>(c, shownAlerts(row, page));
   });
-
-refuseOtherMethods(business);

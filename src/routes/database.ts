@@ -10,7 +10,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { batchError, ServiceError } from '../http/errors.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import type { Databases } from '../wire/responses.ts';
 
 /** What is known of the database with this number. Whoever asks is the operator, so what fails is the database. */
@@ -36,5 +36,3 @@ export const database = newRoutes().get('/', guard('read_databases'), async (c) 
   const { numbers } = c.get('databases');
   return success<Databases>(c, { databases: await Promise.all(numbers.map((number) => stateOf(c, number))) });
 });
-
-refuseOtherMethods(database);

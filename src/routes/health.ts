@@ -4,7 +4,7 @@ import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
 import { openToAll } from '../http/public.ts';
 import { json } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import type { Health } from '../wire/responses.ts';
 
 const REUSE_MS = 5000;
@@ -37,11 +37,9 @@ export function health() {
     }
   }
 
-  const route = newRoutes().get('/health', openToAll, async (c) => {
+  return newRoutes().get('/health', openToAll, async (c) => {
     const faults = await currentOutcome(c);
     if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
     return json<Health>(c, { status: true });
   });
-  refuseOtherMethods(route);
-  return route;
 }

@@ -2,7 +2,7 @@
 // every API response.
 import { openToAll } from '../http/public.ts';
 import { send } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 
 const MAX_AGE_SECONDS = 3600;
 
@@ -19,5 +19,3 @@ export const openapi = newRoutes().get('/openapi.json', openToAll, async (c) => 
   if (etag !== null) headers.ETag = etag;
   return send(c, file.body, file.status, headers);
 });
-
-refuseOtherMethods(openapi);

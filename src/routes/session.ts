@@ -18,7 +18,7 @@ import { batchError, invalid, tooMany, Unauthenticated, unavailable } from '../h
 import { checkJson, unknownParameter, uselessKey } from '../http/input.ts';
 import { isAddressLimited } from '../http/rate-limits.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import { codeBody, NO_QUERY } from '../wire/requests.ts';
 import type { EndedSession, Session } from '../wire/responses.ts';
 
@@ -94,5 +94,3 @@ export const session = newRoutes()
     if (ended.length === 0) throw new Error('a permitted end of a session changed nothing');
     return success<EndedSession>(c, { ended: true });
   });
-
-refuseOtherMethods(session);

@@ -30,11 +30,11 @@ import {
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { invalid, limitReached, notFound } from '../http/errors.ts';
+import { invalid, limitReached } from '../http/errors.ts';
 import { checkedJson, idInHeader, invalidField } from '../http/input.ts';
 import { nextAfter } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import { quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
 import { identifiedUses } from './recording.ts';
@@ -159,7 +159,3 @@ export const totals = newRoutes().get('/', guard('read_all_usage', { query: tota
   }
   return success<Totals>(c, { usage: page, next }, VARY);
 });
-
-refuseOtherMethods(totals);
-refuseOtherMethods(usage);
-usage.all('/*', notFound); // `usage` is never the id of a business. Last, because the first route that matches responds

@@ -13,7 +13,7 @@ import { unknownEntry } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
 import { pageBefore, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
-import { newRoutes, refuseOtherMethods } from '../http/router.ts';
+import { newRoutes } from '../http/router.ts';
 import { consoleLinkBody, EXPIRY_RULE, newKeyBody, userChangesQuery } from '../wire/requests.ts';
 import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
@@ -62,5 +62,3 @@ export const user = newRoutes()
     const { row } = await ask(changesOfUserBefore({ ...page, user_id }));
     return success<Changes>(c, shownChanges(row, page));
   });
-
-refuseOtherMethods(user);
