@@ -7,7 +7,7 @@ import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { statement } from './permission.ts';
 import { access, businesses } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, NEW_ID, newRow, type Placeholders } from './statement.ts';
 
 /** Entries of the business being updated. A refused call updates no business, so this reads nothing. */
 const ownEntry = sql`select 1 from ${access} where ${access.business_id} = ${businesses.id}`;
@@ -25,12 +25,14 @@ const recordAdded = statement(['sites', 'decision'], (permission, $) => {
   const added = sql`(select json_object('sites', json_group_array(value)) from json_each(${$.sites}) where not ${isStored})`;
   return recordChange(permission, $, 'add_sites', sql`null`, added);
 });
+/** An entry of a business for a site in a list. */
+export const newSite = ({ now }: Placeholders<'now'>) =>
+  newRow(access, { id: NEW_ID, business_id: businesses.id, site: sql`value`, created_at: now, updated_at: now });
 const insertSites = statement(['sites', 'decision'], (_, $) =>
   builder
     .insert(access)
     .select(
-      // The columns of the table, in their order; null makes a new id.
-      sql`select null, ${businesses.id}, value, ${$.now}, ${$.now} from ${businesses} cross join json_each(${$.sites})
+      sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites})
         where ${isDecided($)} and not ${isStored} order by key`,
     )
     .returning(),

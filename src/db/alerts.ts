@@ -9,7 +9,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
-import { builder, type Placeholders } from './statement.ts';
+import { builder, NEW_ID, newRow, type Placeholders, rowIn } from './statement.ts';
 import { boundedSumOfCounts, monthOfLimit } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
@@ -28,11 +28,10 @@ const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERI
 
 /** Writes down what uses of a business have passed (`passedBy` in core/limits.ts), unless it is written already. */
 export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
-  const values = ['period', 'starts_on', 'ends_on', 'limit', 'threshold', 'used'].map((name) => sql`value ->> ${name}`);
+  const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
-  // The columns of the table, in their order. A business that is gone has no alerts.
-  const rows = sql`select null, ${businesses.id}, ${sql.join(values, sql`, `)}, ${timestampOf(now)}
-    from ${businesses} cross join json_each(${JSON.stringify(passed)}) where ${isOwn}`;
+  // A business that is gone has no alerts.
+  const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)}) where ${isOwn}`;
   const { business_id: business, period, starts_on, limit, threshold } = alerts;
   await drizzle(d1)
     .insert(alerts)
@@ -76,11 +75,19 @@ async function look(db: Database, which: SQL, now: Date): Promise<void> {
   const isWritten = sql`exists (select 1 from ${alerts} where ${alerts.business_id} = reached.business_id
     and ${alerts.period} = reached.period and ${alerts.starts_on} = reached.starts_on
     and ${alerts.limit} = reached."limit" and ${alerts.threshold} >= reached.threshold)`;
+  const row = newRow(alerts, {
+    ...{
+      id: NEW_ID,
+      business_id: sql`business_id`,
+      period: sql`period`,
+      starts_on: sql`starts_on`,
+      ends_on: sql`ends_on`,
+    },
+    ...{ limit: sql`"limit"`, threshold: sql`threshold`, used: sql`used`, at: timestampOf(now) },
+  });
   await db.insert(alerts).select(
-    // The columns of the table, in their order.
     sql`with measured as (${measured}), used as materialized (${used}), reached as (${reached})
-      select null, business_id, period, starts_on, ends_on, "limit", threshold, used, ${timestampOf(now)}
-      from reached where not ${isWritten}`,
+      select ${row} from reached where not ${isWritten}`,
   );
 }
 

@@ -19,7 +19,7 @@ import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId, statement, withVerdict } from './permission.ts';
 import { apiKeys, businesses, changes, type Optional } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, newRow } from './statement.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
@@ -50,10 +50,17 @@ export const recordChangeOf = (
   { before, after }: Record<'before' | 'after', SQL>,
   source: SQL,
 ) =>
-  // The columns of the table, in their order.
   builder.insert(changes).select(
-    sql`select ${subject}, ${subject_id}, ${nextId(subject, subject_id)}, ${$call.now}, ${actorOf(permission)},
-      ${sql.raw(`'${action}'`)}, ${before}, ${after} ${source}`,
+    sql`select ${newRow(changes, {
+      subject,
+      subject_id,
+      id: nextId(subject, subject_id),
+      at: $call.now,
+      actor: actorOf(permission),
+      action: sql.raw(`'${action}'`),
+      before,
+      after,
+    })} ${source}`,
   );
 
 /**

@@ -9,7 +9,7 @@ import { knownHome, raiseIds } from './homes.ts';
 import { isOfBusiness } from './keys.ts';
 import { isInTime, statement, withVerdict } from './permission.ts';
 import { apiKeys, businesses, codes, type Optional } from './schema.ts';
-import { builder, columnsFrom, type Placeholders } from './statement.ts';
+import { builder, newRow, type Placeholders, rowIn } from './statement.ts';
 
 /** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
 export type ConsoleLink = { user_id: number } & Optional<{
@@ -36,7 +36,7 @@ const insertCode = statement(['link'], (permission, $) =>
   builder
     .insert(codes)
     .select(
-      sql`select ${columnsFrom(codes, $.link)} from ${permission}
+      sql`select ${newRow(codes, rowIn(codes, $.link))} from ${permission}
         where ${and(isNull(permission.refusal), isInTime, hasSomething($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),

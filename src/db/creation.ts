@@ -4,6 +4,7 @@ import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Limits } from '../core/limits.ts';
+import { newSite } from './access.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessAndEntries } from './business.ts';
 import { recordChangeOf } from './changes.ts';
@@ -12,7 +13,7 @@ import { homeForImport, homeOf, raiseIds, requireWanted, sequence } from './home
 import { parseJson } from './json.ts';
 import { isInTime, statement, withVerdict } from './permission.ts';
 import { access, type BusinessRow, businesses, type Optional, retiredTokens } from './schema.ts';
-import { builder, columnsFrom, type Placeholders } from './statement.ts';
+import { builder, type NewRow, newRow, type Placeholders, rowIn } from './statement.ts';
 
 /** What a business begins with. Without a token it gets a new one. The sites are canonical. */
 export type NewBusiness = Pick<
@@ -43,7 +44,8 @@ const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where
 const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
 
 const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
-  const values = columnsFrom(businesses, $.fields, {
+  const row: NewRow<typeof businesses> = {
+    ...rowIn(businesses, $.fields),
     id: sql`nullif(${$.id}, 0)`,
     created_at: $.now,
     updated_at: $.now,
@@ -52,14 +54,14 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
     creation_request: sql`unhex(nullif(${$.request}, ''))`,
     billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
     limits_at: $.now,
-  });
+  };
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
   const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${lastId})`;
   return builder
     .insert(businesses)
     .select(
-      sql`select ${values} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)}
+      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)}
         and not ${isKnown} and not ${isRetired}`,
     )
     .onConflictDoNothing({ target: businesses.token })
@@ -75,10 +77,11 @@ const recordCreation = statement([...OWN, 'after'], (permission, $) =>
   ),
 );
 const insertSites = statement([...OWN, 'sites'], (_, $) =>
-  builder.insert(access).select(
-    sql`select null, ${businesses.id}, value, ${$.now}, ${$.now} from ${businesses} cross join json_each(${$.sites})
-        where ${isCreated($)} order by key`,
-  ),
+  builder
+    .insert(access)
+    .select(
+      sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
+    ),
 );
 /** Now, because nobody knows the token any more when it is replaced: what was imported once is never imported again. */
 const retireToken = statement([...OWN, 'hash'], (_, $) =>

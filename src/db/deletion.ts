@@ -20,7 +20,7 @@ import {
   refusedOrigins,
   retiredTokens,
 } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, newRow } from './statement.ts';
 
 /** The tokens of a business, with those that it had before, that are not in the form of ours: those could be imported again. */
 const foreignTokens = (
@@ -50,7 +50,9 @@ const recordDeletion = statement(['decision'], (permission, $) => {
   return recordChange(permission, $, 'delete_business', before, sql`null`);
 });
 const beginDeletion = statement(['decision'], (_, $) =>
-  builder.insert(deletions).select(sql`select ${businesses.id} from ${businesses} where ${isDecided($)}`),
+  builder
+    .insert(deletions)
+    .select(sql`select ${newRow(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`),
 );
 const retireTokens = statement(['retired', 'decision'], (_, $) =>
   builder

@@ -6,7 +6,7 @@ import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
 import { type Json, jsonObject } from './json.ts';
 import { permittedId, statement, withVerdict } from './permission.ts';
 import { businesses, dailyUsage } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, newRow } from './statement.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 // The list is one value, because D1 binds at most 100: [day, count] for each day.
@@ -44,8 +44,7 @@ const upsertDays = statement(['days', 'decision'], (_, $) =>
   builder
     .insert(dailyUsage)
     .select(
-      // The columns of the table, in their order.
-      sql`select ${businesses.id}, ${listedDay}, ${listedCount} from ${businesses} cross join json_each(${$.days})
+      sql`select ${newRow(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })} from ${businesses} cross join json_each(${$.days})
         where ${isDecided($)} and ${listedCount} > 0`,
     )
     .onConflictDoUpdate({

@@ -8,7 +8,7 @@ import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isInTime, readVerdict, statement, withVerdict } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
-import { builder, type Placeholders } from './statement.ts';
+import { builder, newRow, type Placeholders } from './statement.ts';
 
 /** The placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
@@ -36,10 +36,9 @@ const claimHomeIf = (condition: ($: Claim) => SQL | undefined) =>
     const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
       order by owners, number limit 1)`;
     const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($)})`;
-    // The columns of the table, in their order.
     return builder.insert(homes).select(
       // In this order: for a user who has a home, nothing is counted.
-      sql`select ${$.user_id}, number, owners + 1
+      sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
         from (select 1 where ${and(isHomeless, condition($))}) cross join ${permission} cross join ${chosen}
         where ${and(isNull(permission.refusal), isInTime)}`,
     );
@@ -83,7 +82,7 @@ const claimToken = statement(['user_id', 'candidates', 'hash', 'token'], (permis
   return builder
     .insert(importedTokens)
     .select(
-      sql`select ${$.hash}, ${$.user_id}, 1 from ${permission}
+      sql`select ${newRow(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
         where ${and(isNull(permission.refusal), isInTime, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });
@@ -148,7 +147,7 @@ const tables = sql.raw(`json_each('${JSON.stringify(WITH_IDS)}')`);
 const addSequences = statement(['last'], (permission, $) => {
   const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
   return builder.insert(sequence).select(
-    sql`select value, ${$.last} from ${permission} cross join ${tables}
+    sql`select ${newRow(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
       where ${isNull(permission.refusal)} and not exists (${isThere})`,
   );
 });

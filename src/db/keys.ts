@@ -10,7 +10,7 @@ import { jsonObject } from './json.ts';
 import { isInTime, readVerdict, statement } from './permission.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
-import { builder, columnsFrom, type Placeholders } from './statement.ts';
+import { builder, newRow, type Placeholders, rowIn } from './statement.ts';
 
 const { hash: _, ends_at: __, session_of: ___, ...columns } = getTableColumns(apiKeys);
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
@@ -46,7 +46,7 @@ const insertKey = statement(['key'], (permission, $) =>
   builder
     .insert(apiKeys)
     .select(
-      sql`select ${columnsFrom(apiKeys, $.key, { created_at: $.now })} from ${permission}
+      sql`select ${newRow(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
         where ${and(isNull(permission.refusal), isInTime, isOfBusiness($.key))}`,
     )
     .returning(columns),

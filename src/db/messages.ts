@@ -5,6 +5,7 @@ import { timestampOf } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
+import { newRow } from './statement.ts';
 
 /** A message has at most this many alerts. */
 const ALERTS_PER_MESSAGE = 100;
@@ -55,12 +56,15 @@ function openMessage(db: Database, now: Date) {
     timestamp: sql`${made}`,
     data: jsonObject({ alerts: listed }),
   });
-  // Free to be leased at once.
-  return db
-    .insert(messages)
-    .select(
-      sql`select max(alert_id), ${`msg_${crypto.randomUUID()}`}, ${body}, ${made}, ${made}, null from (${unsent}) having count(*) > 0`,
-    );
+  return db.insert(messages).select(
+    sql`select ${newRow(messages, {
+      last_id: sql`max(alert_id)`,
+      id: `msg_${crypto.randomUUID()}`,
+      body,
+      created_at: made,
+      leased_until: made, // free to be leased at once
+    })} from (${unsent}) having count(*) > 0`,
+  );
 }
 
 function leaseMessage(db: Database, now: Date) {

@@ -5,7 +5,7 @@ import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { isInTime, permittedId, statement, withVerdict } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, newRow } from './statement.ts';
 
 const MAX_ORIGINS = 50;
 const KEEP_ORIGINS_DAYS = 90;
@@ -33,9 +33,15 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
     db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
     db
       .insert(refusedOrigins)
-      // The columns of the table, in their order. A business that is gone remembers nothing.
+      // A business that is gone remembers nothing.
       .select(
-        sql`select ${businesses.id}, ${origin}, 1, ${seen}, ${seen} from ${businesses} where ${eq(businesses.id, business_id)}`,
+        sql`select ${newRow(refusedOrigins, {
+          business_id: businesses.id,
+          origin,
+          count: 1,
+          first_seen: seen,
+          last_seen: seen,
+        })} from ${businesses} where ${eq(businesses.id, business_id)}`,
       )
       .onConflictDoUpdate({
         target: [refusedOrigins.business_id, refusedOrigins.origin],

@@ -6,7 +6,7 @@ import { timestampOf } from '../core/time.ts';
 import { type Cost, sendBatch } from './batch.ts';
 import { isInTime, statement } from './permission.ts';
 import { apiKeys, codes } from './schema.ts';
-import { type Bindable, type BuiltQuery, builder, placeholders, textOf } from './statement.ts';
+import { type Bindable, type BuiltQuery, builder, NEW_ID, newRow, placeholders, textOf } from './statement.ts';
 
 const NAME = 'console';
 
@@ -63,9 +63,10 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   return builder
     .insert(apiKeys)
     .select(
-      // The columns of the table, in their order; null makes a new id.
-      sql`select null, ${user_id}, ${NAME}, ${$.hash}, ${last_four}, ${$.now}, ${last_day}, null, ${business_id}, ${read_only},
-        ${$.today}, ${record_only}, ${ends_at}, ${id} from ${apiKeys} where ${eq(id, permitted)} and ${isInTime}`,
+      sql`select ${newRow(apiKeys, {
+        ...{ id: NEW_ID, user_id, name: NAME, hash: $.hash, last_four, created_at: $.now, last_used_on: $.today },
+        ...{ expires_on: last_day, ends_at, session_of: id, business_id, read_only, record_only },
+      })} from ${apiKeys} where ${eq(id, permitted)} and ${isInTime}`,
     )
     .returning({ ends_at: apiKeys.ends_at });
 });
@@ -100,8 +101,11 @@ const REDEEM = [
   builder
     .insert(apiKeys)
     .select(
-      sql`select null, ${codes.user_id}, ${NAME}, ${$.hash}, ${$.last_four}, ${$.now}, ${dayIn(ends_at)}, null, ${codes.business_id},
-        ${codes.read_only}, ${$.today}, 0, ${ends_at}, null from ${codes} where ${isKnown} and ${isInTime}`,
+      sql`select ${newRow(apiKeys, {
+        ...{ id: NEW_ID, user_id: codes.user_id, name: NAME, hash: $.hash, last_four: $.last_four, created_at: $.now },
+        ...{ last_used_on: $.today, expires_on: dayIn(ends_at), ends_at, business_id: codes.business_id },
+        ...{ read_only: codes.read_only, record_only: 0 },
+      })} from ${codes} where ${isKnown} and ${isInTime}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only }),
   builder

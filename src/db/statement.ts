@@ -1,6 +1,6 @@
 // Statements whose SQL is written once. Drizzle writes it when a form of call first occurs; after that, a request only binds its
 // values.
-import { getTableColumns, is, Placeholder, type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, is, Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { CallerKind } from '../core/credential.ts';
@@ -54,15 +54,30 @@ export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
-/**
- * The values of all columns of a table, in their order: those in `own`, and the others from a JSON object whose members have the names
- * of the columns. One that is missing is null.
- */
-export const columnsFrom = (table: SQLiteTable, json: Placeholder, own: Record<string, SQL | Placeholder> = {}): SQL =>
+type Value = SQLWrapper | Placeholder | string | number;
+type ColumnsOf<T extends SQLiteTable> = T['$inferSelect'];
+/** A value for each column. Those that can be null may be left out. */
+export type NewRow<T extends SQLiteTable> = {
+  [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? never : C]: Value;
+} & { [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? C : never]?: Value };
+
+/** The id of a row that gets the next one. */
+export const NEW_ID = sql`null`;
+
+/** The values of a new row in the order of the table's columns, which an `insert … select` of Drizzle needs. */
+export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
   sql.join(
-    Object.keys(getTableColumns(table)).map((name) => sql`${own[name] ?? sql`${json} ->> ${sql.raw(`'${name}'`)}`}`),
+    Object.entries(getTableColumns(table))
+      .filter(([, { generated }]) => generated === undefined)
+      .map(([name]) => sql`${(row as Record<string, Value>)[name] ?? sql`null`}`),
     sql`, `,
   );
+
+/** A row whose values are the members of a JSON object with the names of the columns. One that is missing is null. */
+export const rowIn = <T extends SQLiteTable>(table: T, json: SQLWrapper): NewRow<T> =>
+  Object.fromEntries(
+    Object.keys(getTableColumns(table)).map((name) => [name, sql`${json} ->> ${sql.raw(`'${name}'`)}`]),
+  ) as NewRow<T>;
 
 const dialect = new SQLiteAsyncDialect();
 

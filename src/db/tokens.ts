@@ -6,7 +6,7 @@ import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
 import { asJson, jsonList, jsonObject, selectOne } from './json.ts';
 import { statement } from './permission.ts';
 import { businesses, formerTokens } from './schema.ts';
-import { builder } from './statement.ts';
+import { builder, newRow } from './statement.ts';
 
 const MAX_FORMER_TOKENS = 5;
 
@@ -40,8 +40,12 @@ const keepToken = statement(['expires_at', 'decision'], (_, $) =>
   builder
     .insert(formerTokens)
     .select(
-      // The columns of the table, in their order.
-      sql`select ${businesses.token}, ${businesses.id}, ${$.expires_at}, ${nextPlace} from ${businesses} where ${isDecided($)}`,
+      sql`select ${newRow(formerTokens, {
+        token: businesses.token,
+        business_id: businesses.id,
+        expires_at: $.expires_at,
+        place: nextPlace,
+      })} from ${businesses} where ${isDecided($)}`,
     )
     // An imported token may have been the former token of another business.
     .onConflictDoUpdate({

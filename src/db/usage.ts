@@ -9,7 +9,7 @@ import { $call } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { builder, type Form, type Statement } from './statement.ts';
+import { builder, type Form, type NewRow, newRow, type Statement } from './statement.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -57,11 +57,11 @@ export function exactTotals(totals: Json<Total[]>, { from, to }: Range): Total[]
   throw new Conflict('from', `must be later: ${reason}`);
 }
 
-/** Adds the selected rows (business_id, day, count) to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
-const addToCounts = (select: SQL) =>
+/** Adds a row for each of `source`, which is a `from` with its conditions, to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
+const addToCounts = (row: NewRow<typeof dailyUsage>, source: SQL) =>
   builder
     .insert(dailyUsage)
-    .select(select)
+    .select(sql`select ${newRow(dailyUsage, row)} ${source}`)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
       // A text is refused by the column, and that ends the whole batch. To look at the counts before would read each of them twice.
@@ -133,27 +133,35 @@ export const limitsOnly = statement([], (permission) => {
 /** Counts a use of this quantity today, unless a limit refuses it. */
 export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.today}, ${$.quantity} from ${permission}
+    { business_id: permittedId(permission), day: $.today, count: $.quantity },
+    sql`from ${permission}
       where ${isNull(permission.refusal)} and ${isInTime} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 
-/** For how many days the id of a use is remembered. */
-const keepDays = ({ caller }: Form) => sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`);
+/** The row that remembers a use. */
+const ledgerRow = (use: Record<'business_id' | 'digest' | 'day', SQLWrapper>, today: SQLWrapper, { caller }: Form) =>
+  newRow(ledger, {
+    ...use,
+    digest: sql`unhex(${use.digest})`,
+    recorded_on: today,
+    keep_days: sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`),
+  });
 
 /** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
 const hasCounted = sql`changes() > 0`;
 
 const countNewUse = statement(['digest', 'quantity'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${$.today}, ${$.quantity} from ${permission}
+    { business_id: permittedId(permission), day: $.today, count: $.quantity },
+    sql`from ${permission}
       where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 const rememberUse = statement(['digest'], (permission, $, form) =>
-  // The columns of the ledger, in their order. For a use that was not counted, the permission is not evaluated again.
+  // For a use that was not counted, the permission is not evaluated again.
   builder.insert(ledger).select(
-    sql`select ${permittedId(permission)}, unhex(${$.digest}), ${$.today}, ${$.today}, ${keepDays(form)}
+    sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, form)}
       from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
   ),
 );
@@ -194,7 +202,8 @@ const listedDay = sql.raw('value ->> 1');
 // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
 const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
-    sql`select ${permittedId(permission)}, ${listedDay}, sum(value ->> 2) from ${permission} cross join json_each(${$.uses})
+    { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
+    sql`from ${permission} cross join json_each(${$.uses})
       where ${isNull(permission.refusal)} and ${isInTime} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
@@ -204,7 +213,7 @@ const rememberUses = statement(['uses'], (permission, $, form) => {
   return builder
     .insert(ledger)
     .select(
-      sql`select ${$.business_id}, unhex(${listedDigest}), ${listedDay}, ${$.today}, ${keepDays(form)}
+      sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay }, $.today, form)}
         from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
     )
     .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
