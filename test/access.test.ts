@@ -218,12 +218,13 @@ describe('a body', () => {
     ['an object', '{"sites":{"0":"https://shop.example"}}'],
     ['no entries', '{"sites":[]}'],
     ['9,999 wrong entries', `{"sites":[${'1,'.repeat(9_998)}1]}`],
-  ])('with %s for sites is refused under sites', async (_, body) => {
+  ])('with %s for sites is refused under sites', async (what, body) => {
+    const rule = what === 'nothing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 422,
-      body: { status: false, message: NO_LIST, errors: { sites: [NO_LIST] } },
+      body: { status: false, message: rule, errors: { sites: [rule] } },
     });
   });
 

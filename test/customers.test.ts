@@ -163,7 +163,7 @@ describe('creating a business', () => {
     const rule =
       'must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text';
     for (const [body, expected] of [
-      [{ user_id: 7, ...nameless }, refusal('name', rule)],
+      [{ user_id: 7, ...nameless }, refusal('name', `is required, and ${rule}`)],
       [
         { user_id: newUser(), ...FIELDS, token: taken.token },
         refusal('token', 'must be one that no business has or had'),
@@ -592,7 +592,8 @@ describe('deleting a business', () => {
     const given = 'must be the name of the business, and given once';
     for (const query of ['', '?name=', `?name=${name.toUpperCase()}`, `?name=${name}&name=${name}`]) {
       const isGuess = query.startsWith('?name=') && !query.includes('&');
-      const rule = isGuess ? `must be the name of the business: ${name}` : given;
+      const required = query === '' ? 'is required, and ' : '';
+      const rule = isGuess ? `must be the name of the business: ${name}` : `${required}${given}`;
       expect(answered(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
     }
     expect(await everything()).toBe(before);

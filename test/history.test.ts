@@ -115,7 +115,7 @@ test('one wrong entry among 1,830 changes nothing, and each wrong entry is named
   const wrong: [Partial<Record<keyof Day, unknown>>, string, string][] = [
     [{ date: '2026-02-30' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
     [{ date: '2026-1-3' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
-    [{ date: undefined }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    [{ date: undefined }, 'date', 'is required, and must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
     [{ count: -1 }, 'count', `must be a whole number from 0 to ${MOST}`],
     [{ count: 1.5 }, 'count', `must be a whole number from 0 to ${MOST}`],
     [{ count: '5' }, 'count', `must be a whole number from 0 to ${MOST}`],

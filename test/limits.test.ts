@@ -29,10 +29,11 @@ async function stored({ db, id }: Business): Promise<Record<string, number>> {
 }
 const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
 
-const refusal = (limit: number, period: 'today' | 'this month') => ({
-  status: 429,
-  body: { status: false, message: `This business has used its ${limit} uses of ${period}.` },
-});
+const refusal = (limit: number, period: 'today' | 'this month') => {
+  const none = `This business has a limit of 0 uses a ${period === 'today' ? 'day' : 'month'}.`;
+  const message = limit === 0 ? none : `This business has used its ${limit} uses of ${period}.`;
+  return { status: 429, body: { status: false, message } };
+};
 const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
 const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
 

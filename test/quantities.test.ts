@@ -138,7 +138,7 @@ describe('a limit refuses a quantity whole', () => {
     [{ daily_limit: 900, monthly_limit: 1000 }, 700, 300, 'Only 200 of 900 uses of today are left.', '43200'],
     [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses of today are left.', null],
     [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses of this month are left.', null],
-    [{ daily_limit: 0 }, 0, 5, 'This business has used its 0 uses of today.', null],
+    [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
   ] as const)('%j after %i: %i → %s', async (limits, used, quantity, message, after) => {
     const business = await limited(limits);
     if (used > 0) await setCount(business.id, TODAY, used);

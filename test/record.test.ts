@@ -293,7 +293,7 @@ describe('a bulk report', () => {
         message: `uses.1.id ${id}`,
         errors: {
           'uses.1.id': [`uses.1.id ${id}`],
-          'uses.3.id': [`uses.3.id ${id}`],
+          'uses.3.id': [`uses.3.id is required, and ${id}`],
           'uses.4': ['uses.4 must be an object such as {"id":"order-1"}'],
         },
       },

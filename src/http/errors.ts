@@ -82,8 +82,8 @@ export const invalid = (errors: Record<string, string[]>, code: 'invalid_input' 
 /** A limit refuses a use. `wait` is in seconds; null if waiting does not help. */
 export function limitReached({ limit, period, left }: RefusingLimit, wait: number | null): ServiceError {
   const uses = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
-  const message =
-    left === 0 ? `This business has used its ${uses}.` : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+  const used = limit === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
+  const message = left === 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
   const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }

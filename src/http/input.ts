@@ -51,13 +51,15 @@ export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
-/** The issues by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
-function errorsOf(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
+/** The issues of `input` by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
+function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): Record<string, string[]> {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, nameOf(issue.keys[0])] : issue.path;
     const field = path.length === 0 ? 'body' : path.join('.');
-    errors.set(field, [...(errors.get(field) ?? []), `${field} ${issue.message}`]);
+    const given = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], input);
+    const missing = given === undefined && path.length > 0 ? 'is required, and ' : '';
+    errors.set(field, [...(errors.get(field) ?? []), `${field} ${missing}${issue.message}`]);
   }
   return Object.fromEntries(errors);
 }
@@ -92,7 +94,8 @@ export const queryInput = (query: Query): MiddlewareHandler =>
   zValidator('query', query.schema, async (result, c: Context<Guarded>) => {
     const isOperator = c.get('call').credential.kind === 'operator';
     const errors =
-      unknownParameter(c.req, query, isOperator) ?? (result.success ? null : errorsOf(result.error.issues));
+      unknownParameter(c.req, query, isOperator) ??
+      (result.success ? null : errorsOf(result.error.issues, result.data));
     if (errors !== null) throw await invalidInput(c, errors);
   });
 
@@ -141,5 +144,5 @@ type Checked<T> = { data: T; errors?: never } | { data?: never; errors: Record<s
 export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {
   if (json.problem !== undefined) return { errors: { body: [`body ${JSON_RULES[json.problem]}`] } };
   const result = z.safeParse(schema, json.value);
-  return result.success ? { data: result.data } : { errors: errorsOf(result.error.issues) };
+  return result.success ? { data: result.data } : { errors: errorsOf(result.error.issues, json.value) };
 }

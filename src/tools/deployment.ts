@@ -148,11 +148,12 @@ function optionsOf(args: string[]) {
     if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
     return value;
   };
+  const isOn = (value: string | boolean | undefined) => value !== undefined && value !== 'false';
   return {
     config: textOf(values.config),
     env: textOf(values.env),
-    isDryRun: [values['dry-run'], values.dryRun].some((value) => value !== undefined && value !== 'false'),
-    isRollback: values.rollback === true,
+    isDryRun: isOn(values['dry-run']) || isOn(values.dryRun),
+    isRollback: isOn(values.rollback),
     upload: args.filter((_, index) => !ours.includes(index)),
   };
 }
