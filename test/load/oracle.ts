@@ -116,10 +116,9 @@ export class Oracle {
       if (used + quantity <= limit) continue;
       const name = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
       const left = limit - used;
+      const none = limit === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`;
       const message =
-        left <= 0
-          ? `This business has used its ${name}.`
-          : `Only ${left} of ${name} ${left === 1 ? 'is' : 'are'} left.`;
+        left <= 0 ? `This business ${none}.` : `Only ${left} of ${name} ${left === 1 ? 'is' : 'are'} left.`;
       const canFit = before.every((other) => quantity <= other.limit);
       const end = Date.parse(days.at(-1) as string) + DAY;
       const retry_after = canFit ? `${Math.ceil((end - now) / 1000)}` : null;
