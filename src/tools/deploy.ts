@@ -1,6 +1,5 @@
 // npm run deploy: deploys with wrangler (deployment.ts), and exits with 1 if that stops.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deploy, type Run } from './deployment.ts';
 
@@ -13,19 +12,29 @@ const STDIO = {
   ask: ['inherit', 'inherit', 'inherit'],
 } as const;
 
-// wrangler reads this file, too, but only for itself.
-if (existsSync(resolve(ROOT, '.env'))) process.loadEnvFile(resolve(ROOT, '.env'));
+/** The list of databases of a large account. */
+const MAX_OUTPUT = 64 * 1024 * 1024;
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_HIDE_BANNER: 'true' };
 
 const wrangler: Run = (args, mode) => {
   const shell = process.platform === 'win32';
   const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
-  const run = spawnSync('wrangler', quoted, { cwd: ROOT, env, shell, stdio: [...STDIO[mode]], encoding: 'utf8' });
+  const run = spawnSync('wrangler', quoted, {
+    cwd: ROOT,
+    env,
+    shell,
+    stdio: [...STDIO[mode]],
+    encoding: 'utf8',
+    maxBuffer: MAX_OUTPUT,
+  });
+  if (run.error) throw run.error;
   const stdout = run.stdout ?? '';
   return { isDone: run.status === 0, stdout, output: `${stdout}${run.stderr ?? ''}` };
 };
 
 try {
+  const lost = ['dry-run', 'env', 'config', 'rollback'].find((name) => `npm_config_${name.replace('-', '_')}` in env);
+  if (lost !== undefined) throw new Error(`npm took --${lost} for itself. Write: npm run deploy -- --${lost}`);
   deploy(ROOT, process.argv.slice(2), wrangler, console, env);
 } catch (error) {
   process.stderr.write(`${(error as Error).message.trim()}\n`);

@@ -20,7 +20,12 @@ export type Run = (
 };
 type Printer = Record<'log' | 'warn', (line: string) => void>;
 /** The variables that every step gets. */
-type Environment = { CI?: string | undefined; CLOUDFLARE_ACCOUNT_ID?: string | undefined };
+type Environment = {
+  CI?: string | undefined;
+  CLOUDFLARE_ACCOUNT_ID?: string | undefined;
+  /** The Worker to which Workers Builds uploads, whatever the configuration says. */
+  WRANGLER_CI_OVERRIDE_NAME?: string | undefined;
+};
 
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.';
@@ -43,7 +48,7 @@ export function deploy(
   const config = readConfiguration(resolve(root, options.config ?? 'wrangler.toml'), options.env);
   const { file, env, databases } = config;
   const folder = resolve(root, 'migrations');
-  requireValid(config, folder);
+  requireValid(config, folder, environment);
   const added = databases.filter(({ id }) => id === null);
   const missingIds = `${basename(file)} has no database_id for ${added.map(({ binding }) => binding).join(', ')}.`;
   // There, the edit of the file would be lost.
@@ -69,6 +74,7 @@ export function deploy(
 
   const migrations = readdirSync(folder).filter((name) => name.endsWith('.sql'));
   const applied = new Map<string, string[]>();
+  const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
     const query = <Row>(sql: string) =>
       read<[{ results: [Row] }]>(labelOf(database), [
@@ -85,7 +91,10 @@ export function deploy(
     const problem = problemWith(database, tables, state, databases, isRollback ? names : migrations);
     if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
     applied.set(database.binding, names);
+    states.set(database.number, state);
   }
+  const lost = lostDatabase(databases, states);
+  if (lost !== null) throw new Error(`${lost} ${UNCHANGED}`);
   if (added.length > 0) {
     const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
     const taken = added.flatMap(({ binding, name }) => {
@@ -97,6 +106,10 @@ export function deploy(
         `${missingIds} The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
       );
   }
+
+  // An option that wrangler does not know, or code that does not build, is found before anything changes.
+  const built = isDryRun ? null : run(['deploy', ...upload, '--dry-run'], 'read');
+  if (built?.isDone === false) throw new Error(`${built.output.trim()}\n${UNCHANGED}`);
 
   for (const { binding, name, id } of databases) {
     if (isDryRun) {
@@ -144,10 +157,14 @@ function optionsOf(args: string[]) {
     if (token.kind !== 'option' || !Object.hasOwn(OPTIONS, token.name)) return [];
     return token.inlineValue === false ? [token.index, token.index + 1] : [token.index];
   });
+  const wrong = tokens.find(({ kind }) => kind === 'option-terminator');
+  if (wrong !== undefined) throw new Error('-- is there twice: npm run deploy -- --env staging');
   const textOf = (value: string | boolean | undefined) => {
     if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
     return value;
   };
+  if (values.name !== undefined)
+    throw new Error('Change name in the configuration: two Workers would share databases.');
   const isOn = (value: string | boolean | undefined) => value !== undefined && value !== 'false';
   return {
     config: textOf(values.config),
@@ -159,13 +176,19 @@ function optionsOf(args: string[]) {
 }
 
 /** Throws an error of one line if the configuration cannot be deployed. */
-function requireValid({ file, name, databases, vars, services }: Configuration, folder: string): void {
+function requireValid(
+  { file, name, databases, vars, services }: Configuration,
+  folder: string,
+  { WRANGLER_CI_OVERRIDE_NAME: built = name }: Environment,
+): void {
   const requireThat = (isValid: boolean, otherwise: string) => {
     if (!isValid) throw new Error(`${otherwise} ${UNCHANGED}`);
   };
   requireThat(!!name, `${file} gives the Worker no name.`);
+  requireThat(built === name, `This is a build of the Worker ${built}, but ${file} is for ${name}.`);
   requireThat(databases[0]?.number === 0, `${file} binds no database DB.`);
-  for (const { binding, name, migrations } of databases) {
+  for (const { binding, name, id, migrations } of databases) {
+    requireThat(id !== '', `The database_id of ${binding} is empty.`);
     requireThat(name !== '', `${binding} has no database_name.`);
     requireThat(migrations === folder, `The migrations_dir of ${binding} is ${migrations}. It must be ${folder}.`);
   }
@@ -233,4 +256,15 @@ function problemWith(
   const unbound = (JSON.parse(homes) as number[]).filter((home) => !bound.some(({ number }) => number === home));
   if (unbound.length === 0) return null;
   return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
+}
+
+/** Why a database must have been replaced by a new one: owners are known to be in it. Null if none was. */
+function lostDatabase(databases: BoundDatabase[], states: Map<number, State>): string | null {
+  const isNew = ({ number }: BoundDatabase) => (states.get(number) ?? NEW) === NEW;
+  const homes: number[] = JSON.parse((states.get(0) ?? NEW).homes);
+  const hasOwners = [...states.values()].some(({ first_id }) => first_id !== null);
+  const lost = databases.find((one) => isNew(one) && (one.number === 0 ? hasOwners : homes.includes(one.number)));
+  return lost === undefined
+    ? null
+    : `Owners have their data in ${lost.binding}, but its database_id is missing or names a new database.`;
 }

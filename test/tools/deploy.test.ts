@@ -50,8 +50,9 @@ function wranglerIn(account: Account, { name, databases }: Configuration, words:
     return bound?.id ?? account.idOf(bound?.name ?? '') ?? '';
   };
   const [command, verb, third, fourth, , sql = ''] = words;
-  if (command === 'deploy')
+  if (command === 'deploy' && !words.includes('--dry-run'))
     account.workers.set(name ?? '', Object.fromEntries(databases.map(({ binding }) => [binding, idOf(binding)])));
+  else if (command === 'deploy') return '';
   else if (verb === 'list') return JSON.stringify([...account.databases].map(([uuid, { name }]) => ({ name, uuid })));
   else if (verb === 'execute') return JSON.stringify(account.query(idOf(third), sql));
   else if (verb === 'migrations') account.migrate(idOf(fourth));
@@ -93,9 +94,12 @@ class Project {
       const [, config = '', env = ''] = words.splice(-3);
       this.chosen.add(`${config} ${env} ${words[0] === 'whoami' ? '' : environment.CLOUDFLARE_ACCOUNT_ID}`);
       const line = words.join(' ');
-      if (!/^(whoami|d1 list|d1 execute \S+ --remote --command select)/.test(line)) ended.steps.push(line);
+      const [, verb] = words;
+      if (mode !== 'read' || verb === 'create') ended.steps.push(line);
       try {
-        if (fault && `${line} `.startsWith(`${fault.at} `)) throw new Error(fault.says ?? '');
+        const isBuild = words.includes('--dry-run');
+        if (fault && isBuild === /--dry-run$/.test(fault.at) && `${line} `.startsWith(`${fault.at} `))
+          throw new Error(fault.says ?? '');
         const configuration = readConfiguration(config, env.slice('--env='.length));
         const stdout = line === 'whoami' ? JSON.stringify(whoami) : wranglerIn(this.account, configuration, words);
         return { isDone: true, stdout, output: stdout };
@@ -319,6 +323,38 @@ describe('npm run deploy changes nothing where', () => {
     expect(project.deploy()).toEqual(refused('Owners have their data in DB_1, which the configuration does not bind.'));
   });
 
+  test.each([
+    ['DB', 'an empty id', ''],
+    ['DB', 'the id of a new database', 'new'],
+    ['DB_1', 'an empty id', ''],
+    ['DB_1', 'the id of a new database', 'new'],
+  ])('owners are in %s, which has %s', (binding, _, id) => {
+    const project = deployed();
+    project.account.addOwner(9, 2, project.idOf('DB_2'), project.idOf('DB'));
+    const lines = project.idLines(binding);
+    const other = project.account.create('other') ?? '';
+    project.toml = project.toml
+      .replace(lines, id === '' ? '' : lines.replace(project.idOf(binding), other))
+      .replace(`"usage-${binding}"`, '"other-name"');
+    expect(project.deploy()).toEqual(
+      refused(`Owners have their data in ${binding}, but its database_id is missing or names a new database.`),
+    );
+  });
+
+  test('the Worker does not build, or wrangler does not know an option', () => {
+    const fault = { at: 'deploy --dryrun --dry-run', says: 'Unknown argument: dryrun\n' };
+    const ended = new Project(ONE).deploy({ args: '--dryrun', fault });
+    const stderr = 'Unknown argument: dryrun\nNothing was changed.\n';
+    expect(ended).toEqual({ code: 1, stdout: START, stderr, steps: [] });
+  });
+
+  test('the build is of another Worker', () => {
+    expect(new Project(ONE).deploy({ variables: { WRANGLER_CI_OVERRIDE_NAME: 'usage-staging' } })).toEqual(
+      refused('This is a build of the Worker usage-staging, but PROJECT/wrangler.toml is for usage.', ''),
+    );
+    expect(new Project(ONE).deploy({ variables: { WRANGLER_CI_OVERRIDE_NAME: 'usage' } }).code).toBe(0);
+  });
+
   test('a database has tables of something else', () => {
     const account = new Account();
     const id = account.create('shop') ?? '';
@@ -399,6 +435,11 @@ describe('npm run deploy changes nothing where', () => {
   test.each<[string, string, string]>([
     ['DB is not bound', HEAD + block('DB_1'), 'PROJECT/wrangler.toml binds no database DB.'],
     ['a name is missing', ONE + block('DB_1', { database_name: '' }), 'DB_1 has no database_name.'],
+    [
+      'an id is empty',
+      ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'),
+      'The database_id of DB is empty.',
+    ],
     ['the Worker has no name', ONE.replace('name = "usage"', ''), 'PROJECT/wrangler.toml gives the Worker no name.'],
     ['migrations are elsewhere', ONE + block('DB_1', { migrations_dir: 'other' }), MIGRATIONS_DIR],
     [
@@ -580,15 +621,18 @@ describe('every step of npm run deploy has the same', () => {
   });
 
   test('the other options are for the upload', () => {
-    const args = '--domain a.example --domain=b.example --tag v2 --rollback --message Second src/index.ts';
+    const args = '--domain a.example --domain=b.example --tag v2 --rollback --message Second';
     expect(deployed(ONE).deploy({ args }).steps.at(-1)).toBe(
-      'deploy --domain a.example --domain=b.example --tag v2 --message Second src/index.ts',
+      'deploy --domain a.example --domain=b.example --tag v2 --message Second',
     );
   });
 
   test.each([
     ['--config', '--config and --env need a value.\n'],
     ['--env', '--config and --env need a value.\n'],
+    ['-- --env staging', '-- is there twice: npm run deploy -- --env staging\n'],
+    ['--name other', 'Change name in the configuration: two Workers would share databases.\n'],
+    ['--name=other', 'Change name in the configuration: two Workers would share databases.\n'],
     ['--config none.toml', 'Could not read file: PROJECT/none.toml\n'],
   ])('%s changes nothing, and says why in one line', (args, stderr) => {
     expect(new Project(ONE).deploy({ args })).toEqual({ code: 1, stdout: '', stderr, steps: [] });
@@ -601,16 +645,28 @@ test('with wrangler itself, a service is deployed, gets a database more, and is 
 }, async () => {
   const account = new Account();
   const { url, close } = await account.serve();
+  let lost = {};
   const file = join(newFolder(), 'other.toml');
   const migrations_dir = join(ROOT, 'migrations').replaceAll('\\', '/');
   const main = join(ROOT, 'src/index.ts').replaceAll('\\', '/');
   writeFileSync(file, `main = "${main}"\n${HEAD}${block('DB', { migrations_dir })}`);
   async function run(...args: string[]) {
-    const env = { ...process.env, CI: '', CLOUDFLARE_API_BASE_URL: url, CLOUDFLARE_API_TOKEN: 'token' };
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      ...lost,
+      CI: '',
+      CLOUDFLARE_API_BASE_URL: url,
+      CLOUDFLARE_API_TOKEN: 'token',
+    };
     const child = spawn(process.execPath, [join(ROOT, 'src/tools/deploy.ts'), '--config', file, ...args], { env });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code, stdout, stderr };
   }
+  lost = { npm_config_dry_run: 'true' }; // npm run deploy --dry-run
+  const stderr = 'npm took --dry-run for itself. Write: npm run deploy -- --dry-run\n';
+  expect(await run()).toEqual({ code: 1, stdout: '', stderr });
+  lost = {};
+  expect(await run('--dryrun')).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown argument: dryrun') });
   expect(await run('--dry-run')).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create') });
   expect({ databases: account.databases.size, workers: account.workers.size }).toEqual({ databases: 0, workers: 0 });
   const first = await run();
