@@ -34,5 +34,5 @@ export function complete<Routes extends ReturnType<typeof newRoutes>>(routes: Ro
     const headers = { Allow: allow, 'Error-Code': 'method_not_allowed' };
     all.all(path, (c) => json(c, { message: 'Method Not Allowed' }, 405, headers));
   }
-  return all as unknown as Routes;
+  return all as unknown as Routes; // mounted at /, the paths are the same, which TypeScript cannot tell
 }

@@ -73,24 +73,16 @@ export function deploy(
   log(`Account: ${account.label}. Worker: ${config.name}.`);
 
   const migrations = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  const applied = new Map<string, string[]>();
   const states = new Map<number, State>();
   for (const database of databases.filter(({ id }) => id !== null)) {
     const query = <Row>(sql: string) =>
       read<[{ results: [Row] }]>(labelOf(database), [
-        'd1',
-        'execute',
-        database.binding,
-        '--remote',
-        '--command',
-        sql,
+        ...['d1', 'execute', database.binding, '--remote', '--command', sql],
       ])[0].results[0];
     const tables: string[] = JSON.parse(query<{ names: string }>(TABLES).names);
     const state = tables.includes('businesses') ? query<State>(stateSql(tables)) : NEW;
-    const names: string[] = JSON.parse(state.migrations);
-    const problem = problemWith(database, tables, state, databases, isRollback ? names : migrations);
+    const problem = problemWith(database, tables, state, databases, isRollback ? appliedIn(state) : migrations);
     if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
-    applied.set(database.binding, names);
     states.set(database.number, state);
   }
   const lost = lostDatabase(databases, states);
@@ -111,9 +103,10 @@ export function deploy(
   const built = isDryRun ? null : run(['deploy', ...upload, '--dry-run'], 'read');
   if (built?.isDone === false) throw new Error(`${built.output.trim()}\n${UNCHANGED}`);
 
-  for (const { binding, name, id } of databases) {
+  for (const { number, binding, name, id } of databases) {
     if (isDryRun) {
-      const pending = migrations.filter((name) => !applied.get(binding)?.includes(name));
+      const applied = appliedIn(states.get(number) ?? NEW);
+      const pending = migrations.filter((name) => !applied.includes(name));
       if (id === null) log(`Would create the database ${name} (${binding}).`);
       if (pending.length > 0) log(`Would apply to ${binding}: ${pending.join(', ')}`);
       continue;
@@ -158,13 +151,12 @@ function optionsOf(args: string[]) {
     return token.inlineValue === false ? [token.index, token.index + 1] : [token.index];
   });
   const wrong = tokens.find(({ kind }) => kind === 'option-terminator');
-  if (wrong !== undefined) throw new Error('-- is there twice: npm run deploy -- --env staging');
+  if (wrong !== undefined) throw new Error('Write -- only once: npm run deploy -- --env staging');
   const textOf = (value: string | boolean | undefined) => {
     if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
     return value;
   };
-  if (values.name !== undefined)
-    throw new Error('Change name in the configuration: two Workers would share databases.');
+  if (values.name !== undefined) throw new Error('Remove --name: two Workers would share the databases.');
   const isOn = (value: string | boolean | undefined) => value !== undefined && value !== 'false';
   return {
     config: textOf(values.config),
@@ -208,7 +200,7 @@ function requireValid(
   requireThat(typeof url === 'string' && isAddress(url), `ALERT_URL ${ADDRESS_RULE}.`);
 }
 
-/** The account: the one that is chosen or, if the login has only one, that one. */
+/** The account to deploy to: the chosen one, or the only one of the login. */
 function accountOf({ isDone, stdout, output }: ReturnType<Run>, chosen: string | undefined) {
   if (/"loggedIn":\s*false/.test(output)) throw new Error(LOGIN);
   // A token may not be allowed to list accounts.
@@ -228,6 +220,7 @@ const TABLES =
 /** `migrations` (those applied) and `homes` (the numbers of databases with owners) are JSON. */
 type State = { migrations: string; first_id: number | null; last_id: number | null; homes: string };
 const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
+const appliedIn = ({ migrations }: State): string[] => JSON.parse(migrations);
 
 /** Reads what the checks need, by index searches. */
 function stateSql(tables: string[]): string {
@@ -241,19 +234,20 @@ function stateSql(tables: string[]): string {
 function problemWith(
   database: BoundDatabase,
   tables: string[],
-  { migrations, first_id, last_id, homes }: State,
+  state: State,
   bound: BoundDatabase[],
   known: string[],
 ): string | null {
   const label = labelOf(database);
   if (tables.length > 0 && !tables.includes('businesses'))
     return `${label} is not a database of this service: it has the tables ${tables.join(', ')}.`;
-  const newer = (JSON.parse(migrations) as string[]).filter((name) => !known.includes(name));
+  const newer = appliedIn(state).filter((name) => !known.includes(name));
   if (newer.length > 0)
     return `${label} has migrations that this checkout does not have: ${newer.join(', ')}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`;
-  const other = otherDatabaseOf(database.number, [first_id, last_id]);
+  const other = otherDatabaseOf(database.number, [state.first_id, state.last_id]);
   if (other !== null) return `${label} has the businesses of ${other}: their ids were exchanged.`;
-  const unbound = (JSON.parse(homes) as number[]).filter((home) => !bound.some(({ number }) => number === home));
+  const homes: number[] = JSON.parse(state.homes);
+  const unbound = homes.filter((home) => !bound.some(({ number }) => number === home));
   if (unbound.length === 0) return null;
   return `Owners have their data in ${unbound.map(bindingOf).join(', ')}, which the configuration does not bind.`;
 }

@@ -109,7 +109,7 @@ function remove({ id }: Business): Promise<unknown> {
 async function deleteAll(place: Place, except?: number): Promise<void> {
   const found = (await ownedBy(place)).filter(({ id }) => id !== except);
   for (const business of found) await remove(business);
-  // Another run may have begun meanwhile: its business is none of these.
+  // Not the business of another run that has begun in the meantime.
   const still = (await ownedBy(place)).find(({ id }) => found.some((business) => business.id === id));
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }

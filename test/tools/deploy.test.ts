@@ -630,9 +630,9 @@ describe('every step of npm run deploy has the same', () => {
   test.each([
     ['--config', '--config and --env need a value.\n'],
     ['--env', '--config and --env need a value.\n'],
-    ['-- --env staging', '-- is there twice: npm run deploy -- --env staging\n'],
-    ['--name other', 'Change name in the configuration: two Workers would share databases.\n'],
-    ['--name=other', 'Change name in the configuration: two Workers would share databases.\n'],
+    ['-- --env staging', 'Write -- only once: npm run deploy -- --env staging\n'],
+    ['--name other', 'Remove --name: two Workers would share the databases.\n'],
+    ['--name=other', 'Remove --name: two Workers would share the databases.\n'],
     ['--config none.toml', 'Could not read file: PROJECT/none.toml\n'],
   ])('%s changes nothing, and says why in one line', (args, stderr) => {
     expect(new Project(ONE).deploy({ args })).toEqual({ code: 1, stdout: '', stderr, steps: [] });
