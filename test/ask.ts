@@ -6,8 +6,8 @@ import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch
 import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/db/keys.ts';
-import { readVerdict } from '../src/db/permission.ts';
 import type { BusinessRow, Database } from '../src/db/schema.ts';
+import { readVerdict } from '../src/db/statement.ts';
 import { rotateToken as replaceToken } from '../src/db/tokens.ts';
 
 /** A database with its number, which is in the ids and credentials that are created there. */

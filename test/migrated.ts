@@ -1,7 +1,7 @@
 // Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database.
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { raiseIds } from '../src/db/homes.ts';
-import { readVerdict } from '../src/db/permission.ts';
+import { readVerdict } from '../src/db/statement.ts';
 import { asking } from './ask.ts';
 import { env, homes, NOW } from './support.ts';
 

@@ -7,9 +7,9 @@ import { ALPHABET, hashOf } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { deleteBusiness } from '../src/db/deletion.ts';
-import { readVerdict } from '../src/db/permission.ts';
 import { apiKeys, changes, codes } from '../src/db/schema.ts';
 import { endSessionsOf } from '../src/db/sessions.ts';
+import { readVerdict } from '../src/db/statement.ts';
 import { asking, listKeys, revokeKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {

@@ -6,13 +6,12 @@ import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { alertsBefore, allAlertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/business.ts';
-import { changesBefore, matchingChanges } from '../src/db/changes.ts';
+import { changesOfBusiness } from '../src/db/changes.ts';
 import { readDatabase } from '../src/db/databases.ts';
 import { importHistory } from '../src/db/history.ts';
-import { readVerdict } from '../src/db/permission.ts';
 import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
 import { endSession, startSession } from '../src/db/sessions.ts';
-import type { Statement, Steps } from '../src/db/statement.ts';
+import { readVerdict, type Statement, type Steps } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
 import {
   countManyOnce,
@@ -105,11 +104,11 @@ test('of a business in full', async () => {
 
 test('of tokens', async () => {
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
-  const none = { recorded: null, applied: null, dropped: null };
+  const rotated = { decided: BUSINESS, recorded: null, kept: null, applied: null, dropped: null };
   const business = await newBusiness();
-  await expectFields(readVerdict, REFUSAL, rotateToken(token('a'), null), { decided: BUSINESS, ...none }, business);
+  await expectFields(readVerdict, REFUSAL, rotateToken(token('a'), null), rotated, business);
   const kept = rotateToken(token('b'), '2026-03-16T12:00:00.000000Z');
-  await expectFields(readVerdict, REFUSAL, kept, { decided: BUSINESS, ...none, kept: null }, business);
+  await expectFields(readVerdict, REFUSAL, kept, rotated, business);
   const stopped = { decided: BUSINESS, recorded: null, applied: null };
   await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
 });
@@ -121,8 +120,8 @@ test('of sessions', async () => {
 });
 
 test('of lists', async () => {
-  await expectFields(changesBefore({ limit: 1, before: 2 }), { ...REFUSAL, list: true }, {}, {});
-  const matching = matchingChanges({ limit: 1, before: 2 }, { action: 'add_sites' });
+  await expectFields(changesOfBusiness({ limit: 1, before: 2 }, {}), { ...REFUSAL, list: true }, {}, {});
+  const matching = changesOfBusiness({ limit: 1, before: 2 }, { action: 'add_sites' });
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});
   await expectFields(alertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   await expectFields(allAlertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});

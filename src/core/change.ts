@@ -19,11 +19,11 @@ export const MAX_SEARCH_LENGTH = 255;
 
 /**
  * What a search for a text looks for, where only A to Z are the same as a to z: the text in small letters, in capital letters, and as
- * domains are stored (RFC 3492). The last two are empty for a text in ASCII, which needs neither.
+ * domains are stored (RFC 3492). The last two are null for a text in ASCII, which needs neither; the last also if no host has the text.
  */
-export function searchedTexts(search: string): [text: string, capitals: string, domain: string] {
-  if (!/[^\0-\x7f]/.test(search)) return [search, '', ''];
+export function searchedTexts(search: string): [text: string, capitals: string | null, domain: string | null] {
+  if (!/[^\0-\x7f]/.test(search)) return [search, null, null];
   const [, scheme = '', host = ''] = /^(https?:\/\/)?(.*)$/s.exec(search) ?? [];
   const domain = URL.parse(`https://${host}`)?.hostname;
-  return [search.toLowerCase(), search.toUpperCase(), domain ? scheme + domain : ''];
+  return [search.toLowerCase(), search.toUpperCase(), domain ? scheme + domain : null];
 }

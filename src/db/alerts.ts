@@ -7,9 +7,11 @@ import type { Passed } from '../core/limits.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { permittedId, statement, withVerdict } from './permission.ts';
+import { NEW_ID, newRow, rowIn } from './new-row.ts';
+import { permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
-import { builder, NEW_ID, newRow, type Placeholders, rowIn } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 import { boundedSumOfCounts, monthOfLimit } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;

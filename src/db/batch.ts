@@ -48,11 +48,11 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
   steps: S | undefined,
   cost: Cost,
 ): Promise<{ row: Row | undefined; rows: RowsOf<S>; bytes: number }> {
-  const { form, values } = valuesOf(call);
+  const { shape, values } = valuesOf(call);
   const named = Object.entries<Statement>(steps ?? {});
   const bound = [read, ...named.map(([, statement]) => statement)].map(({ textFor, values: own }) => {
-    const { sql, names } = textFor(form);
-    return d1.prepare(sql).bind(...names.map((name) => own[name] ?? values[name]));
+    const { sql, names } = textFor(shape);
+    return d1.prepare(sql).bind(...names.map((name) => (name in own ? own[name] : values[name])));
   });
   const results = await sendBatch(d1, bound, cost);
   const rows: Record<string, unknown[]> = {};

@@ -1,12 +1,13 @@
 // The statements that read businesses.
 import { and, between, eq, getTableColumns, gte, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
-import type { CallValue } from './call.ts';
+import type { CallShape, CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
-import { type Permission, permittedId, ruleFor, statement, verdictOf, withVerdict } from './permission.ts';
+import { type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
-import { builder, type Form, type Placeholders, type Statement } from './statement.ts';
+import { type Statement, statement, withVerdict } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 import { formerTokensOf } from './tokens.ts';
 import { standingOf } from './usage.ts';
 
@@ -60,7 +61,7 @@ function listOf(
   isOfUser: SQL | undefined,
   permission: Permission,
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
-  form: Form,
+  form: CallShape,
 ) {
   // A key for one business has a range of one id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;

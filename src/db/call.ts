@@ -1,8 +1,10 @@
-// A call: the form that decides the text of its statements, and the values that they bind.
+// A call: its shape, which decides the text of its statements, and the values that they bind.
+import { sql } from 'drizzle-orm';
+import type { CallerKind } from '../core/credential.ts';
 import { namesBusiness, type Operation } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
 import { timestampOf } from '../core/time.ts';
-import { type Bindable, type Form, placeholders } from './statement.ts';
+import { type Bindable, placeholders } from './text.ts';
 
 /** Who requests what, and from where. The guard makes one for each request. */
 export type Call = {
@@ -30,16 +32,31 @@ export type CallValue = (typeof CALL_VALUES)[number];
 /** The placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
 
+/** Whether a statement begins before the deadline, by the clock of the database. The steps that depend on a write leave this to it. */
+export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
+
+/** What of a call changes the text of its statements: a few dozen shapes occur. */
+export type CallShape = {
+  caller: CallerKind;
+  operation: Operation;
+  /** Whether the call is about the business in its path. */
+  namesBusiness: boolean;
+  /** Whether the caller needs no origin, or sent none, or one that may have to be registered. */
+  origin: 'exempt' | 'missing' | 'sent';
+  /** The number of sites that could cover the origin. */
+  candidates: number;
+};
+
 /** The name of the value for one of the sites that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
-/** The form of a call and its values. */
+/** The shape of a call and its values. */
 export function valuesOf({ operation, credential, business_id, isOfUser, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const timestamp = timestampOf(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
-  const form: Form = {
+  const shape: CallShape = {
     caller: kind,
     operation,
     namesBusiness: namesBusiness(operation) && !isOfUser,
@@ -48,12 +65,12 @@ export function valuesOf({ operation, credential, business_id, isOfUser, origin,
   };
   const values: Record<string, Bindable> = {
     business_id,
-    lookup_value: kind === 'operator' ? '' : credential.lookupValue,
-    operator: kind === 'operator' ? credential.name : '',
+    lookup_value: kind === 'operator' ? null : credential.lookupValue,
+    operator: kind === 'operator' ? credential.name : null,
     today: timestamp.slice(0, 10),
     now: timestamp,
     deadline: deadline / 1000,
   } satisfies Record<CallValue, Bindable>;
   for (const [index, site] of sites.entries()) values[candidate(index)] = site;
-  return { form, values };
+  return { shape, values };
 }

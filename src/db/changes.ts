@@ -1,4 +1,4 @@
-// Who changed what. The row is written in the same batch as the change, if that was decided.
+// The list of changes: who changed what, newest first. change.ts writes it.
 import {
   and,
   desc,
@@ -12,86 +12,41 @@ import {
   type SQLWrapper,
   sql,
 } from 'drizzle-orm';
-import { type Action, searchedTexts } from '../core/change.ts';
+import { searchedTexts } from '../core/change.ts';
 import { addDays, dayOf } from '../core/time.ts';
-import { $call } from './call.ts';
-import { type Decision, isDecided } from './decision.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
-import { type Permission, permittedId, statement, withVerdict } from './permission.ts';
-import { apiKeys, businesses, changes, type Optional } from './schema.ts';
-import { builder, newRow } from './statement.ts';
+import { type Permission, permittedId } from './permission.ts';
+import { apiKeys, changes, type Optional } from './schema.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder } from './text.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
 /** The first day whose changes are kept. */
 export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** How a change shows a token or a key: never more than its last four characters. */
-export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;
+/** A page ends with the change whose texts bring it to this size: one can have 130 KB, and D1 has no text over 2 MB. */
+const PAGE_BYTES = sql.raw('500000');
+/** A page finds its changes among this many ids, so what it reads does not depend on how many changes there are. */
+const EXAMINED_IDS = 1000;
 
-/** The id of the next change of a subject. */
-const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
-  where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
-
-/**
- * Who makes a change: an API key, also by a session that came from it, a console link, or an operator key. (A token makes no change.)
- */
-function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
-  const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
-  const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
-  return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
-}
-
-/** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
-export const recordChangeOf = (
-  permission: Permission,
-  { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
-  action: Action,
-  { before, after }: Record<'before' | 'after', SQL>,
-  source: SQL,
-) =>
-  builder.insert(changes).select(
-    sql`select ${newRow(changes, {
-      subject,
-      subject_id,
-      id: nextId(subject, subject_id),
-      at: $call.now,
-      actor: actorOf(permission),
-      action: sql.raw(`'${action}'`),
-      before,
-      after,
-    })} ${source}`,
-  );
-
-/**
- * Records a change of the business in the path, if it was decided. `before` and `after` are JSON of what changes, or null. They read
- * what is stored, so this comes before the step that applies the change.
- */
-export const recordChange = (permission: Permission, $: Decision, action: Action, before: SQL, after: SQL) =>
-  recordChangeOf(
-    permission,
-    { subject: sql`'business'`, subject_id: sql`${$call.business_id}` },
-    action,
-    { before, after },
-    sql`from ${businesses} cross join ${permission} where ${isDecided($)}`,
-  );
-
-/** What a page shows and what a search compares ends with the change that reaches this. One can have 130 KB, and D1 has no text over 2 MB. */
-const PAGE_BYTES = 500_000;
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
 const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}`.as('bytes');
+/** A page, newest first, with the bytes that come before each change. */
+const measured = (page: SQLWrapper) =>
+  sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
 
 type Content = Record<string, unknown> | null;
 
-/** The name of a key, if it is one of this user: whoever is given a business sees nothing of the keys before. */
-const nameOf = (id: SQL, user_id: SQLWrapper) =>
+/** The name of a key, if it is one of this user: a new owner sees nothing of the former owner's keys. */
+const keyName = (id: SQL, user_id: SQLWrapper) =>
   sql<
     string | null
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
-/** The name of the key that made a change. */
-const keyNameOf = (actor: SQLWrapper, user_id: SQLWrapper) =>
-  nameOf(sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`, user_id);
+/** The id of the key that made a change. Null if no key did. */
+const actingKey = (actor: SQLWrapper) =>
+  sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
 /** `before` or `after` as it is shown to a user: with the name that the key of the business has now, or without any. */
 const shownTo = (
@@ -99,105 +54,88 @@ const shownTo = (
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,
 ) => sql`case when ${subject} = 'business' and ${action} in ('create_key', 'revoke_key')
-  then json_patch(${text}, json_object('name', ${nameOf(sql`${text} ->> 'id'`, user_id)})) else ${text} end`;
+  then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)})) else ${text} end`;
 
-/** At most `limit` changes, newest first. */
-const pageOf = (condition: SQL | undefined, limit: Placeholder) =>
-  builder
-    .select({ ...getTableColumns(changes), bytes })
-    .from(changes)
-    .where(condition)
-    .orderBy(desc(changes.id))
-    .limit(limit)
-    .as('page');
-
-/** A page with the bytes that come before each change. */
-const sized = (page: SQLWrapper) =>
-  sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
+const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'capitals', 'domain'] as const;
 
 /**
- * What is read of a page: as many of its changes as it takes to reach PAGE_BYTES, `found`, how many there are, and `next`, where to go on
- * behind all of them. `owner_id`: whose keys are named.
+ * Reads the verdict and, of the changes of a subject before the one with the id `before`, those that match: of an `action`, with a text
+ * in them, and from day `from` to day `to`; each is null for any. It examines EXAMINED_IDS ids, or fewer if it compares texts, so many
+ * that these reach PAGE_BYTES. Of the newest `limit` that match, it shows as many as it takes to reach PAGE_BYTES. `found` is how many
+ * there are, and `next` the last id that was examined if there are changes behind it.
  */
-function listOf(page: ReturnType<typeof pageOf>, owner_id: SQLWrapper, next = sql<number | null>`null`) {
-  const { id, at, actor, action, before, after } = page;
-  const change = jsonObject({
-    id,
-    at,
-    actor,
-    key_name: keyNameOf(actor, owner_id),
-    action,
-    before: asJson<Content>(shownTo(owner_id, before, page)),
-    after: asJson<Content>(shownTo(owner_id, after, page)),
-  });
-  const fitting = sql<
-    Json<ContentOf<typeof change>[]>
-  >`json_group_array(${change}) filter (where bytes_before < ${sql.raw(`${PAGE_BYTES}`)})`;
-  const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
-  return selectOne(list, sql`from ${sized(page)}`).as('list');
-}
-
-/** Reads the verdict and the newest `limit` changes of a subject before the one with the id `before`. */
 const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
-  statement(['user_id', 'limit', 'before'], (permission, $) => {
+  statement(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
-    const page = pageOf(and(isOwn, lt(changes.id, $.before)), $.limit);
-    return withVerdict(permission, { list: listOf(page, permission.owner_id) });
+    const isBefore = and(isOwn, lt(changes.id, $.before));
+    const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
+    // The length of a text is beside it: no text is read for this.
+    const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
+    const tooMuch = sql`(select id from ${measured(sql`(${compared.limit(EXAMINED_IDS)})`)}
+      where bytes_before >= ${PAGE_BYTES} limit 1)`;
+    const last = sql`max(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS},
+      coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
+    // Beside the permission, so that SQLite looks for it once.
+    const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
+    const examinedTo = sql<number>`permission.examined_to`;
+
+    const has = (text: SQLWrapper) => {
+      const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
+      // SQLite writes the text again for each comparison.
+      const hasOther = (text: Placeholder) => sql`(${text} is not null and instr(${shown}, lower(${text})))`;
+      return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
+    };
+    const matches = and(
+      isBefore,
+      gte(changes.id, examinedTo),
+      sql`substr(${changes.at}, 1, 10) between coalesce(${$.from}, '') and coalesce(${$.to}, '9999-12-31')`,
+      sql`(${$.action} is null or ${changes.action} = ${$.action})`,
+      sql`(${$.search} is null or ${has(changes.before)} or ${has(changes.after)})`,
+    );
+    const page = builder
+      .select({ ...getTableColumns(changes), bytes })
+      .from(changes)
+      .where(matches)
+      .orderBy(desc(changes.id))
+      .limit($.limit)
+      .as('page');
+
+    const { id, at, actor, action, before, after } = page;
+    const shown = jsonObject({
+      ...{ id, at, actor, key_name: keyName(actingKey(actor), permission.owner_id), action },
+      before: asJson<Content>(shownTo(permission.owner_id, before, page)),
+      after: asJson<Content>(shownTo(permission.owner_id, after, page)),
+    });
+    const fitting = sql<
+      Json<ContentOf<typeof shown>[]>
+    >`json_group_array(${shown}) filter (where bytes_before < ${PAGE_BYTES})`;
+    const behind = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
+    const next = sql<number | null>`case when exists (${behind}) then ${examinedTo} end`;
+    const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
+    return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`).as('list') }, examined);
   });
-type Page = { limit: number; before: number };
-const changesOfBusiness = changesOf(sql`'business'`, permittedId);
-/** Those of the business in the path. */
-export const changesBefore = (page: Page) => changesOfBusiness({ ...page, user_id: 0 });
-/** Those of the keys that a user has for all businesses. */
-export const changesOfUserBefore = changesOf(
+const ofBusiness = changesOf(sql`'business'`, permittedId);
+const ofUser = changesOf(
   sql`'user'`,
   (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
 );
 
-const SEARCH = ['limit', 'before', 'action', 'from', 'to', 'search', 'capitals', 'domain'] as const;
-/** One page looks for the changes that match among so many ids, so that what it reads does not depend on how many there are. */
-const EXAMINED_IDS = 1000;
+type Page = { limit: number; before: number };
+/** What changes must be like. The days are both included. */
+type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
+const ANY = { action: null, from: null, to: null, search: null, capitals: null, domain: null };
 
-/**
- * Reads the verdict and the newest `limit` changes of the business in the path, of an `action` and with a text in them if those are not
- * empty, and from day `from` to day `to`. It examines the ids before `before`: EXAMINED_IDS of them, or fewer if it compares texts, so many
- * that these reach PAGE_BYTES. `next` is the last of these if there are changes behind it.
- */
-const matchingChangesBefore = statement(SEARCH, (permission, $) => {
-  const isOwn = and(eq(changes.subject, 'business'), eq(changes.subject_id, permittedId(permission)));
-  const isBefore = and(isOwn, lt(changes.id, $.before));
-  const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
-  // The length of a text is beside it: no text is read for this.
-  const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
-  const tooMuch = sql`(select id from ${sized(sql`(${compared.limit(EXAMINED_IDS)})`)}
-    where bytes_before >= ${sql.raw(`${PAGE_BYTES}`)} limit 1)`;
-  const last = sql`max(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS},
-    coalesce(case when ${$.search} <> '' then ${tooMuch} + 1 end, 0))`;
-  // Beside the permission, so that SQLite looks for it once.
-  const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
-  const examinedTo = sql<number>`permission.examined_to`;
-  const has = (text: SQLWrapper) => {
-    const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
-    const hasOther = (other: SQLWrapper) => sql`(${other} <> '' and instr(${shown}, lower(${other})))`;
-    return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
-  };
-  const matches = and(
-    isBefore,
-    gte(changes.id, examinedTo),
-    sql`substr(${changes.at}, 1, 10) between ${$.from} and ${$.to}`,
-    sql`(${$.action} = '' or ${changes.action} = ${$.action})`,
-    sql`(${$.search} = '' or ${has(changes.before)} or ${has(changes.after)})`,
-  );
-  const behind = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
-  const next = sql<number | null>`case when exists (${behind}) then ${examinedTo} end`;
-  return withVerdict(permission, { list: listOf(pageOf(matches, $.limit), permission.owner_id, next) }, examined);
-});
-/** What changes must be like. Undefined: whatever they are. The days are both included. */
-type Filter = Optional<{ action: string; search: string; from: string; to: string }>;
 /** Those of the business in the path that match. */
-export function matchingChanges(page: Page, { action = '', search = '', from = '', to = '9999-12-31' }: Filter) {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-  const [text, capitals, domain] = searchedTexts(search);
-  const texts = { search: inJson(text), capitals: inJson(capitals), domain: inJson(domain) };
-  return matchingChangesBefore({ ...page, action, from, to, ...texts });
+export function changesOfBusiness(page: Page, { action = null, search, from = null, to = null }: Filter) {
+  const texts = { search: null, capitals: null, domain: null, ...(search !== undefined && textsInJson(search)) };
+  return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
+}
+/** Those of the keys that a user has for all businesses. */
+export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });
+
+/** What a search looks for, as JSON writes it. */
+function textsInJson(search: string) {
+  const written = searchedTexts(search).map((text) => text && JSON.stringify(text).slice(1, -1));
+  const [text = null, capitals = null, domain = null] = written;
+  return { search: text, capitals, domain };
 }

@@ -5,11 +5,13 @@ import { hashOf, newCode } from '../core/credential.ts';
 import { CODE_MINUTES, LINK_MINUTES } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
+import { isBeforeDeadline } from './call.ts';
 import { knownHome, raiseIds } from './homes.ts';
 import { isOfBusiness } from './keys.ts';
-import { isInTime, statement, withVerdict } from './permission.ts';
+import { newRow, rowIn } from './new-row.ts';
 import { apiKeys, businesses, codes, type Optional } from './schema.ts';
-import { builder, newRow, type Placeholders, rowIn } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 
 /** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
 export type ConsoleLink = { user_id: number } & Optional<{
@@ -37,7 +39,7 @@ const insertCode = statement(['link'], (permission, $) =>
     .insert(codes)
     .select(
       sql`select ${newRow(codes, rowIn(codes, $.link))} from ${permission}
-        where ${and(isNull(permission.refusal), isInTime, hasSomething($), isOfBusiness($.link))}`,
+        where ${and(isNull(permission.refusal), isBeforeDeadline, hasSomething($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),
 );

@@ -7,13 +7,14 @@ import type { Limits } from '../core/limits.ts';
 import { newSite } from './access.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessAndEntries } from './business.ts';
-import { recordChangeOf } from './changes.ts';
-import { newDecision } from './decision.ts';
+import { isBeforeDeadline } from './call.ts';
+import { recordChange } from './change.ts';
 import { homeForImport, homeOf, raiseIds, requireWanted, sequence } from './homes.ts';
 import { parseJson } from './json.ts';
-import { isInTime, statement, withVerdict } from './permission.ts';
+import { type NewRow, newRow, rowIn } from './new-row.ts';
 import { access, type BusinessRow, businesses, type Optional, retiredTokens } from './schema.ts';
-import { builder, type NewRow, newRow, type Placeholders, rowIn } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 
 /** What a business begins with. Without a token it gets a new one. The sites are canonical. */
 export type NewBusiness = Pick<
@@ -61,14 +62,14 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
   return builder
     .insert(businesses)
     .select(
-      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isNull(permission.refusal), isInTime, isPossible)}
+      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isNull(permission.refusal), isBeforeDeadline, isPossible)}
         and not ${isKnown} and not ${isRetired}`,
     )
     .onConflictDoNothing({ target: businesses.token })
     .returning({ id: businesses.id });
 });
 const recordCreation = statement([...OWN, 'after'], (permission, $) =>
-  recordChangeOf(
+  recordChange(
     permission,
     { subject: sql`'business'`, subject_id: sql`${businesses.id}` },
     'create_business',
@@ -140,7 +141,7 @@ export async function createBusinessIn(
             JSON.stringify(Object.entries({ ...fields, token: imported, sites, ...(id > 0 && { id }) }).sort()),
           ),
         ]);
-  const own = { token, decision: newDecision(), key };
+  const own = { token, decision: crypto.randomUUID(), key };
   const { row, created: found } = await ask(readLastId, {
     ...raiseIds(number),
     decided: insertBusiness({

@@ -1,7 +1,7 @@
 // What the operator wants to know about a database. However much is stored, no more than COUNTED_TO rows are counted of anything.
 import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
-import { statement, withVerdict } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';
+import { statement, withVerdict } from './statement.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const COUNTED_TO = 10_000;

@@ -5,10 +5,10 @@ import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
 import type { Ask } from './batch.ts';
 import { $call } from './call.ts';
-import { recordChange } from './changes.ts';
-import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
+import { change, type Decision, decidedId, isDecided } from './change.ts';
 import { jsonObject, selectOne } from './json.ts';
-import { permittedId, statement, withVerdict } from './permission.ts';
+import { newRow } from './new-row.ts';
+import { permittedId } from './permission.ts';
 import {
   access,
   apiKeys,
@@ -20,7 +20,8 @@ import {
   refusedOrigins,
   retiredTokens,
 } from './schema.ts';
-import { builder, newRow } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder } from './text.ts';
 
 /** The tokens of a business, with those that it had before, that are not in the form of ours: those could be imported again. */
 const foreignTokens = (
@@ -36,30 +37,6 @@ const readDeleted = statement([], (permission) => {
   return withVerdict(permission, { name: name.as('name'), tokens: tokens.as('tokens') });
 })({});
 
-const decideIfNamed = statement(['name', 'retired', 'decision'], (permission, $) => {
-  const isRetired = sql`token in (select key from json_each(${$.retired}))`;
-  const open = sql`exists (select 1 from ${foreignTokens(sql`${$.business_id}`)} and not ${isRetired})`;
-  return decideIf(permission, $, sql`${eq(businesses.name, $.name)} and not ${open}`);
-});
-const recordDeletion = statement(['decision'], (permission, $) => {
-  const { user_id, name, main_domain } = businesses;
-  const before = selectOne(
-    jsonObject({ user_id, name, main_domain }),
-    sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
-  );
-  return recordChange(permission, $, 'delete_business', before, sql`null`);
-});
-const beginDeletion = statement(['decision'], (_, $) =>
-  builder
-    .insert(deletions)
-    .select(sql`select ${newRow(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`),
-);
-const retireTokens = statement(['retired', 'decision'], (_, $) =>
-  builder
-    .insert(retiredTokens)
-    .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
-    .onConflictDoNothing(),
-);
 /** What a business has, but for its alerts: they go with its row. */
 const OWN_ROWS = {
   keys: apiKeys,
@@ -69,10 +46,37 @@ const OWN_ROWS = {
   former: formerTokens,
   refused: refusedOrigins,
 };
-const deleteFrom = (table: (typeof OWN_ROWS)[keyof typeof OWN_ROWS]) =>
-  statement(['decision'], (_, $) => builder.delete(table).where(eq(table.business_id, decidedId($))));
-const deleteOwn = Object.entries(OWN_ROWS).map(([name, table]) => [name, deleteFrom(table)] as const);
-const deleteRow = statement(['decision'], (_, $) => builder.delete(businesses).where(isDecided($)));
+type OwnTable = (typeof OWN_ROWS)[keyof typeof OWN_ROWS];
+const deleteFrom = (table: OwnTable) => ($: Decision) =>
+  builder.delete(table).where(eq(table.business_id, decidedId($)));
+
+const deletion = change('delete_business', ['name', 'retired'], {
+  decideIf($) {
+    const isRetired = sql`token in (select key from json_each(${$.retired}))`;
+    const open = sql`exists (select 1 from ${foreignTokens(sql`${$.business_id}`)} and not ${isRetired})`;
+    return sql`${eq(businesses.name, $.name)} and not ${open}`;
+  },
+  before() {
+    const { id, user_id, name, main_domain } = businesses;
+    const ofBusiness = sql`from ${businesses} where ${eq(id, $call.business_id)}`;
+    return selectOne(jsonObject({ user_id, name, main_domain }), ofBusiness);
+  },
+  apply: {
+    begun: ($) =>
+      builder
+        .insert(deletions)
+        .select(
+          sql`select ${newRow(deletions, { business_id: businesses.id })} from ${businesses} where ${isDecided($)}`,
+        ),
+    retired: ($) =>
+      builder
+        .insert(retiredTokens)
+        .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
+        .onConflictDoNothing(),
+    ...Object.fromEntries(Object.entries(OWN_ROWS).map(([rows, table]) => [rows, deleteFrom(table)])),
+    applied: ($) => builder.delete(businesses).where(isDecided($)),
+  },
+});
 
 /**
  * Deletes a business whose name is `name`: it is unknown to everybody then, listed nowhere, and its tokens are gone. What stays is one
@@ -83,16 +87,7 @@ export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
   // SQLite has no SHA-256. Most businesses have tokens of ours only, and are deleted in the first round.
   let retired: Record<string, string> = {};
   while (true) {
-    const values = { name, retired: JSON.stringify(retired), decision: newDecision() };
-    const own = Object.fromEntries(deleteOwn.map(([step, statement]) => [step, statement(values)]));
-    const { row, decided } = await ask(readDeleted, {
-      decided: decideIfNamed(values),
-      recorded: recordDeletion(values),
-      begun: beginDeletion(values),
-      retired: retireTokens(values),
-      ...own,
-      applied: deleteRow(values),
-    });
+    const { row, decided } = await ask(readDeleted, deletion({ name, retired: JSON.stringify(retired) }));
     if (decided.length > 0) return;
     if (row.name !== name) throw new Conflict('name', `must be the name of the business: ${row.name}`);
     const tokens: string[] = JSON.parse(row.tokens);

@@ -1,12 +1,13 @@
 // Imports the history of another system: the counts of past days, all of them or none.
-import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
-import { recordChange } from './changes.ts';
-import { decidedId, decideIf, isDecided, newDecision } from './decision.ts';
+import { change, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject } from './json.ts';
-import { permittedId, statement, withVerdict } from './permission.ts';
+import { newRow } from './new-row.ts';
+import { permittedId } from './permission.ts';
 import { businesses, dailyUsage } from './schema.ts';
-import { builder, newRow } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 // The list is one value, because D1 binds at most 100: [day, count] for each day.
@@ -29,41 +30,37 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
   return withVerdict(permission, { taken: counts.as('taken') });
 });
 
-const decideIfDiffers = statement(['days', 'replace', 'decision'], (permission, $) => {
-  const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(businesses.id)}), 0)`;
-  const differs = sql`exists (select 1 from json_each(${$.days}) where ${listedCount} <> ${stored})`;
-  const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
-  return decideIf(permission, $, sql`${isFree} and ${differs}`);
+const importing = change('import_usage', ['days', 'replace', 'total'], {
+  decideIf($) {
+    const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(businesses.id)}), 0)`;
+    const differs = sql`exists (select 1 from json_each(${$.days}) where ${listedCount} <> ${stored})`;
+    const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
+    return sql`${isFree} and ${differs}`;
+  },
+  before: ($) => sql`(select ${jsonObject({ days: sql`count(*)`, uses: boundedSumOfCounts })}
+    from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
+  after: ($) => sql`${$.total}`,
+  apply: {
+    applied: ($) =>
+      builder
+        .insert(dailyUsage)
+        .select(
+          sql`select ${newRow(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })}
+            from ${businesses} cross join json_each(${$.days}) where ${isDecided($)} and ${listedCount} > 0`,
+        )
+        .onConflictDoUpdate({
+          target: [dailyUsage.business_id, dailyUsage.day],
+          set: { count: sql`excluded.count` },
+          setWhere: sql`${dailyUsage.count} <> excluded.count`,
+        }),
+    /** A day that is not counted has no row. */
+    dropped($) {
+      const zeros = sql`(select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`;
+      const isZero = and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, zeros));
+      return builder.delete(dailyUsage).where(isZero);
+    },
+  },
 });
-const recordImport = statement(['days', 'total', 'decision'], (permission, $) => {
-  const replaced = sql`(select ${jsonObject({ days: sql`count(*)`, uses: boundedSumOfCounts })}
-    from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`;
-  return recordChange(permission, $, 'import_usage', replaced, sql`${$.total}`);
-});
-const upsertDays = statement(['days', 'decision'], (_, $) =>
-  builder
-    .insert(dailyUsage)
-    .select(
-      sql`select ${newRow(dailyUsage, { business_id: businesses.id, day: listedDay, count: listedCount })} from ${businesses} cross join json_each(${$.days})
-        where ${isDecided($)} and ${listedCount} > 0`,
-    )
-    .onConflictDoUpdate({
-      target: [dailyUsage.business_id, dailyUsage.day],
-      set: { count: sql`excluded.count` },
-      setWhere: sql`${dailyUsage.count} <> excluded.count`,
-    }),
-);
-/** A day that is not counted has no row. */
-const deleteZeros = statement(['days', 'decision'], (_, $) =>
-  builder
-    .delete(dailyUsage)
-    .where(
-      and(
-        eq(dailyUsage.business_id, decidedId($)),
-        sql`${dailyUsage.day} in (select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`,
-      ),
-    ),
-);
 
 /**
  * Sets the counts of these days, each of them once. Without `replace`, nothing changes if a day has another count: the read returns
@@ -71,13 +68,6 @@ const deleteZeros = statement(['days', 'decision'], (_, $) =>
  */
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };
-  const values = { days: JSON.stringify(days.map(({ date, count }) => [date, count])), decision: newDecision() };
-  const replaces = Number(replace);
-  const steps = {
-    decided: decideIfDiffers({ ...values, replace: replaces }),
-    recorded: recordImport({ ...values, total: JSON.stringify(total) }),
-    applied: upsertDays(values),
-    dropped: deleteZeros(values),
-  };
-  return { read: readTaken({ ...values, replace: replaces }), steps, total };
+  const values = { days: JSON.stringify(days.map(({ date, count }) => [date, count])), replace: Number(replace) };
+  return { read: readTaken(values), steps: importing({ ...values, total: JSON.stringify(total) }), total };
 }

@@ -6,9 +6,11 @@ import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
 import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
 import type { BoundDatabases } from './batch.ts';
-import { isInTime, readVerdict, statement, withVerdict } from './permission.ts';
+import { isBeforeDeadline } from './call.ts';
+import { newRow } from './new-row.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
-import { builder, newRow, type Placeholders } from './statement.ts';
+import { readVerdict, statement, withVerdict } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 
 /** The placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
@@ -40,7 +42,7 @@ const claimHomeIf = (condition: ($: Claim) => SQL | undefined) =>
       // In this order: for a user who has a home, nothing is counted.
       sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
         from (select 1 where ${and(isHomeless, condition($))}) cross join ${permission} cross join ${chosen}
-        where ${and(isNull(permission.refusal), isInTime)}`,
+        where ${and(isNull(permission.refusal), isBeforeDeadline)}`,
     );
   });
 const claimHome = claimHomeIf(() => undefined);
@@ -83,7 +85,7 @@ const claimToken = statement(['user_id', 'candidates', 'hash', 'token'], (permis
     .insert(importedTokens)
     .select(
       sql`select ${newRow(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
-        where ${and(isNull(permission.refusal), isInTime, hasHome, isFree($))}`,
+        where ${and(isNull(permission.refusal), isBeforeDeadline, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });
 });

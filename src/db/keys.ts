@@ -4,13 +4,15 @@ import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
-import { lastFour, recordChangeOf } from './changes.ts';
+import { isBeforeDeadline } from './call.ts';
+import { lastFour, recordChange } from './change.ts';
 import { homeOf, knownHome, raiseIds } from './homes.ts';
 import { jsonObject } from './json.ts';
-import { isInTime, readVerdict, statement } from './permission.ts';
+import { newRow, rowIn } from './new-row.ts';
 import { apiKeys, businesses, type Optional } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
-import { builder, newRow, type Placeholders, rowIn } from './statement.ts';
+import { readVerdict, statement } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 
 const { hash: _, ends_at: __, session_of: ___, ...columns } = getTableColumns(apiKeys);
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
@@ -47,13 +49,13 @@ const insertKey = statement(['key'], (permission, $) =>
     .insert(apiKeys)
     .select(
       sql`select ${newRow(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
-        where ${and(isNull(permission.refusal), isInTime, isOfBusiness($.key))}`,
+        where ${and(isNull(permission.refusal), isBeforeDeadline, isOfBusiness($.key))}`,
     )
     .returning(columns),
 );
 /** Behind the insert: the hash finds the key that was made. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
-  recordChangeOf(
+  recordChange(
     permission,
     subjectOf(sql`${apiKeys.user_id}`, sql`${apiKeys.business_id}`),
     'create_key',
@@ -107,17 +109,17 @@ const isKey = ({ key_id, user_id }: Placeholders<'key_id' | 'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
-  return recordChangeOf(
+  return recordChange(
     permission,
     subjectOf(sql`${user_id}`, sql`${business_id}`),
     'revoke_key',
     { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: sql`null` },
     sql`from ${apiKeys} cross join ${permission}
-      where ${and(isNull(permission.refusal), isInTime, isKey($), isNull(apiKeys.revoked_at))}`,
+      where ${and(isNull(permission.refusal), isBeforeDeadline, isKey($), isNull(apiKeys.revoked_at))}`,
   );
 });
 const revoke = statement(['key_id', 'user_id'], (permission, $) => {
-  const isPermitted = sql`exists (select 1 from ${permission} where ${and(isNull(permission.refusal), isInTime)})`;
+  const isPermitted = sql`exists (select 1 from ${permission} where ${and(isNull(permission.refusal), isBeforeDeadline)})`;
   return builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })

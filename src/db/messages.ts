@@ -4,8 +4,8 @@ import { and, type Column, eq, isNotNull, lte, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
+import { newRow } from './new-row.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
-import { newRow } from './statement.ts';
 
 /** A message has at most this many alerts. */
 const ALERTS_PER_MESSAGE = 100;

@@ -2,19 +2,9 @@
 import { and, eq, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
-import { $call, CALL_VALUES, type CallValue, candidate } from './call.ts';
+import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
-import {
-  type Bindable,
-  type BuiltQuery,
-  builder,
-  type Form,
-  type Placeholders,
-  placeholders,
-  type RowOf,
-  type Statement,
-  textsOf,
-} from './statement.ts';
+import { builder } from './text.ts';
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(
@@ -31,7 +21,7 @@ type KeyRole = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
  * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Only what the policy
  * leaves open is in the text. Without a site, every origin is allowed.
  */
-export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: Form, key: KeyRole) {
+export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyRole) {
   const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | null][] = [
@@ -59,7 +49,7 @@ const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
 const KEY: KeyRole = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
 
 /** Why a credential is not valid, although it is stored: null if it is valid. */
-const invalidity: Record<Form['caller'], SQL> = {
+const invalidity: Record<CallShape['caller'], SQL> = {
   key: sql`case
     when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
     when ${apiKeys.revoked_at} is not null then 'revoked_key'
@@ -74,15 +64,15 @@ const invalidity: Record<Form['caller'], SQL> = {
  * key (null for a token) and of the business. It has no row if the credential is unknown. Both the refusal that the caller sees and
  * every write come from it, so they cannot disagree.
  */
-function permissionFor(form: Form) {
-  const isKey = form.caller === 'key';
+export function permissionFor(shape: CallShape) {
+  const isKey = shape.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
     // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
     // a field, and a subquery would then find another column of that name.
     refusal: sql<
       Refusal | Invalidity | null
-    >`coalesce(${invalidity[form.caller]}, ${ruleFor(form, isKey ? KEY : NO_KEY)})`.as('refusal'),
+    >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY)})`.as('refusal'),
     key_id: ofKey<number>(apiKeys.id, 'key_id'),
     key_last_four: ofKey<string>(apiKeys.last_four, 'key_last_four'),
     key_user_id: ofKey<number>(apiKeys.user_id, 'key_user_id'),
@@ -108,13 +98,10 @@ function permissionFor(form: Form) {
       builder.select(fields).from(sql`(select 1)`).leftJoin(businesses, eq(businesses.id, $call.business_id)),
   };
   // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
-  return callers[form.caller]().limit(1).as('permission');
+  return callers[shape.caller]().limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;
-
-/** Whether a write that decides is in time, by the clock of the database. What follows from it happens with it, or not at all. */
-export const isInTime = sql`unixepoch('subsec') < ${$call.deadline}`;
 
 /** What the first statement of every batch reads: the refusal, and what the guard and the responses need of the key. */
 export const verdictOf = (permission: Permission) => ({
@@ -140,33 +127,3 @@ export type Verdict = {
  */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isNull(permission.refusal)} then ${$call.business_id} end`;
-
-/**
- * Reads the verdict beside `fields`, whatever it is: the conditions of your fields must use `permittedId`. `where true` keeps SQLite
- * from merging the two selects, which would evaluate the rule again for each field that depends on it. `from` is the permission, with
- * more columns if the fields need them.
- */
-export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
-  permission: Permission,
-  fields: Fields,
-  from: Permission | SQL = permission,
-) =>
-  builder
-    .select({ ...verdictOf(permission), ...fields })
-    .from(from)
-    .where(sql`true`);
-
-/**
- * Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call.
- */
-export function statement<const N extends string, Q extends BuiltQuery>(
-  names: readonly N[],
-  write: (permission: Permission, $: Placeholders<N | CallValue>, form: Form) => Q,
-): (values: Record<N, Bindable>) => Statement<RowOf<Q>> {
-  const all = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
-  const textFor = textsOf((form) => write(permissionFor(form), all, form));
-  return (values) => ({ textFor, values });
-}
-
-/** Reads only the verdict, for changes that need nothing else before them. */
-export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

@@ -2,10 +2,13 @@
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { isBeforeDeadline } from './call.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { isInTime, permittedId, statement, withVerdict } from './permission.ts';
+import { newRow } from './new-row.ts';
+import { permittedId } from './permission.ts';
 import { access, businesses, refusedOrigins } from './schema.ts';
-import { builder, newRow } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
+import { builder } from './text.ts';
 
 const MAX_ORIGINS = 50;
 const KEEP_ORIGINS_DAYS = 90;
@@ -80,5 +83,10 @@ export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: 
 export const forgetRefused = statement([], (permission) =>
   builder
     .delete(refusedOrigins)
-    .where(and(eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`), isInTime)),
+    .where(
+      and(
+        eq(refusedOrigins.business_id, sql`(select ${permittedId(permission)} from ${permission})`),
+        isBeforeDeadline,
+      ),
+    ),
 )({});

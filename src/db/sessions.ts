@@ -4,9 +4,11 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
 import { type Cost, sendBatch } from './batch.ts';
-import { isInTime, statement } from './permission.ts';
+import { isBeforeDeadline } from './call.ts';
+import { NEW_ID, newRow } from './new-row.ts';
 import { apiKeys, codes } from './schema.ts';
-import { type Bindable, type BuiltQuery, builder, NEW_ID, newRow, placeholders, textOf } from './statement.ts';
+import { statement } from './statement.ts';
+import { type Bindable, type BuiltQuery, builder, placeholders, textOf } from './text.ts';
 
 const NAME = 'console';
 
@@ -66,7 +68,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
       sql`select ${newRow(apiKeys, {
         ...{ id: NEW_ID, user_id, name: NAME, hash: $.hash, last_four, created_at: $.now, last_used_on: $.today },
         ...{ expires_on: last_day, ends_at, session_of: id, business_id, read_only, record_only },
-      })} from ${apiKeys} where ${eq(id, permitted)} and ${isInTime}`,
+      })} from ${apiKeys} where ${eq(id, permitted)} and ${isBeforeDeadline}`,
     )
     .returning({ ends_at: apiKeys.ends_at });
 });
@@ -86,7 +88,7 @@ export const endSession = statement([], (permission, $) => {
   return builder
     .update(apiKeys)
     .set(ending($.now))
-    .where(and(eq(apiKeys.id, permitted), isInTime))
+    .where(and(eq(apiKeys.id, permitted), isBeforeDeadline))
     .returning({ id: apiKeys.id });
 })({});
 
@@ -105,7 +107,7 @@ const REDEEM = [
         ...{ id: NEW_ID, user_id: codes.user_id, name: NAME, hash: $.hash, last_four: $.last_four, created_at: $.now },
         ...{ last_used_on: $.today, expires_on: dayIn(ends_at), ends_at, business_id: codes.business_id },
         ...{ read_only: codes.read_only, record_only: 0 },
-      })} from ${codes} where ${isKnown} and ${isInTime}`,
+      })} from ${codes} where ${isKnown} and ${isBeforeDeadline}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only }),
   builder

@@ -5,13 +5,11 @@ import type { Limits } from '../core/limits.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
-import { recordChange } from './changes.ts';
-import { type Decision, decideIf, isDecided, newDecision } from './decision.ts';
+import { change, type Decision, isDecided } from './change.ts';
 import { homeOf } from './homes.ts';
-import { statement } from './permission.ts';
 import { apiKeys, type BusinessRow, businesses, codes, type Optional } from './schema.ts';
 import { ending } from './sessions.ts';
-import { builder, type Placeholders } from './statement.ts';
+import { builder, type Placeholders } from './text.ts';
 
 /** What can be changed. A limit that is null is lifted. */
 export type BusinessUpdate = Optional<
@@ -37,61 +35,47 @@ const column = sql`case key ${sql.join(
   sql` `,
 )} end`;
 
-const decideIfDiffers = statement(['fields', 'decision'], (permission, $) =>
-  decideIf(permission, $, sql`exists (select 1 from json_each(${$.fields}) where value is not ${column})`),
-);
-const recordUpdate = statement(['fields', 'decision'], (permission, $) => {
-  const differing = sql`from ${businesses} cross join json_each(${$.fields})
-    where ${eq(businesses.id, $call.business_id)} and value is not ${column}`;
-  return recordChange(
-    permission,
-    $,
-    'update_business',
-    sql`(select json_group_object(key, ${column}) ${differing})`,
-    sql`(select json_group_object(key, value) ${differing})`,
-  );
-});
-const setFields = statement(['fields', 'decision'], (_, $) => {
-  const set = COLUMNS.map((name): [string, SQL] => {
-    const path = sql.raw(`'$.${name}'`);
-    // The type of a JSON null is the text null: it is there, and lifts a limit.
-    return [
-      name,
-      sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
-    ];
-  });
-  const isOther = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${column})`;
-  const limits_at = sql`case when ${isOther} then ${$.now} else ${businesses.limits_at} end`;
-  return builder
-    .update(businesses)
-    .set({ ...Object.fromEntries(set), limits_at })
-    .where(isDecided($));
-});
-
 /** The id of the business if it is given to another user. Otherwise null. */
 const givenId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
-/** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
-const endKeys = statement(['fields', 'decision'], (_, $) =>
-  builder
-    .update(apiKeys)
-    .set(ending($.now))
-    .where(and(eq(apiKeys.business_id, givenId($)), isNull(apiKeys.revoked_at))),
-);
-const dropCodes = statement(['fields', 'decision'], (_, $) =>
-  builder.delete(codes).where(eq(codes.business_id, givenId($))),
-);
+/** The fields that differ from those of the business. */
+const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
+  where ${eq(businesses.id, $call.business_id)} and value is not ${column}`;
+
+const update = change('update_business', ['fields'], {
+  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${column})`,
+  before: ($) => sql`(select json_group_object(key, ${column}) ${differing($)})`,
+  after: ($) => sql`(select json_group_object(key, value) ${differing($)})`,
+  apply: {
+    /** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
+    ended: ($) =>
+      builder
+        .update(apiKeys)
+        .set(ending($.now))
+        .where(and(eq(apiKeys.business_id, givenId($)), isNull(apiKeys.revoked_at))),
+    dropped: ($) => builder.delete(codes).where(eq(codes.business_id, givenId($))),
+    set($) {
+      const set = COLUMNS.map((name): [string, SQL] => {
+        const path = sql.raw(`'$.${name}'`);
+        // The type of a JSON null is the text null: it is there, and lifts a limit.
+        return [
+          name,
+          sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
+        ];
+      });
+      const isOther = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${column})`;
+      const limits_at = sql`case when ${isOther} then ${$.now} else ${businesses.limits_at} end`;
+      return builder
+        .update(businesses)
+        .set({ ...Object.fromEntries(set), limits_at })
+        .where(isDecided($));
+    },
+  },
+});
 
 /** Changes those of the fields that differ, and reads the business as it is then. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
-  const values = { fields: JSON.stringify(fields), decision: newDecision() };
-  const steps = {
-    decided: decideIfDiffers(values),
-    recorded: recordUpdate(values),
-    ended: endKeys(values),
-    dropped: dropCodes(values),
-    applied: setFields(values),
-  };
+  const steps = update({ fields: JSON.stringify(fields) });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
   const [business] = updated;
   if (business === undefined) throw new Error('the business is gone within a transaction');

@@ -5,11 +5,13 @@ import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import type { Range } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
-import { $call } from './call.ts';
+import { $call, type CallShape, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
-import { isInTime, type Permission, permittedId, statement, verdictOf, withVerdict } from './permission.ts';
+import { type NewRow, newRow } from './new-row.ts';
+import { type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { builder, type Form, type NewRow, newRow, type Statement } from './statement.ts';
+import { type Statement, statement, withVerdict } from './statement.ts';
+import { builder } from './text.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -135,12 +137,16 @@ export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(
     { business_id: permittedId(permission), day: $.today, count: $.quantity },
     sql`from ${permission}
-      where ${isNull(permission.refusal)} and ${isInTime} and not (${isOverLimit(permission, $.quantity)})`,
+      where ${isNull(permission.refusal)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 
 /** The row that remembers a use. */
-const ledgerRow = (use: Record<'business_id' | 'digest' | 'day', SQLWrapper>, today: SQLWrapper, { caller }: Form) =>
+const ledgerRow = (
+  use: Record<'business_id' | 'digest' | 'day', SQLWrapper>,
+  today: SQLWrapper,
+  { caller }: CallShape,
+) =>
   newRow(ledger, {
     ...use,
     digest: sql`unhex(${use.digest})`,
@@ -155,7 +161,7 @@ const countNewUse = statement(['digest', 'quantity'], (permission, $) =>
   addToCounts(
     { business_id: permittedId(permission), day: $.today, count: $.quantity },
     sql`from ${permission}
-      where ${and(isNull(permission.refusal), isInTime, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
+      where ${and(isNull(permission.refusal), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 const rememberUse = statement(['digest'], (permission, $, form) =>
@@ -204,7 +210,7 @@ const countNewUses = statement(['uses'], (permission, $) =>
   addToCounts(
     { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
     sql`from ${permission} cross join json_each(${$.uses})
-      where ${isNull(permission.refusal)} and ${isInTime} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
+      where ${isNull(permission.refusal)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
   ),
 );
 const rememberUses = statement(['uses'], (permission, $, form) => {

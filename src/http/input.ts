@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson } from '../core/json.ts';
 import { type Operation, POLICY } from '../core/policy.ts';
 import { idempotencyKeyOf } from '../core/use.ts';
-import { readVerdict } from '../db/permission.ts';
+import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import {
   ID_RULE,

@@ -4,8 +4,8 @@ import { covers, MAX_SITES, sitesCovering } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { readVerdict } from '../db/permission.ts';
 import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-origins.ts';
+import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { invalid, unknownEntry } from '../http/errors.ts';
@@ -62,7 +62,7 @@ export const access = newRoutes()
     return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', guard('change_access'), async (c) => {
-    const access_id = idOf(c.req.param('access_id')) ?? 0; // an invalid id is unknown, like one that does not exist
+    const access_id = idOf(c.req.param('access_id')); // an invalid id is unknown, like one that does not exist
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');

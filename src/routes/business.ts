@@ -14,15 +14,16 @@ import {
   businessWithEntries,
   type ExaminedBusiness,
 } from '../db/business.ts';
-import { changesBefore, matchingChanges } from '../db/changes.ts';
+import { changesOfBusiness } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { importHistory } from '../db/history.ts';
 import { knownHome } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { readVerdict, type Verdict } from '../db/permission.ts';
+import type { Verdict } from '../db/permission.ts';
 import { originsKeptFrom } from '../db/refused-origins.ts';
 import type { BusinessRow, Entry } from '../db/schema.ts';
+import { readVerdict } from '../db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Env, Guarded } from '../env.ts';
@@ -212,8 +213,7 @@ export const business = newRoutes()
     const page = pageBefore({ limit, before });
     const { from, to } = filter;
     if (from && to && from > to) throw await invalidField(c, 'from', `must not be after to (${to})`);
-    const isFiltered = Object.keys(filter).length > 0;
-    const { row } = await c.get('ask')(isFiltered ? matchingChanges(page, filter) : changesBefore(page));
+    const { row } = await c.get('ask')(changesOfBusiness(page, filter));
     return success<Changes>(c, shownChanges(row, page));
   })
   .get('/:business_id/alerts', guard('read_alerts', { query: alertsQuery }), async (c) => {

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { idOf } from '../core/request.ts';
 import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
-import { changesOfUserBefore } from '../db/changes.ts';
+import { changesOfUser } from '../db/changes.ts';
 import { createConsoleLink } from '../db/console-links.ts';
 import { knownHome } from '../db/homes.ts';
 import { createKey, keysOf, revokeKey } from '../db/keys.ts';
@@ -59,6 +59,6 @@ export const user = newRoutes()
   .get('/:user_id/changes', guard('read_user_changes', { query: userChangesQuery }), async (c) => {
     const { user_id, ask } = await askForUser(c);
     const page = pageBefore(c.req.valid('query'));
-    const { row } = await ask(changesOfUserBefore({ ...page, user_id }));
+    const { row } = await ask(changesOfUser(page, user_id));
     return success<Changes>(c, shownChanges(row, page));
   });

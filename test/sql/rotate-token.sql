@@ -165,7 +165,7 @@ select
     where
       businesses.id = :business_id
   ),
-  json_object('token', '…' || substr(:token, -4), 'former_works_until', :expires_at)
+  json_patch(json_object('token', '…' || substr(:token, -4)), json_object('former_works_until', :keep_until))
 from
   businesses
   cross join permission
@@ -181,7 +181,7 @@ insert into
 select
   businesses.token,
   businesses.id,
-  :expires_at,
+  :keep_until,
   (
     select
       coalesce(max(former_tokens.place), 0) + 1
@@ -197,6 +197,7 @@ where
     businesses.id = :business_id
     and businesses.decision = :decision
   )
+  and :keep_until is not null
 on conflict (former_tokens.token) do update
 set
   business_id = excluded.business_id,
@@ -246,6 +247,7 @@ where
                 and businesses.decision = :decision
               )
           )
+          and :keep_until is not null
           and former_tokens.expires_at > :now
         )
       order by

@@ -1,0 +1,112 @@
+// A change of the business in the path: the steps that decide, record and apply it, in one batch. They run in this order, because each
+// reads what a later one overwrites.
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import type { Action } from '../core/change.ts';
+import { $call, type CallValue, isBeforeDeadline } from './call.ts';
+import { newRow } from './new-row.ts';
+import { type Permission, permittedId } from './permission.ts';
+import { businessColumns, businesses, changes } from './schema.ts';
+import { type Statement, type Steps, statement } from './statement.ts';
+import { type Bindable, type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
+
+/** The placeholder of the mark that the deciding step leaves in the business. */
+export type Decision = Placeholders<'decision'>;
+
+/** Whether a row of businesses is the one that this change is about, and the change was decided. */
+export const isDecided = ({ decision }: Decision) =>
+  and(eq(businesses.id, $call.business_id), eq(businesses.decision, decision));
+
+/** The id of the business if the change was decided. Otherwise null, and a search for it reads nothing. */
+export const decidedId = ($: Decision) => sql`(select ${businesses.id} from ${businesses} where ${isDecided($)})`;
+
+type Values<N extends string> = Placeholders<N | 'decision' | CallValue>;
+type Writes<N extends string> = Record<string, ($: Values<N>) => BuiltQuery>;
+
+type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
+  [Step in keyof W]: Statement<RowOf<ReturnType<W[Step]>>>;
+};
+
+/** What makes a change: `names` are the values that it binds. */
+type Definition<N extends string, W extends Writes<N>> = {
+  /** The condition on the row of the business. */
+  decideIf: ($: Values<N>) => SQL;
+  /** JSON of what changes, for the list of changes; absent for null. They read what is stored before the change is applied. */
+  before?: ($: Values<N>) => SQL;
+  after?: ($: Values<N>) => SQL;
+  /** The writes that apply the change, by name and in order. Each must depend on `isDecided` or `decidedId`. */
+  apply: W;
+};
+
+/**
+ * Defines a change. If the call is permitted and the condition holds, the deciding step leaves a random mark in the business, and returns
+ * the business. Whether the other steps do anything depends on that mark alone, not on the step before them.
+ */
+export function change<const N extends string, W extends Writes<N>>(
+  action: Action,
+  names: readonly N[],
+  { decideIf, before = () => NULL, after = () => NULL, apply }: Definition<N, W>,
+) {
+  const all: readonly (N | 'decision')[] = [...names, 'decision'];
+  const decided = statement(all, (permission, $) => {
+    const permitted = sql`(select ${permittedId(permission)} from ${permission})`;
+    return builder
+      .update(businesses)
+      .set({ updated_at: sql`${$call.now}`, decision: sql`${$.decision}` })
+      .where(and(eq(businesses.id, permitted), isBeforeDeadline, decideIf($)))
+      .returning(businessColumns);
+  });
+  const recorded = statement(all, (permission, $) =>
+    recordChange(
+      permission,
+      { subject: sql`'business'`, subject_id: sql`${$call.business_id}` },
+      action,
+      { before: before($), after: after($) },
+      sql`from ${businesses} cross join ${permission} where ${isDecided($)}`,
+    ),
+  );
+  const writes = Object.entries(apply).map(([step, write]) => [step, statement(all, (_, $) => write($))] as const);
+  return (own: Record<N, Bindable>) => {
+    const values = { ...own, decision: crypto.randomUUID() };
+    const applied: Steps = Object.fromEntries(writes.map(([step, define]) => [step, define(values)]));
+    return { decided: decided(values), recorded: recorded(values), ...(applied as StatementsOf<W>) };
+  };
+}
+
+const NULL = sql`null`;
+
+/** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
+export const recordChange = (
+  permission: Permission,
+  { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
+  action: Action,
+  { before, after }: Record<'before' | 'after', SQL>,
+  source: SQL,
+) =>
+  builder.insert(changes).select(
+    sql`select ${newRow(changes, {
+      subject,
+      subject_id,
+      id: nextId(subject, subject_id),
+      at: $call.now,
+      actor: actorOf(permission),
+      action: sql.raw(`'${action}'`),
+      before,
+      after,
+    })} ${source}`,
+  );
+
+/** The id of the next change of a subject. */
+const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
+  where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
+
+/**
+ * Who makes a change: an API key, also by a session that came from it, a console link, or an operator key. (A token makes no change.)
+ */
+function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
+  const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
+  const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
+  return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
+}
+
+/** How a change shows a token or a key: never more than its last four characters. */
+export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;

@@ -1,0 +1,28 @@
+// The values of a new row, by the names of its columns.
+import { getTableColumns, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+
+type Value = SQLWrapper | Placeholder | string | number;
+type ColumnsOf<T extends SQLiteTable> = T['$inferSelect'];
+/** A value for each column. Those that can be null may be left out. */
+export type NewRow<T extends SQLiteTable> = {
+  [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? never : C]: Value;
+} & { [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? C : never]?: Value };
+
+/** The id of a row that gets the next one. */
+export const NEW_ID = sql`null`;
+
+/** The values in the order of the table's columns, which an `insert … select` of Drizzle needs. */
+export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
+  sql.join(
+    Object.entries(getTableColumns(table))
+      .filter(([, { generated }]) => generated === undefined)
+      .map(([name]) => sql`${(row as Record<string, Value>)[name] ?? sql`null`}`),
+    sql`, `,
+  );
+
+/** A row whose values are the members of a JSON object with the names of the columns. One that is missing is null. */
+export const rowIn = <T extends SQLiteTable>(table: T, json: SQLWrapper): NewRow<T> =>
+  Object.fromEntries(
+    Object.keys(getTableColumns(table)).map((name) => [name, sql`${json} ->> ${sql.raw(`'${name}'`)}`]),
+  ) as NewRow<T>;

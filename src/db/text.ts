@@ -1,0 +1,35 @@
+// Drizzle writes the SQL of a query once, with placeholders: after that, a request only binds their values.
+import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
+
+/** Drizzle's query builder. It only writes SQL, so it needs no database. */
+export const builder = drizzle({} as D1Database);
+
+export type Bindable = string | number | null;
+
+/** A query of Drizzle's builder. */
+export type BuiltQuery = PromiseLike<unknown> & { getSQL(): SQL };
+export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
+
+export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
+
+/** A placeholder for each name. */
+export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
+  Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
+
+/** SQL, and the names of the values to bind, in order. */
+export type Text = { sql: string; names: string[] };
+
+const dialect = new SQLiteAsyncDialect();
+
+/** Writes the SQL. Anything in the query that is not a placeholder becomes a constant. */
+export function textOf(query: BuiltQuery): Text {
+  const { sql, params } = dialect.sqlToQuery(query.getSQL().inlineParams());
+  return { sql, names: params.map(nameOf) };
+}
+
+function nameOf(param: unknown): string {
+  if (!is(param, Placeholder)) throw new Error(`not a placeholder: ${param}`);
+  return param.name;
+}
