@@ -4,6 +4,7 @@ import type { Operation } from '../src/core/policy.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
 import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
+import { homeOf as claimHome } from '../src/db/homes.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/db/keys.ts';
 import type { BusinessRow, Database } from '../src/db/schema.ts';
@@ -41,6 +42,13 @@ export const boundTo = (
   numbers: all.map(({ number }) => number),
   askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
 });
+
+/** The number of the database of a user, who gets one if there is none. */
+export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
+  const { home } = await claimHome(databases, user_id, { wanted });
+  if (home === null) throw new Error('a claim gave no home');
+  return home;
+}
 
 /** Creates a business in the home of its owner. A token that is given must be claimed before. */
 export async function createBusiness(home: Numbered, fields: NewBusiness, now: Date): Promise<BusinessRow> {

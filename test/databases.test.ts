@@ -9,13 +9,12 @@ import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { createBusiness as createIn } from '../src/db/creation.ts';
 import { deleteBusiness } from '../src/db/deletion.ts';
-import { homeOf } from '../src/db/homes.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKey as createKeyFor } from '../src/db/keys.ts';
 import { businesses, formerTokens } from '../src/db/schema.ts';
 import { requireHome } from '../src/db/update.ts';
 import worker from '../src/index.ts';
-import { asking, boundTo, createBusiness, createKey, revokeKey, rotateToken } from './ask.ts';
+import { asking, boundTo, createBusiness, createKey, homeOf, revokeKey, rotateToken } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
 import {
   BASE,

@@ -1,5 +1,5 @@
 // How a business is created, in the database of its owner.
-import { and, eq, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -9,7 +9,7 @@ import type { Ask, BoundDatabases } from './batch.ts';
 import { businessAndEntries } from './business.ts';
 import { isBeforeDeadline } from './call.ts';
 import { recordChange } from './change.ts';
-import { homeForImport, homeOf, raiseIds, requireWanted, sequence } from './homes.ts';
+import { homeOf, raiseIds, sequence } from './homes.ts';
 import { parseJson } from './json.ts';
 import { type NewRow, newRow, rowIn } from './new-row.ts';
 import { access, type BusinessRow, businesses, type Optional, retiredTokens } from './schema.ts';
@@ -35,8 +35,8 @@ type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
 const OWN = ['key', 'token', 'decision'] as const;
 type Own = Placeholders<(typeof OWN)[number]>;
-/** The key of the request as it is stored. NULL without one, which equals nothing. */
-const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(nullif(${key}, ''))`;
+/** The key of the request as it is stored. Null without one, which equals nothing. */
+const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(${key})`;
 /** The business that this request has created. The mark says so, and the token finds it by index. */
 const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token), eq(businesses.decision, decision));
 
@@ -47,18 +47,18 @@ const readLastId = statement([], (permission) => withVerdict(permission, { last_
 const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
   const row: NewRow<typeof businesses> = {
     ...rowIn(businesses, $.fields),
-    id: sql`nullif(${$.id}, 0)`,
+    id: $.id,
     created_at: $.now,
     updated_at: $.now,
     decision: $.decision,
     creation_key: creationKeyOf($),
-    creation_request: sql`unhex(nullif(${$.request}, ''))`,
+    creation_request: sql`unhex(${$.request})`,
     billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
     limits_at: $.now,
   };
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;
-  const isPossible = sql`${$.is_free} and (${$.id} = 0 or ${$.id} > ${lastId})`;
+  const isPossible = sql`${$.is_free} and (${$.id} is null or ${$.id} > ${lastId})`;
   return builder
     .insert(businesses)
     .select(
@@ -88,14 +88,14 @@ const insertSites = statement([...OWN, 'sites'], (_, $) =>
 const retireToken = statement([...OWN, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
-    .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), sql`${$.hash} <> ''`)}`),
+    .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
 /** The business that this request has created, or the same request before it. */
 const created = statement(OWN, (_, $) =>
   builder
     .select({
       ...businessAndEntries,
-      request: sql<string | null>`lower(hex(${businesses.creation_request}))`.as('request'),
+      request: sql<string | null>`nullif(lower(hex(${businesses.creation_request})), '')`.as('request'),
     })
     .from(businesses)
     .where(or(isCreated($), eq(businesses.creation_key, creationKeyOf($)))),
@@ -107,11 +107,9 @@ const created = statement(OWN, (_, $) =>
  */
 export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
   const { user_id, token, database } = fields;
-  const { home, isFree } =
-    token === undefined
-      ? { home: await homeOf(databases, user_id, database), isFree: true }
-      : ((await homeForImport(databases, user_id, token, database)) ?? { home: null, isFree: false });
-  if (home !== null) requireWanted(home, database, user_id);
+  const { home, isFree } = await homeOf(databases, user_id, { wanted: database, token });
+  if (home !== null && database !== undefined && home !== database)
+    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
   // The token can be that of the business that the same request has created.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
@@ -124,21 +122,24 @@ export async function createBusinessIn(
   ask: Ask,
   number: number,
   { token: imported, sites = [], ...fields }: NewBusiness,
-  { idempotencyKey, id = 0, isFree = true }: CreationRequest & { isFree?: boolean } = {},
+  { idempotencyKey, id, isFree = true }: CreationRequest & { isFree?: boolean } = {},
 ) {
   const { database: _, ...columns } = fields;
   const most = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
-  if (id > most) throw new Conflict('id', `must be at most ${most}, so that there is room behind it`);
+  if (id !== undefined && id > most)
+    throw new Conflict('id', `must be at most ${most}, so that there is room behind it`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
-  const hash = imported === undefined ? '' : await hashOf(imported);
+  const hash = imported === undefined ? null : await hashOf(imported);
   const [key, request] =
     idempotencyKey === undefined
-      ? ['', '']
+      ? [null, null]
       : await Promise.all([
           shortHashOf(`${fields.user_id} ${idempotencyKey}`),
           shortHashOf(
-            JSON.stringify(Object.entries({ ...fields, token: imported, sites, ...(id > 0 && { id }) }).sort()),
+            JSON.stringify(
+              Object.entries({ ...fields, token: imported, sites, ...(id !== undefined && { id }) }).sort(),
+            ),
           ),
         ]);
   const own = { token, decision: crypto.randomUUID(), key };
@@ -147,7 +148,7 @@ export async function createBusinessIn(
     decided: insertBusiness({
       ...own,
       fields: JSON.stringify({ ...columns, token, status: 'active' }),
-      id,
+      id: id ?? null,
       hash,
       is_free: Number(isFree),
       request,
@@ -160,7 +161,8 @@ export async function createBusinessIn(
   const [business] = found;
   if (business === undefined) {
     const last = row.last_id ?? number * IDS_PER_DATABASE;
-    if (id !== 0 && id <= last) throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
+    if (id !== undefined && id <= last)
+      throw new Conflict('id', `must be greater than ${last}, the last id of its database`);
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   }
   if (business.request === null) return business;

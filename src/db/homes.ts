@@ -1,6 +1,6 @@
 // Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
 // only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
-import { and, eq, gt, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
@@ -8,7 +8,7 @@ import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { newRow } from './new-row.ts';
-import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
+import { businesses, formerTokens, homes, importedTokens, type Optional, retiredTokens } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
@@ -29,46 +29,8 @@ export async function knownHome(databases: BoundDatabases, user_id: number): Pro
 }
 
 /**
- * Gives a user who has no home the one of the candidates with the fewest owners, or of several the lowest. It counts in the same
- * statement, so that of callers at once, each counts what the others have claimed.
- */
-const claimHomeIf = (condition: ($: Claim) => SQL | undefined) =>
-  statement(['user_id', 'candidates', 'hash', 'token'], (permission, $) => {
-    const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
-    const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
-      order by owners, number limit 1)`;
-    const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($)})`;
-    return builder.insert(homes).select(
-      // In this order: for a user who has a home, nothing is counted.
-      sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
-        from (select 1 where ${and(isHomeless, condition($))}) cross join ${permission} cross join ${chosen}
-        where ${and(isNull(permission.refusal), isBeforeDeadline)}`,
-    );
-  });
-const claimHome = claimHomeIf(() => undefined);
-const claimHomeForToken = claimHomeIf(($) => isFree($));
-const homeOfUser = statement(['user_id'], (_, $) =>
-  builder.select({ database: homes.database }).from(homes).where(ofUser($)),
-);
-
-/**
- * The number of the database of a user, who gets one if there is none: the one that is `wanted`, or the one with the fewest owners. It
- * is not the one that is wanted if the user has another.
- */
-export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
-  const candidates = candidatesOf(databases, wanted);
-  const { home } = await databases.askIn(0)(
-    readVerdict,
-    { claimed: claimHome({ user_id, candidates, hash: '', token: '' }), home: homeOfUser({ user_id }) },
-    true,
-  );
-  if (home[0] === undefined) throw new Error('a claim gave no home');
-  return boundHome(databases, user_id, home[0].database);
-}
-
-/**
  * Whether no business has or had a token, and nobody else has claimed it. Other databases need not be asked: only a token of DB can be
- * older than the claims.
+ * older than the claims. Without a token, hash and token are null, which equal nothing.
  */
 function isFree({ user_id, hash, token, now }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
@@ -78,19 +40,40 @@ function isFree({ user_id, hash, token, now }: Claim) {
     and not exists (select 1 from ${formerTokens} where ${kept})
     and not exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, hash)})`;
 }
-const claimToken = statement(['user_id', 'candidates', 'hash', 'token'], (permission, $) => {
+
+const CLAIM = ['user_id', 'candidates', 'hash', 'token'] as const;
+/**
+ * Gives a user who has no home the one of the candidates with the fewest owners, or of several the lowest. It counts in the same
+ * statement, so that of callers at once, each counts what the others have claimed.
+ */
+const claimHome = statement(CLAIM, (permission, $) => {
+  const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
+  const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
+    order by owners, number limit 1)`;
+  const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($)})`;
+  return builder.insert(homes).select(
+    // In this order: for a user who has a home, nothing is counted.
+    sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
+      from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
+      where ${and(isNull(permission.refusal), isBeforeDeadline)}`,
+  );
+});
+const homeOfUser = statement(['user_id'], (_, $) =>
+  builder.select({ database: homes.database }).from(homes).where(ofUser($)),
+);
+const claimToken = statement(CLAIM, (permission, $) => {
   const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
   const hasHome = sql`exists (select 1 from ${homes} where ${and(ofUser($), isCandidate)})`;
   return builder
     .insert(importedTokens)
     .select(
       sql`select ${newRow(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
-        where ${and(isNull(permission.refusal), isBeforeDeadline, hasHome, isFree($))}`,
+        where ${$.hash} is not null and ${and(isNull(permission.refusal), isBeforeDeadline, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });
 });
 /** The claim of the user, if he may import the token. */
-const ownClaim = statement(['user_id', 'hash', 'token'], (_, $) =>
+const ownClaim = statement(CLAIM, (_, $) =>
   builder
     .select({ user_id: importedTokens.user_id })
     .from(importedTokens)
@@ -98,29 +81,25 @@ const ownClaim = statement(['user_id', 'hash', 'token'], (_, $) =>
 );
 
 /**
- * The same for a business with an imported token, which is claimed in the same batch. If the user cannot have the token, nothing is
- * claimed, and `isFree` is false. The user can claim the token again until a business has it, which only the home knows. Null if the
- * user has no home and cannot have the token.
+ * The number of the database of a user, who gets one if there is none: the one that is `wanted`, or the one with the fewest owners. It
+ * is not the one that is wanted if the user has another. A `token` to import is claimed in the same batch: if the user cannot have it,
+ * nothing is claimed, `isFree` is false, and `home` is null if the user has none. The user can claim the token again until a business has
+ * it, which only the home knows.
  */
-export async function homeForImport(
+export async function homeOf(
   databases: BoundDatabases,
   user_id: number,
-  token: string,
-  wanted?: number,
-): Promise<{ home: number; isFree: boolean } | null> {
-  const claim = { user_id, token, hash: await hashOf(token), candidates: candidatesOf(databases, wanted) };
+  { wanted, token }: Optional<{ wanted: number; token: string }> = {},
+): Promise<{ home: number | null; isFree: boolean }> {
+  const hash = token === undefined ? null : await hashOf(token);
+  const claim = { user_id, token: token ?? null, hash, candidates: candidatesOf(databases, wanted) };
   const { home, owned } = await databases.askIn(0)(
     readVerdict,
-    {
-      claimed: claimHomeForToken(claim),
-      home: homeOfUser(claim),
-      token: claimToken(claim),
-      owned: ownClaim(claim),
-    },
+    { claimed: claimHome(claim), home: homeOfUser(claim), token: claimToken(claim), owned: ownClaim(claim) },
     true,
   );
-  if (home[0] === undefined) return null;
-  return { home: boundHome(databases, user_id, home[0].database), isFree: owned.length > 0 };
+  const isFree = token === undefined || owned.length > 0;
+  return { home: home[0] === undefined ? null : boundHome(databases, user_id, home[0].database), isFree };
 }
 
 /** The numbers of the databases that a user may be in, to get something new, as JSON. */
@@ -133,12 +112,6 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
 function boundHome({ numbers }: BoundDatabases, user_id: number, home: number): number {
   if (numbers.includes(home)) return home;
   throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
-}
-
-/** Throws a Conflict if the home of a user is not the database that is wanted. */
-export function requireWanted(home: number, wanted: number | undefined, user_id: number): void {
-  if (wanted !== undefined && wanted !== home)
-    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
 }
 
 /** SQLite's own table of the last id of each AUTOINCREMENT table. */

@@ -66,7 +66,7 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
 
 /** Creates a key for a user. Throws a Conflict if the business is not the user's: then nothing has changed. */
 export async function createKey(databases: BoundDatabases, key: NewKey) {
-  const home = await (key.business_id ? knownHome(databases, key.user_id) : homeOf(databases, key.user_id));
+  const home = key.business_id ? await knownHome(databases, key.user_id) : (await homeOf(databases, key.user_id)).home;
   if (home === null) throw noBusiness(key);
   return createKeyIn(databases.askIn(home), home, key);
 }

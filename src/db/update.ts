@@ -87,7 +87,7 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
  * yet gets that one. Throws a Conflict for a user of another.
  */
 export async function requireHome(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
-  const home = await homeOf(databases, user_id, number);
+  const { home } = await homeOf(databases, user_id, { wanted: number });
   if (home !== number)
     throw new Conflict(
       'user_id',

@@ -5,13 +5,13 @@ import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import type { Range } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
-import { $call, type CallShape, isBeforeDeadline } from './call.ts';
+import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
 import { type Statement, statement, withVerdict } from './statement.ts';
-import { builder } from './text.ts';
+import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
@@ -157,29 +157,37 @@ const ledgerRow = (
 /** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
 const hasCounted = sql`changes() > 0`;
 
-const countNewUse = statement(['digest', 'quantity'], (permission, $) =>
-  addToCounts(
-    { business_id: permittedId(permission), day: $.today, count: $.quantity },
-    sql`from ${permission}
-      where ${and(isNull(permission.refusal), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
-  ),
-);
-const rememberUse = statement(['digest'], (permission, $, form) =>
-  // For a use that was not counted, the permission is not evaluated again.
-  builder.insert(ledger).select(
-    sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, form)}
-      from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
-  ),
-);
+type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
+/** Defines the steps that count uses and remember their ids, as one: the second asks whether the first counted anything. */
+function countingOnce<const N extends string, C extends BuiltQuery, R extends BuiltQuery>(
+  names: readonly N[],
+  count: Write<N, C>,
+  remember: Write<N, R>,
+) {
+  const [counted, remembered] = [statement(names, count), statement(names, remember)];
+  return (values: Record<N, Bindable>) => ({ counted: counted(values), remembered: remembered(values) });
+}
 
+const countNewUse = countingOnce(
+  ['digest', 'quantity'],
+  (permission, $) =>
+    addToCounts(
+      { business_id: permittedId(permission), day: $.today, count: $.quantity },
+      sql`from ${permission}
+        where ${and(isNull(permission.refusal), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
+    ),
+  // For a use that was not counted, the permission is not evaluated again.
+  (permission, $, shape) =>
+    builder.insert(ledger).select(
+      sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, shape)}
+        from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
+    ),
+);
 /**
  * Counts a use of this quantity today and remembers its digest, unless the ledger has it or a limit refuses it. The count comes back if
- * it was counted. `remembered` must be directly behind `counted`: it asks whether that changed anything.
+ * it was counted.
  */
-export const countOnce = (digest: string, quantity: number) => ({
-  counted: countNewUse({ digest, quantity }),
-  remembered: rememberUse({ digest }),
-});
+export const countOnce = (digest: string, quantity: number) => countNewUse({ digest, quantity });
 
 /**
  * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
@@ -205,32 +213,32 @@ export type IdentifiedUse = { digest: string; day: string; quantity: number };
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 
-// `cross join` makes SQLite read the permission first, so a refused call does not read the list.
-const countNewUses = statement(['uses'], (permission, $) =>
-  addToCounts(
-    { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
-    sql`from ${permission} cross join json_each(${$.uses})
-      where ${isNull(permission.refusal)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
-  ),
+const countNewUses = countingOnce(
+  ['uses'],
+  // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
+  (permission, $) =>
+    addToCounts(
+      { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
+      sql`from ${permission} cross join json_each(${$.uses})
+        where ${isNull(permission.refusal)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
+    ),
+  (permission, $, shape) => {
+    // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+    const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isNull(permission.refusal)}) end`;
+    return builder
+      .insert(ledger)
+      .select(
+        sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay }, $.today, shape)}
+          from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
+      )
+      .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
+      .returning({ day: ledger.day });
+  },
 );
-const rememberUses = statement(['uses'], (permission, $, form) => {
-  // Without a list, json_each gives no row: a refused call does not walk through what it sent.
-  const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isNull(permission.refusal)}) end`;
-  return builder
-    .insert(ledger)
-    .select(
-      sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay }, $.today, form)}
-        from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
-    )
-    .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
-    .returning({ day: ledger.day });
-});
 
 /**
  * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. No digest may occur twice. The list is
- * one value, because D1 binds at most 100. Here, too, `remembered` must be directly behind `counted`.
+ * one value, because D1 binds at most 100.
  */
-export function countManyOnce(list: IdentifiedUse[]) {
-  const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
-  return { counted: countNewUses({ uses }), remembered: rememberUses({ uses }) };
-}
+export const countManyOnce = (list: IdentifiedUse[]) =>
+  countNewUses({ uses: JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity])) });

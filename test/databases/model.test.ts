@@ -7,10 +7,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
 import { databaseOfId, IDS_PER_DATABASE } from '../../src/core/database.ts';
-import { homeOf } from '../../src/db/homes.ts';
 import { purgeAll } from '../../src/db/purge.ts';
 import type { Bindings } from '../../src/env.ts';
-import { boundTo, createBusiness, createKey } from '../ask.ts';
+import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import {
   BASE,
   claimToken,

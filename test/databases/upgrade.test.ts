@@ -5,9 +5,8 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
-import { homeOf } from '../../src/db/homes.ts';
 import type { Bindings } from '../../src/env.ts';
-import { boundTo } from '../ask.ts';
+import { boundTo, homeOf } from '../ask.ts';
 import { BASE, env, homes, NOW, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';

@@ -12,9 +12,8 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { lookAtTurn } from '../../src/db/alerts.ts';
-import { homeOf } from '../../src/db/homes.ts';
 import type { Bindings } from '../../src/env.ts';
-import { boundTo, createBusiness, createKey } from '../ask.ts';
+import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { BASE, env, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 import { type Alert, type Answer, dayAt, type Listed, Oracle, type Settings, type Write } from './oracle.ts';
 
