@@ -1,6 +1,6 @@
 // The types that every handler shares.
 import type { Context } from 'hono';
-import type { Credential } from './core/credential.ts';
+import type { CallerKind } from './core/credential.ts';
 import type { Binding } from './core/database.ts';
 import type { OperatorSecret } from './core/operator.ts';
 import type { Operation } from './core/policy.ts';
@@ -42,7 +42,7 @@ export type LogEntry = {
   readonly request_id: string;
   readonly d1: Cost;
   /** The credential that was sent, valid or not. */
-  credential: { kind: Credential['kind']; last_four: string } | null;
+  credential: { kind: CallerKind; last_four: string } | null;
   /** The database that was asked. Null if none was. */
   database: Binding | null;
   /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
@@ -60,8 +60,10 @@ export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; log
 /** Starts work in the database that the call asked, once the response is on its way. `name` is for the log, if the work fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/** Behind the guard. `databases` are for the operator only: for other callers, there are none. */
-export type Guarded = Env & { Variables: { call: Call; ask: Ask; later: Later; databases: BoundDatabases } };
+/** Behind the guard. `database` is the number of the one that `ask` asks. Only for the operator are there `databases`. */
+export type Guarded = Env & {
+  Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
+};
 
 /** The context of a handler, to read from. (Hono's own type fits only handlers that set the very same variables.) */
 export interface ContextOf<E extends Env> extends Pick<Context<E>, 'req' | 'env' | 'executionCtx'> {

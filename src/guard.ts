@@ -1,11 +1,11 @@
 // The guard stands before every route that needs a credential. It reads the request, finds out who makes it and from where, and
 // provides `ask`, the only way to the database that such a route has before it responds.
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
-import { credentialOf } from './core/credential.ts';
+import { type Credential, credentialOf } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
-import { isFromPage, malformedSecrets, operatorRefusal, roleOf } from './core/operator.ts';
+import { isFromPage, malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
 import { isInvalidity, isRepeatable, namesBusiness, type Operation, POLICY } from './core/policy.ts';
 import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
@@ -22,12 +22,11 @@ import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
 import { batchError, denied, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
 import { invalidInput, noQuery, queryInput, readJson, requireNoBody, uselessKey } from './http/input.ts';
-import { firstAfter } from './http/pages.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
 /** How long a request waits for its database, in all. */
-export const DATABASE_TIMEOUT_MS = 10_000;
+const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;
 /** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`, which is {} if it is empty. */
@@ -37,23 +36,26 @@ type Valid<Q extends Query, B extends Body> = {
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
-/** Refuses whoever is not the operator while only the operator is let in. */
-export function requireOpen({ OPERATOR_ONLY }: Bindings): void {
-  if (OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
-}
+/** Finds a code in the body of a request that has no credential in its headers. Null if there is none. */
+type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
-/** Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. */
+/**
+ * Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. With `codeIn` the body can be a code
+ * in place of a credential.
+ */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
-  { query, body }: { query?: Q; body?: B } = {},
+  { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},
 ): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
   guardWith(
     () => operation,
     query === undefined ? noQuery : queryInput(query),
     async (c, text) => {
+      if (c.get('call').credential.kind === 'code') return;
       if (body === undefined) await requireNoBody(c, text);
       else c.req.addValidatedData('json', (await readJson(c, text, body)) ?? {});
     },
+    codeIn,
   );
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
@@ -65,121 +67,157 @@ export const guardRecording: MiddlewareHandler<Recorded> = guardWith((c, body) =
   return recording.operation;
 }, noQuery);
 
-/** Sets `call`, `ask` and `databases` for the handlers after it. */
+type OperationOf = (c: Context<Recorded>, body: string) => Operation;
+
+/** Who calls, may they knock, and what are they given: then the input is read. */
 function guardWith(
-  operationOf: (c: Context<Recorded>, body: string) => Operation,
+  operationOf: OperationOf,
   readQuery: MiddlewareHandler,
   readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
+  codeIn?: CodeIn,
 ): MiddlewareHandler {
   return createMiddleware<Recorded>(async function guarded(c, next) {
-    // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
-    const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
-    const logEntry = c.get('logEntry');
-    const credential = credentialOf(c.req.header('Authorization'));
-    logEntry.credential = credential && { kind: credential.kind, last_four: credential.text.slice(-4) };
-    const ownOrigin = ownOriginOf(c.req.url);
-    const origin = originOf(c.req.raw.headers, ownOrigin);
-    const role = credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null;
-    const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
-    // The operator's back end sends all its requests from one address.
-    if (!isFromServer && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
-    if (role === null) {
-      if (credential?.kind === 'operator') logMalformedSecrets(c);
-      requireOpen(c.env);
-    }
-    if (credential === null) throw new Unauthenticated(hasCredential(c.req.raw.headers) ? 'malformed' : 'missing');
-    const { kind, text } = credential;
-    if (kind === 'operator' && role === null) throw new Unauthenticated('unknown');
-    const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-    const operation = operationOf(c, body);
-    const canRepeat = isRepeatable(operation, c.req.header('Idempotency-Key') !== undefined);
-    const user_id = idOf(c.req.param('user_id') ?? '');
-    const request = { operation, business_id: business_id || null, user_id, origin };
-    // Before the limit of the key: what pages send must not stop the servers.
-    const refusal = role && operatorRefusal(role, operation, isFromServer);
-    if (refusal) {
-      logEntry.call = request;
-      throw denied(refusal, { operation, origin, credential });
-    }
-    const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
-    if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
-
-    // The businesses of all databases are listed one database after the other.
-    const first =
-      role !== null && c.req.param('business_id') === undefined ? firstAfter(c.req.query('after')) : business_id;
-    const isBound = (name: Binding) => c.env[name] !== undefined;
-    const binding = databaseFor(credential, first, isBound);
-    if (binding === null) throw new Unauthenticated('unbound_database');
-    const now = c.get('clock')();
-    const deadline = Date.now() + DATABASE_TIMEOUT_MS;
-    const caller =
-      kind === 'operator'
-        ? { kind, name: `operator (…${text.slice(-4)})` }
-        : { kind, lookupValue: kind === 'key' ? await credential.hash() : text };
-    const call: Call = { operation, credential: caller, business_id, origin, ownOrigin, now, deadline };
-    logEntry.call = request;
-    // The operator is judged above: a database could refuse only the business in the path.
-    let isPermitted = kind === 'operator' && !namesBusiness(operation);
-    const onPermitted = () => {
-      isPermitted = true;
-    };
-    const asking = (call: Call, binding: Binding | null) => askOf(c, { call, binding, canRepeat, onPermitted });
-    const ask = asking(call, binding);
-    if (kind !== 'operator' && !POLICY[operation].allowsKey) {
-      await ask(readVerdict);
-      throw new Error(`${operation} is for the operator only, and was not refused`);
-    }
-    c.set('call', call);
-    c.set('ask', ask);
-    c.set('later', (name, work) => {
-      const database = c.env[binding];
-      if (isPermitted && database !== undefined) afterResponse(c, name, () => work(database));
-    });
-    const numbers = kind === 'operator' ? BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : [])) : [];
-    const askIn = (number: number) =>
-      asking({ ...call, isOfUser: true }, numbers.includes(number) ? bindingOf(number) : null);
-    c.set('databases', { numbers, askIn });
+    const caller = await identify(c, codeIn);
+    const admitted = await admit(c, caller, operationOf);
+    const { operation } = admitted;
+    const permission = await grant(c, admitted);
     const errors = uselessKey(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
     await readQuery(c, async () => {
-      await readBody?.(c, body);
+      await readBody?.(c, caller.body);
       await next();
     });
-    if (isPermitted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
+    if (permission.isGiven || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
 }
 
-type Asked = {
-  call: Call;
-  /** Null: a database that is not bound. */
-  binding: Binding | null;
-  canRepeat: boolean;
-  onPermitted: () => void;
+/** Who calls, as far as the request says. */
+type Caller = {
+  body: string;
+  /** Null if there is none in the right form. `missing` says why. */
+  credential: Credential | null;
+  missing: 'missing' | 'malformed' | 'malformed_code';
+  /** The role of an operator key. Null for any other credential. */
+  role: OperatorRole | null;
+  origin: string | null;
+  ownOrigin: string;
 };
 
+async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
+  // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
+  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
+  const isSent = hasCredential(c.req.raw.headers);
+  const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
+  const credential = hasCode ? codeIn(c.req, body) : credentialOf(c.req.header('Authorization'));
+  if (credential !== null && credential.kind !== 'code')
+    c.get('logEntry').credential = { kind: credential.kind, last_four: credential.text.slice(-4) };
+  const ownOrigin = ownOriginOf(c.req.url);
+  return {
+    body,
+    credential,
+    missing: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
+    role: credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null,
+    origin: originOf(c.req.raw.headers, ownOrigin),
+    ownOrigin,
+  };
+}
+
+/** A caller who may ask the database. */
+type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
+
+/** Throws for whoever may not ask the database: over a rate limit, without a credential, or an operator who may not make this call. */
+async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
+  const { body, credential, role, origin } = caller;
+  const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
+  // The operator's back end sends all its requests from one address.
+  if (!isFromServer && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
+  if (role === null) {
+    if (credential?.kind === 'operator') logMalformedSecrets(c);
+    if (c.env.OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
+  }
+  if (credential === null) throw new Unauthenticated(caller.missing);
+  if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
+  const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
+  const user_id = idOf(c.req.param('user_id') ?? '');
+  const operation = operationOf(c, body);
+  const logged = { operation, business_id: business_id || null, user_id, origin };
+  // Before the limit of the key: what pages send must not stop the servers.
+  const refusal = role && operatorRefusal(role, operation, isFromServer);
+  if (refusal) {
+    c.get('logEntry').call = logged;
+    throw denied(refusal, { operation, origin, credential });
+  }
+  const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
+  if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
+  c.get('logEntry').call = logged;
+  return { ...caller, credential, operation, business_id };
+}
+
+/** Gives the handlers `call`, `database`, `ask` and `later`, and the operator `databases`. Returns whether the call was permitted. */
+async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
+  const { kind, text } = credential;
+  const isBound = (name: Binding) => c.env[name] !== undefined;
+  const database = databaseFor(credential, business_id, isBound);
+  if (database === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
+  const now = c.get('clock')();
+  const deadline = Date.now() + DATABASE_TIMEOUT_MS;
+  const sender =
+    kind === 'operator'
+      ? { kind, name: `operator (…${text.slice(-4)})` }
+      : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
+  const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
+  // The operator is judged above: a database could refuse only the business in the path.
+  const permission = { isGiven: kind === 'operator' && !namesBusiness(operation) };
+  const askIn = (number: number, call: Call) => askOf(c, call, number, permission);
+  const ask = askIn(database, call);
+  if (kind !== 'operator' && !POLICY[operation].allowsKey) {
+    await ask(readVerdict);
+    throw new Error(`${operation} is for the operator only, and was not refused`);
+  }
+  c.set('call', call);
+  c.set('database', database);
+  c.set('ask', ask);
+  c.set('later', (name, work) => {
+    if (permission.isGiven) afterResponse(c, name, () => work(boundDatabase(c.env, database)));
+  });
+  if (kind === 'operator') {
+    const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
+    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, isOfUser: true }) });
+  }
+  return permission;
+}
+
+/** The database with this number, which must be bound. */
+function boundDatabase(bindings: Bindings, number: number): D1Database {
+  const binding = bindingOf(number);
+  const database = binding === null ? undefined : bindings[binding];
+  if (database === undefined) throw new Error(`${binding} is not bound`);
+  return database;
+}
+
 /** The way to one database for one call. */
-function askOf(c: Context<Recorded>, { call, binding, canRepeat, onPermitted }: Asked): Ask {
+function askOf(c: Context<Recorded>, call: Call, number: number, permission: { isGiven: boolean }): Ask {
+  const canRepeat = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
-    const database = binding === null ? undefined : c.env[binding];
-    if (database === undefined) throw new Error(`${binding} is not bound`);
+    const database = boundDatabase(c.env, number);
     const logEntry = c.get('logEntry');
-    logEntry.database = binding;
+    logEntry.database = bindingOf(number);
     const isRepeatable = canRepeat || stepsAreRepeatable;
     const sent = Date.now();
     const batch = runBatch(database, call, read, steps, logEntry.d1);
     const { row, rows, bytes } = await inTime(batch, call.deadline - sent).catch((cause: unknown) => {
       throw batchError(cause, isRepeatable);
     });
-    if (row === undefined) throw new Unauthenticated('unknown');
+    if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
       afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
     }
     if (row.refusal !== null) {
       throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
     }
-    onPermitted();
+    permission.isGiven = true;
     const { unmarked_key, time_left } = row;
     if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
     // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
@@ -193,7 +231,7 @@ function askOf(c: Context<Recorded>, { call, binding, canRepeat, onPermitted }: 
   };
 }
 
-/** A secret in another form spoils no other. Whoever tries its key finds the reason in the log. */
+/** A malformed secret does not affect the others. Whoever tries its key finds the reason in the log. */
 function logMalformedSecrets(c: Context<Recorded>): void {
   const names = malformedSecrets(c.env);
   if (names.length === 0) return;

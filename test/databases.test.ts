@@ -43,18 +43,19 @@ describe('the database of a call', () => {
     for (const [number, letter] of [...ALPHABET].entries()) {
       const credential = newCredential('bua_sk_', number);
       expect(credential).toMatch(new RegExp(`^bua_sk_${letter}[0-9A-Za-z]{33}$`));
-      expect(databaseFor({ database: number }, 0, () => true)).toBe(number === 0 ? 'DB' : `DB_${number}`);
+      expect(databaseFor({ database: number }, 0, () => true)).toBe(number);
+      expect(bindingOf(number)).toBe(number === 0 ? 'DB' : `DB_${number}`);
     }
     expect(bindingOf(62)).toBeNull();
   });
 
   test('is for an imported token that of the id in the path, or DB where the path names none that is bound', () => {
-    const bindingFor = (id: number) => databaseFor({ database: null }, id, (name) => name !== 'DB_7');
-    expect([1, 1_000_000_000].map(bindingFor)).toEqual(['DB', 'DB']);
-    expect([1_000_000_001, 2_000_000_000].map(bindingFor)).toEqual(['DB_1', 'DB_1']);
-    expect([61_000_000_001, 62_000_000_000].map(bindingFor)).toEqual(['DB_61', 'DB_61']);
+    const numberFor = (id: number) => databaseFor({ database: null }, id, (name) => name !== 'DB_7');
+    expect([1, 1_000_000_000].map(numberFor)).toEqual([0, 0]);
+    expect([1_000_000_001, 2_000_000_000].map(numberFor)).toEqual([1, 1]);
+    expect([61_000_000_001, 62_000_000_000].map(numberFor)).toEqual([61, 61]);
     const none = [0, 7_000_000_001, 62_000_000_001, Number.MAX_SAFE_INTEGER];
-    expect(none.map(bindingFor)).toEqual(['DB', 'DB', 'DB', 'DB']);
+    expect(none.map(numberFor)).toEqual([0, 0, 0, 0]);
     expect(databaseFor({ database: 7 }, 1, (name) => name !== 'DB_7')).toBeNull();
   });
 });

@@ -115,7 +115,11 @@ test('of tokens', async () => {
 
 test('of sessions', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
-  await expectFields(readVerdict, REFUSAL, started, { started: { ends_at: true }, ended: null, dropped: null });
+  await expectFields(readVerdict, REFUSAL, started, {
+    started: { ends_at: true, read_only: true },
+    ended: null,
+    dropped: null,
+  });
   await expectFields(readVerdict, REFUSAL, { ended: endSession }, { ended: { id: true } });
 });
 

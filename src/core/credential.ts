@@ -1,8 +1,8 @@
 // The credentials (docs/api.md, "Credentials"): API keys and operator keys, which are secret, and business tokens, which are public.
 
-/** A credential in the right form. Only the database knows whether it exists. */
+/** A credential in the right form. Only the database knows whether it exists. A `code` of a console link only starts a session. */
 export type Credential = {
-  kind: 'key' | 'token' | 'operator';
+  kind: 'key' | 'token' | 'operator' | 'code';
   text: string;
   /** The number of the database that it names. Null for an imported token or an operator key, which name none. */
   database: number | null;
@@ -36,11 +36,14 @@ export function credentialOf(authorization: string | undefined): Credential | nu
   const letter = OURS.exec(text)?.[1];
   const isOperator = OPERATOR.test(text);
   if (letter === undefined && !isOperator && !IMPORTED.test(text)) return null;
+  const kind = isOperator ? 'operator' : text.startsWith('bua_sk_') ? 'key' : 'token';
+  return credentialWith(kind, text, letter === undefined ? null : ALPHABET.indexOf(letter)); // 0 for no letter
+}
+
+function credentialWith(kind: Credential['kind'], text: string, database: number | null): Credential {
   let made: Promise<string> | undefined;
   return {
-    kind: isOperator ? 'operator' : text.startsWith('bua_sk_') ? 'key' : 'token',
-    text,
-    database: letter === undefined ? null : ALPHABET.indexOf(letter), // 0 for no letter
+    ...{ kind, text, database },
     hash() {
       made ??= hashOf(text);
       return made;
@@ -55,9 +58,9 @@ export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): st
 /** What is behind the # of a console link: like a credential of ours, it names its database, and it works once. */
 const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 
-/** The number of the database of a code, or null if `text` is not in the form of one. */
-export const databaseOfCode = (text: string): number | null =>
-  CODE.test(text) ? ALPHABET.indexOf(text.charAt(0)) : null;
+/** The code that a text is, or null if it is not in the form of one. */
+export const codeOf = (text: string): Credential | null =>
+  CODE.test(text) ? credentialWith('code', text, ALPHABET.indexOf(text.charAt(0))) : null;
 
 /** A new code with 196 random bits, for database `number`. */
 export const newCode = (number: number): string => ALPHABET[number] + randomText(RANDOM_LENGTH);

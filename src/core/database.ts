@@ -37,15 +37,17 @@ export function nextDatabase(after: number, isBound: (binding: Binding) => boole
 }
 
 /**
- * The database in which a credential is looked up, and no other: the one that it names. An imported token names none: it is looked up in
- * the one of the business in the path, or in DB if the path names no database that is bound. Null if there is no such database.
+ * The number of the database in which a credential is looked up, and no other: the one that it names. An imported token names none: it is
+ * looked up in the one of the business in the path, or in DB if the path names no database that is bound. Null if there is no such
+ * database.
  */
 export function databaseFor(
   { database }: Pick<Credential, 'database'>,
   business_id: number,
   isBound: (binding: Binding) => boolean,
-): Binding | null {
-  const binding = bindingOf(database ?? databaseOfId(business_id));
-  if (binding !== null && isBound(binding)) return binding;
-  return database === null ? 'DB' : null;
+): number | null {
+  const number = database ?? databaseOfId(business_id);
+  const binding = bindingOf(number);
+  if (binding !== null && isBound(binding)) return number;
+  return database === null ? 0 : null;
 }

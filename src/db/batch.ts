@@ -23,20 +23,6 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
-/** Runs statements in order, in one transaction. Adds to `cost`; a batch that fails adds no rows. */
-export async function sendBatch(d1: D1Database, bound: Parameters<D1Database['batch']>[0], cost: Cost) {
-  cost.round_trips += 1;
-  const began = Date.now();
-  const results = await d1.batch(bound).finally(() => {
-    cost.ms += Date.now() - began;
-  });
-  for (const { meta } of results) {
-    cost.rows_read += meta.rows_read;
-    cost.rows_written += meta.rows_written;
-  }
-  return results;
-}
-
 /**
  * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, the rows of each step, and
  * the size of the database. Adds to `cost`; a batch that fails adds no rows.
@@ -54,7 +40,15 @@ export async function runBatch<Row, S extends Steps = Record<never, never>>(
     const { sql, names } = textFor(shape);
     return d1.prepare(sql).bind(...names.map((name) => (name in own ? own[name] : values[name])));
   });
-  const results = await sendBatch(d1, bound, cost);
+  cost.round_trips += 1;
+  const began = Date.now();
+  const results = await d1.batch(bound).finally(() => {
+    cost.ms += Date.now() - began;
+  });
+  for (const { meta } of results) {
+    cost.rows_read += meta.rows_read;
+    cost.rows_written += meta.rows_written;
+  }
   const rows: Record<string, unknown[]> = {};
   for (const [index, [step]] of named.entries()) rows[step] = results[index + 1]?.results ?? [];
   const [first] = results;

@@ -10,10 +10,10 @@ import { type Bindable, placeholders } from './text.ts';
 export type Call = {
   operation: Operation;
   /**
-   * `lookupValue` is the hash of an API key, or a business token as it is. The operator is not looked up: `name` is how changes name
+   * `lookupValue` is the hash of an API key or a code, or a business token as it is. The operator is not looked up: `name` is how changes name
    * the key.
    */
-  credential: { kind: 'key' | 'token'; lookupValue: string } | { kind: 'operator'; name: string };
+  credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /** 0, which no business has, if the path has no valid id. */
   business_id: number;
   /** Whether the operator asks for what is a user's, whatever business the path names. */

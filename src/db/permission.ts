@@ -1,9 +1,9 @@
 // Who may do what, as SQL: the permission that every statement of a request depends on.
-import { and, eq, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
-import { access, apiKeys, businesses, formerTokens, limitColumns } from './schema.ts';
+import { access, apiKeys, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder } from './text.ts';
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
@@ -57,6 +57,7 @@ const invalidity: Record<CallShape['caller'], SQL> = {
   end`,
   token: sql`case when ${businesses.status} <> 'active' then 'token_of_inactive_business' end`,
   operator: NULL,
+  code: NULL,
 };
 
 /**
@@ -96,6 +97,12 @@ export function permissionFor(shape: CallShape) {
     token: () => builder.select(fields).from(businesses).where(isToken),
     operator: () =>
       builder.select(fields).from(sql`(select 1)`).leftJoin(businesses, eq(businesses.id, $call.business_id)),
+    code: () =>
+      builder
+        .select(fields)
+        .from(codes)
+        .leftJoin(businesses, eq(businesses.id, $call.business_id))
+        .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
   // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
   return callers[shape.caller]().limit(1).as('permission');

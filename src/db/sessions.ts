@@ -2,13 +2,11 @@
 import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
-import { timestampOf } from '../core/time.ts';
-import { type Cost, sendBatch } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { NEW_ID, newRow } from './new-row.ts';
 import { apiKeys, codes } from './schema.ts';
 import { statement } from './statement.ts';
-import { type Bindable, type BuiltQuery, builder, placeholders, textOf } from './text.ts';
+import { builder } from './text.ts';
 
 const NAME = 'console';
 
@@ -40,7 +38,7 @@ const ofStarted = (column: SQLiteColumn, { hash }: Started) =>
  * Ends sessions of the user of the session that has started, if too many run: first the oldest that came the same way, so that a narrow
  * key ends no others as long as it has some of its own.
  */
-function endExcess($: Started) {
+function endExcessOf($: Started) {
   const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $)}
     and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $)})`;
   const runs = gt(apiKeys.ends_at, $.now);
@@ -50,7 +48,7 @@ function endExcess($: Started) {
 }
 
 /** Deletes sessions of the user that ended long ago, more than have started, so that nobody fills the database with them. */
-function dropExcess($: Started) {
+function dropExcessOf($: Started) {
   const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
   return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
@@ -70,16 +68,46 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         ...{ expires_on: last_day, ends_at, session_of: id, business_id, read_only, record_only },
       })} from ${apiKeys} where ${eq(id, permitted)} and ${isBeforeDeadline}`,
     )
-    .returning({ ends_at: apiKeys.ends_at });
+    .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
 });
-const endExcessOfKey = statement(['hash'], (_, $) => endExcess($));
-const dropExcessOfKey = statement(['hash'], (_, $) => dropExcess($));
+const endExcess = statement(['hash'], (_, $) => endExcessOf($));
+const dropExcess = statement(['hash'], (_, $) => dropExcessOf($));
 
 /** Starts a session of the API key of the call. It ends at `ends_at`, or earlier if the key expires earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
   started: insertSession({ hash, ends_at }),
-  ended: endExcessOfKey({ hash }),
-  dropped: dropExcessOfKey({ hash }),
+  ended: endExcess({ hash }),
+  dropped: dropExcess({ hash }),
+});
+
+const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
+  const { user_id, business_id, minutes, read_only } = codes;
+  const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${minutes} || ' minutes')`;
+  return builder
+    .insert(apiKeys)
+    .select(
+      sql`select ${newRow(apiKeys, {
+        ...{ id: NEW_ID, user_id, name: NAME, hash: $.hash, last_four: $.last_four, created_at: $.now },
+        ...{ last_used_on: $.today, expires_on: dayIn(ends_at), ends_at, business_id, read_only, record_only: 0 },
+      })} from ${permission} cross join ${codes}
+        where ${and(eq(codes.hash, $.lookup_value), isNull(permission.refusal), isBeforeDeadline)}`,
+    )
+    .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
+});
+const spendCode = statement(['hash'], (_, $) => {
+  const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;
+  return builder.delete(codes).where(and(eq(codes.hash, $.lookup_value), isStarted));
+});
+
+/**
+ * Starts the session of the console link whose code makes the call, and spends the code: of two at once, one gets the session. All that
+ * follows the insert depends on it.
+ */
+export const redeemCode = (hash: string, last_four: string) => ({
+  started: insertFromCode({ hash, last_four }),
+  spent: spendCode({ hash }),
+  ended: endExcess({ hash }),
+  dropped: dropExcess({ hash }),
 });
 
 /** Ends the session whose key makes the call. */
@@ -91,51 +119,3 @@ export const endSession = statement([], (permission, $) => {
     .where(and(eq(apiKeys.id, permitted), isBeforeDeadline))
     .returning({ id: apiKeys.id });
 })({});
-
-const $ = placeholders(['code', 'hash', 'last_four', 'now', 'today', 'deadline']);
-const isKnown = and(eq(codes.hash, $.code), gt(codes.expires_at, $.now));
-const ends_at = sql`strftime('%Y-%m-%dT%H:%M:%f000Z', ${$.now}, '+' || ${codes.minutes} || ' minutes')`;
-/** In this order. All that follow the insert depend on it: if it is too late, nothing has happened. */
-const REDEEM = [
-  builder
-    .select({ is_known: sql`exists (select 1 from ${codes} where ${isKnown})`.as('is_known') })
-    .from(sql`(select 1)`),
-  builder
-    .insert(apiKeys)
-    .select(
-      sql`select ${newRow(apiKeys, {
-        ...{ id: NEW_ID, user_id: codes.user_id, name: NAME, hash: $.hash, last_four: $.last_four, created_at: $.now },
-        ...{ last_used_on: $.today, expires_on: dayIn(ends_at), ends_at, business_id: codes.business_id },
-        ...{ read_only: codes.read_only, record_only: 0 },
-      })} from ${codes} where ${isKnown} and ${isBeforeDeadline}`,
-    )
-    .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only }),
-  builder
-    .delete(codes)
-    .where(and(eq(codes.hash, $.code), sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`)),
-  endExcess($),
-  dropExcess($),
-].map((query: BuiltQuery) => textOf(query));
-
-/**
- * Starts the session of a console link, and spends its code, in one batch: of two at once, one gets the session. `code` and `hash` are
- * the hashes of the code and of the new session key. If the code is known and there is no session, the batch began after the deadline.
- */
-export async function redeemCode(
-  d1: D1Database,
-  { now, deadline, ...values }: { code: string; hash: string; last_four: string; now: Date; deadline: number },
-  cost: Cost,
-): Promise<{ isKnown: boolean; session: { ends_at: string; read_only: number } | undefined }> {
-  const timestamp = timestampOf(now);
-  const all: Record<string, Bindable> = {
-    ...values,
-    now: timestamp,
-    today: timestamp.slice(0, 10),
-    deadline: deadline / 1000,
-  };
-  const bound = REDEEM.map(({ sql, names }) => d1.prepare(sql).bind(...names.map((name) => all[name])));
-  const [read, started] = await sendBatch(d1, bound, cost);
-  const [found] = (read?.results ?? []) as { is_known: number }[];
-  const [session] = (started?.results ?? []) as { ends_at: string; read_only: number }[];
-  return { isKnown: found?.is_known === 1, session };
-}

@@ -1,13 +1,18 @@
 // Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
 import { cursorOf } from '../core/cursor.ts';
-import { nextDatabase } from '../core/database.ts';
-import { idOf } from '../core/request.ts';
+import { databaseOfId, nextDatabase } from '../core/database.ts';
+import type { Ask } from '../db/batch.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
-/** The first id that a page can have, whatever was sent as `after`: the guard needs it before the query is read. */
-export const firstAfter = (after: string | undefined): number => (idOf(after ?? '') ?? 0) + 1;
+/** The way to the database of a page of businesses. For the operator, it is the one with the first id after `after`. */
+export function askForPage(c: ContextOf<Guarded>, after: number): Ask {
+  if (c.get('call').credential.kind !== 'operator') return c.get('ask');
+  const { numbers, askIn } = c.get('databases');
+  const number = databaseOfId(after + 1);
+  return askIn(numbers.includes(number) ? number : 0);
+}
 
 /**
  * What to send as `after` for the next page, or null on the last one. A full page ends where the next begins. Behind any other, the next

@@ -30,7 +30,7 @@ import type { ContextOf, Env, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { invalid } from '../http/errors.ts';
 import { idInHeader, invalidField } from '../http/input.ts';
-import { nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
+import { askForPage, nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import {
@@ -143,7 +143,7 @@ export const business = newRoutes()
     // A month that is not over began at most 30 days ago.
     const page = { limit, after, from: addDays(today, -30), since: originsKeptFrom(now) };
     const { row } = await (query.user_id === undefined
-      ? c.get('ask')(businessesAfter(page))
+      ? askForPage(c, after)(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);

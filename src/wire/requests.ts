@@ -2,7 +2,7 @@
 // OpenAPI description is made of them.
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
-import { databaseOfCode, isImportable } from '../core/credential.ts';
+import { codeOf, isImportable } from '../core/credential.ts';
 import { positionOf } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
@@ -254,7 +254,7 @@ export const rotationBody = strict(
 
 const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
 export const codeBody = strict(
-  { code: z.string(CODE_RULE).check(z.refine((text) => databaseOfCode(text) !== null, CODE_RULE)) },
+  { code: z.string(CODE_RULE).check(z.refine((text) => codeOf(text) !== null, CODE_RULE)) },
   CODE_RULE,
 );
 
