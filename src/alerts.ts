@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, timestampOf } from './core/time.ts';
 import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
-import { lookAtTurn } from './db/alerts.ts';
+import { sweep } from './db/alerts.ts';
 import { inTime } from './db/in-time.ts';
 import {
   END_STATEMENTS,
@@ -14,8 +14,8 @@ import {
   TAKE_STATEMENTS,
   takeMessage,
 } from './db/messages.ts';
-import { stackOf } from './db/outage.ts';
 import type { Database } from './db/schema.ts';
+import { stackOf } from './db/stack.ts';
 import type { Bindings, Clock } from './env.ts';
 
 /** As wrangler.toml has it. */
@@ -52,7 +52,7 @@ export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog,
     const d1 = bindings[binding];
     return d1 === undefined ? [] : [{ binding, db: drizzle(d1) }];
   });
-  const failed = await lookAtAll(bound, scheduled, log);
+  const failed = await sweepAll(bound, scheduled, log);
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return;
   // Where there is too much for one run, it is not always the same database that waits. One that is down keeps no other waiting.
@@ -74,18 +74,18 @@ export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog,
   }
 }
 
-/** Writes down the alerts that are missing, in all databases at once. Returns those that failed. */
-async function lookAtAll(databases: BoundDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
+/** Writes the alerts that are missing, in all databases at once. Returns those that failed. */
+async function sweepAll(databases: BoundDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
   const failed = new Set<Binding>();
-  const looks = databases.map(async ({ binding, db }) => {
+  const sweeps = databases.map(async ({ binding, db }) => {
     try {
-      await inTime(lookAtTurn(db, now), DATABASE_MS);
+      await inTime(sweep(db, now), DATABASE_MS);
     } catch (error) {
       failed.add(binding);
       log.error({ operation: 'look_for_alerts', database: binding, error: stackOf(error) });
     }
   });
-  await Promise.all(looks);
+  await Promise.all(sweeps);
   return failed;
 }
 

@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { type Limits, type Passed, passedBy, periodOf, type Standing, thresholdOf } from '../src/core/limits.ts';
 import { addDays } from '../src/core/time.ts';
-import { lookAt, lookAtTurn, writePassed } from '../src/db/alerts.ts';
+import { sweep, writeMissingOf, writePassed } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
 import {
@@ -53,14 +53,14 @@ const briefly = async (business: Business) =>
 
 /** A look behind a list of uses, and one of the schedule, in an hour such as 2026-03-15T12. */
 const LOOKS = [
-  ['behind a list', ({ home, id }: Business, hour: string) => lookAt(home.d1, id, new Date(`${hour}:00:00Z`))],
+  ['behind a list', ({ home, id }: Business, hour: string) => writeMissingOf(home.d1, id, new Date(`${hour}:00:00Z`))],
   [
     'of the schedule',
     ({ home, id }: Business, hour: string) =>
-      lookAtTurn(home.db, new Date(`${hour}:${String(id % 60).padStart(2, '0')}:00Z`)),
+      sweep(home.db, new Date(`${hour}:${String(id % 60).padStart(2, '0')}:00Z`)),
   ],
 ] as const;
-const look = ({ home, id }: Business, at = NOW) => lookAt(home.d1, id, at);
+const look = ({ home, id }: Business, at = NOW) => writeMissingOf(home.d1, id, at);
 
 describe('uses pass', () => {
   const standing = (fields: Partial<Standing>): Standing => ({
@@ -382,7 +382,7 @@ describe('a month that ended before a change of the business', () => {
     const { db, d1 } = homeWith(id);
     await setCount(id, '2026-02-28', 10);
     expect((await call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: change })).status).toBe(200);
-    await lookAt(d1, id, NOW);
+    await writeMissingOf(d1, id, NOW);
     const rows = await alertsOf({ db, id });
     expect(rows.map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold])).toEqual(found);
   });
@@ -457,7 +457,7 @@ describe('the schedule', () => {
   /** What a look in a minute of NOW's hour writes, by the turn of the business. */
   async function turnsIn({ home }: Business, minute: number) {
     await home.db.delete(alerts);
-    await lookAtTurn(home.db, new Date(NOW.getTime() + minute * 60_000));
+    await sweep(home.db, new Date(NOW.getTime() + minute * 60_000));
     const turn = sql<number>`${alerts.business_id} % 60`;
     const rows = await home.db.select({ turn, count: sql<number>`count(*)` }).from(alerts).groupBy(turn);
     return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
@@ -488,10 +488,10 @@ describe('the schedule', () => {
     const { db } = business.home;
     await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     await used(business, TODAY, 1000);
-    await lookAtTurn(db, NOW); // the first insert into a table makes SQLite's own row of its last id
+    await sweep(db, NOW); // the first insert into a table makes SQLite's own row of its last id
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
-      await lookAtTurn(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
+      await sweep(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
     // What is read is what the statement has made itself: the periods and the turns.
     expect(cost).toMatchObject({ round_trips: 60, rows_read: 60 * 15, rows_written: 0 });
   });
@@ -535,8 +535,8 @@ test('a look is one statement, finds what it reads by index, and reads the days 
     'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day>? AND day<?)',
     'SEARCH alerts USING COVERING INDEX sqlite_autoindex_alerts_1 (business_id=? AND period=? AND starts_on=? AND limit=? AND threshold>?)',
   ];
-  const one = await asked(business, (d1) => lookAt(d1, business.id, last));
-  const turn = await asked(business, (d1) => lookAtTurn(drizzle(d1) as never, inTurn));
+  const one = await asked(business, (d1) => writeMissingOf(d1, business.id, last));
+  const turn = await asked(business, (d1) => sweep(drizzle(d1) as never, inTurn));
   const byId = 'SEARCH businesses USING INTEGER PRIMARY KEY (rowid=?)';
   const byTurn = 'SEARCH businesses USING INDEX businesses_limited (<expr>=?)';
   for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn] as const]) {
@@ -568,7 +568,7 @@ test('to store two alerts behind a response costs 12 rows read and 9 written; fo
   await writePassed(counted(business.home.d1, written), business.id, two, NOW);
   expect(written).toMatchObject({ round_trips: 1, rows_written: 9 });
   expect(written.rows_read).toBeLessThanOrEqual(12);
-  await lookAt(counted(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
+  await writeMissingOf(counted(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
   expect(await alertsOf(business)).toHaveLength(6);
   expect(found).toMatchObject({ round_trips: 1, rows_written: 17 });
   expect(found.rows_read).toBeLessThanOrEqual(95);

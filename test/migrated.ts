@@ -1,6 +1,6 @@
 // Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database.
 import { applyD1Migrations, reset } from 'cloudflare:test';
-import { raiseIds } from '../src/db/homes.ts';
+import { raiseIds } from '../src/db/ids.ts';
 import { readVerdict } from '../src/db/statement.ts';
 import { asking } from './ask.ts';
 import { env, homes, NOW } from './support.ts';

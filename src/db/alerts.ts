@@ -1,26 +1,27 @@
-// Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). A row for each is written behind the response that passed
-// it, or else by a look at what is stored, so that none is lost with a Worker that ends between the two. Nothing here is in a request's
-// own round trip, except the list.
+// Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). After a response, its alerts are written as the response
+// knows them, without reading a count. A Worker can end before that, so a sweep finds what is missing in what is stored. Only the list
+// is in the round trip of a request.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Passed } from '../core/limits.ts';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
+import { monthOfLimit } from './limits.ts';
 import { NEW_ID, newRow, rowIn } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
-import { boundedSumOfCounts, monthOfLimit } from './usage.ts';
+import { boundedSumOfCounts } from './usage.ts';
 
 const KEEP_ALERTS_DAYS = 90;
-/** The businesses that have a limit are looked at in so many turns, one each minute. */
-const TURNS = 60;
-/** How many turns are in one look while they are small. Each business is then looked at every 15 minutes, not every hour. */
-const TURNS_AT_ONCE = 4;
-/** A turn with fewer businesses is small. */
-const SMALL_TURN = 100;
+/** The businesses that have a limit are swept in this many slices, one a minute. */
+const SLICES = 60;
+/** How many slices one sweep takes while they are small. Each business is then swept every 15 minutes, not every hour. */
+const SLICES_AT_ONCE = 4;
+/** A slice with fewer businesses is small. */
+const SMALL_SLICE = 100;
 
 /** The first day whose alerts and messages are kept. */
 export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
@@ -28,7 +29,7 @@ export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_A
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
-/** Writes down what uses of a business have passed (`passedBy` in core/limits.ts), unless it is written already. */
+/** Writes what uses of a business have passed (`passedBy` in core/limits.ts), unless it is written already. */
 export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
@@ -43,7 +44,7 @@ export async function writePassed(d1: D1Database, business_id: number, passed: P
 
 /** The condition of the index businesses_limited, word for word: SQLite uses a partial index only if it finds its condition. */
 const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
-const turn = sql`${businesses.id} % ${sql.raw(`${TURNS}`)}`;
+const slice = sql`${businesses.id} % ${sql.raw(`${SLICES}`)}`;
 
 /** The current day and month, and the one before of each. */
 const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
@@ -54,7 +55,7 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
  * threshold that the uses counted now reach. The period before counts only if the limit was set by its end. A threshold is not
  * written if the same one or a higher one is.
  */
-async function look(db: Database, which: SQL, now: Date): Promise<void> {
+async function writeMissing(db: Database, which: SQL, now: Date): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, limits_at } = businesses;
   const month = monthOfLimit(today, billing_day, sql.raw('ago'));
@@ -93,22 +94,22 @@ async function look(db: Database, which: SQL, now: Date): Promise<void> {
   );
 }
 
-/** Looks at one business: behind a list of uses, which does not know what it has passed. */
-export const lookAt = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
-  look(drizzle(d1), eq(businesses.id, business_id), now);
+/** The same for one business: after a list of uses, which does not know what it has passed. */
+export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
+  writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
- * Looks at a sixtieth of the businesses that have a limit, by the minute, or at four sixtieths while those are few. It finds what was
- * passed when the run behind a response did not happen. It costs nothing for businesses without a limit.
+ * Sweeps the slice of this minute of the businesses that have a limit, or four slices while they are small. It finds what was passed when
+ * the work after a response did not run. It costs nothing for businesses without a limit.
  */
-export function lookAtTurn(db: Database, now: Date): Promise<void> {
+export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();
-  const step = TURNS / TURNS_AT_ONCE;
-  const turns = Array.from({ length: TURNS_AT_ONCE }, (_, index) => (minute + index * step) % TURNS);
-  const inTurn = sql`select 1 from ${businesses} where ${isLimited} and ${turn} = ${minute} limit ${SMALL_TURN}`;
-  const isSmall = sql`(select count(*) from (${inTurn})) < ${SMALL_TURN}`;
-  const due = sql`select value from json_each(${JSON.stringify(turns)}) where key = 0 or ${isSmall}`;
-  return look(db, sql`${turn} in (${due})`, now);
+  const step = SLICES / SLICES_AT_ONCE;
+  const slices = Array.from({ length: SLICES_AT_ONCE }, (_, index) => (minute + index * step) % SLICES);
+  const inSlice = sql`select 1 from ${businesses} where ${isLimited} and ${slice} = ${minute} limit ${SMALL_SLICE}`;
+  const isSmall = sql`(select count(*) from (${inSlice})) < ${SMALL_SLICE}`;
+  const due = sql`select value from json_each(${JSON.stringify(slices)}) where key = 0 or ${isSmall}`;
+  return writeMissing(db, sql`${slice} in (${due})`, now);
 }
 
 /** When the message was sent that has the alert in it. Null before, and if it was given up. */

@@ -3,13 +3,13 @@ import { and, between, eq, getTableColumns, gte, isNull, type SQL, sql } from 'd
 import type { Refusal } from '../core/policy.ts';
 import type { CallShape, CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
+import { standingOf } from './limits.ts';
 import { type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { formerTokensOf } from './tokens.ts';
-import { standingOf } from './usage.ts';
 
 /** A business with its entries, in no particular order. */
 export const businessAndEntries = {

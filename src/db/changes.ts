@@ -13,10 +13,11 @@ import {
   sql,
 } from 'drizzle-orm';
 import { searchedTexts } from '../core/change.ts';
+import type { Optional } from '../core/optional.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
 import { type Permission, permittedId } from './permission.ts';
-import { apiKeys, changes, type Optional } from './schema.ts';
+import { apiKeys, changes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 

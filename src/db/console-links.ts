@@ -2,14 +2,16 @@
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCode } from '../core/credential.ts';
+import type { Optional } from '../core/optional.ts';
 import { CODE_MINUTES, LINK_MINUTES } from '../core/session.ts';
 import { timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
-import { knownHome, raiseIds } from './homes.ts';
+import { knownHome } from './homes.ts';
+import { raiseIds } from './ids.ts';
 import { isOfBusiness } from './keys.ts';
 import { newRow, rowIn } from './new-row.ts';
-import { apiKeys, businesses, codes, type Optional } from './schema.ts';
+import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 

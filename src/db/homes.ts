@@ -1,14 +1,14 @@
 // Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
 // only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
 import { and, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm';
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
-import { bindingOf, IDS_PER_DATABASE } from '../core/database.ts';
+import { bindingOf } from '../core/database.ts';
+import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { newRow } from './new-row.ts';
-import { businesses, formerTokens, homes, importedTokens, type Optional, retiredTokens } from './schema.ts';
+import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
@@ -112,34 +112,4 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
 function boundHome({ numbers }: BoundDatabases, user_id: number, home: number): number {
   if (numbers.includes(home)) return home;
   throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
-}
-
-/** SQLite's own table of the last id of each AUTOINCREMENT table. */
-export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
-
-const WITH_IDS = ['businesses', 'access', 'api_keys'];
-const tables = sql.raw(`json_each('${JSON.stringify(WITH_IDS)}')`);
-const addSequences = statement(['last'], (permission, $) => {
-  const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
-  return builder.insert(sequence).select(
-    sql`select ${newRow(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
-      where ${isNull(permission.refusal)} and not exists (${isThere})`,
-  );
-});
-const raiseSequences = statement(['last'], (permission, $) => {
-  const isPermitted = sql`exists (select 1 from ${permission} where ${isNull(permission.refusal)})`;
-  const isIncluded = sql`${sequence.name} in (select value from ${tables})`;
-  return builder
-    .update(sequence)
-    .set({ seq: sql`${$.last}` })
-    .where(and(isIncluded, sql`${sequence.seq} < ${$.last}`, isPermitted));
-});
-
-/**
- * Steps that bring the next ids into the range of database `number`, where they are not. They go into the batch of everything that
- * creates, so no database needs a step of its own before its first row.
- */
-export function raiseIds(number: number) {
-  const values = { last: number * IDS_PER_DATABASE };
-  return { added: addSequences(values), raised: raiseSequences(values) };
 }

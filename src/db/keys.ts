@@ -2,14 +2,16 @@
 import { and, eq, getTableColumns, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
+import type { Optional } from '../core/optional.ts';
 import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { lastFour, recordChange } from './change.ts';
-import { homeOf, knownHome, raiseIds } from './homes.ts';
+import { homeOf, knownHome } from './homes.ts';
+import { raiseIds } from './ids.ts';
 import { jsonObject } from './json.ts';
 import { newRow, rowIn } from './new-row.ts';
-import { apiKeys, businesses, type Optional } from './schema.ts';
+import { apiKeys, businesses } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
 import { readVerdict, statement } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';

@@ -1,6 +1,5 @@
 // What an error of D1 means for its batch, read from the message: D1 has no error codes. test/outage.test.ts says where each text is from. See
 // https://developers.cloudflare.com/d1/observability/debug-d1/#error-list, and workerd's src/cloudflare/internal/d1-api.ts.
-import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
  * Nothing was stored. The database was busy (a lock of a local database mentions a commit token) or blocked by an export or an import, or
@@ -21,16 +20,4 @@ export function outageOf(error: unknown): 'not_run' | 'unknown' | null {
   const message = error instanceof Error ? error.message : '';
   if (NOT_RUN.test(message)) return 'not_run';
   return UNKNOWN.test(message) ? 'unknown' : null;
-}
-
-/**
- * The stack of an error and of its causes, for the log. Drizzle wraps D1's error in one that quotes the bound values, so this takes
- * D1's own.
- */
-export function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return `${error}`;
-  const { stack, cause } = error;
-  if (error instanceof DrizzleQueryError) return stackOf(cause);
-  const causes: unknown[] = error instanceof AggregateError ? error.errors : cause instanceof Error ? [cause] : [];
-  return [stack, ...causes.map((cause) => `caused by ${stackOf(cause)}`)].join('\n');
 }

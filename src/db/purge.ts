@@ -8,7 +8,6 @@ import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
 import { alertsKeptFrom } from './alerts.ts';
 import { changesKeptFrom } from './changes.ts';
 import { inTime } from './in-time.ts';
-import { stackOf } from './outage.ts';
 import { originsKeptFrom } from './refused-origins.ts';
 import {
   alerts,
@@ -22,6 +21,7 @@ import {
   messages,
   refusedOrigins,
 } from './schema.ts';
+import { stackOf } from './stack.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 const IDS_PER_STATEMENT = 4000;

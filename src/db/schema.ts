@@ -252,6 +252,3 @@ export type Entry = typeof access.$inferSelect;
 
 /** The database as the scheduled run uses it. */
 export type Database = DrizzleD1Database & { $client: D1Database };
-
-/** Members that may be left out, as input says it: undefined is the same. */
-export type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };

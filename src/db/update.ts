@@ -2,12 +2,13 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import type { Limits } from '../core/limits.ts';
+import type { Optional } from '../core/optional.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
 import { change, type Decision, isDecided } from './change.ts';
 import { homeOf } from './homes.ts';
-import { apiKeys, type BusinessRow, businesses, codes, type Optional } from './schema.ts';
+import { apiKeys, type BusinessRow, businesses, codes } from './schema.ts';
 import { ending } from './sessions.ts';
 import { builder, type Placeholders } from './text.ts';
 

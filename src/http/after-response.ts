@@ -1,6 +1,6 @@
 // Work that no caller waits for.
 import { inTime } from '../db/in-time.ts';
-import { stackOf } from '../db/outage.ts';
+import { stackOf } from '../db/stack.ts';
 import type { ContextOf, Env } from '../env.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@
 import { createMiddleware } from 'hono/factory';
 import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
-import { stackOf } from '../db/outage.ts';
+import { stackOf } from '../db/stack.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
 import { ServiceError, Unauthenticated } from './errors.ts';
 

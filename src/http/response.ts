@@ -6,14 +6,14 @@ import type { JSONParsed } from 'hono/utils/types';
 import type { ContextOf, Env } from '../env.ts';
 import type { Success } from '../wire/responses.ts';
 
-const READABLE = {
+const CORS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Content-Disposition,Error-Code,Retry-After,WWW-Authenticate,X-Request-Id',
 };
 
 /** On every response except a preflight's. Made once: a response copies them in half the time that it takes to read an object. */
 const HEADERS = new Headers({
-  ...READABLE,
+  ...CORS,
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'cross-origin', // pages of other sites read every response
@@ -23,7 +23,7 @@ const HEADERS = new Headers({
 });
 
 const PREFLIGHT = {
-  ...READABLE,
+  ...CORS,
   'Access-Control-Allow-Headers': '*,Authorization,Content-Type,Idempotency-Key', // the star does not cover Authorization
   'Access-Control-Max-Age': '86400',
   Vary: 'Access-Control-Request-Headers',

@@ -13,7 +13,7 @@ import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
 import type { RefusedOrigins } from '../wire/responses.ts';
-import { businessResponse } from './business.ts';
+import { businessResponse } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
 /** The origins that would still be refused. */

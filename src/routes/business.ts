@@ -4,29 +4,20 @@ import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { historyErrors } from '../core/history.ts';
-import { endOf, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
-import { addDays, dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
-import {
-  businessesAfter,
-  businessesOfUserAfter,
-  businessInFull,
-  businessWithEntries,
-  type ExaminedBusiness,
-} from '../db/business.ts';
+import { businessesAfter, businessesOfUserAfter, businessInFull, businessWithEntries } from '../db/business.ts';
 import { changesOfBusiness } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { importHistory } from '../db/history.ts';
 import { knownHome } from '../db/homes.ts';
-import { type Json, parseJson } from '../db/json.ts';
-import type { Verdict } from '../db/permission.ts';
+import { parseJson } from '../db/json.ts';
 import { originsKeptFrom } from '../db/refused-origins.ts';
-import type { BusinessRow, Entry } from '../db/schema.ts';
 import { readVerdict } from '../db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { requireHome, updateBusiness } from '../db/update.ts';
-import type { ContextOf, Env, Guarded } from '../env.ts';
+import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { invalid } from '../http/errors.ts';
 import { idInHeader, invalidField } from '../http/input.ts';
@@ -43,67 +34,9 @@ import {
   newBusinessBody,
   rotationBody,
 } from '../wire/requests.ts';
-import type {
-  Alerts,
-  Business,
-  BusinessDetails,
-  Businesses,
-  Changes,
-  DeletedBusiness,
-  ImportedHistory,
-  Limits,
-  ListedBusiness,
-} from '../wire/responses.ts';
+import type { Alerts, Businesses, Changes, DeletedBusiness, ImportedHistory } from '../wire/responses.ts';
+import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
-
-/** The token as it is shown to a key that can only read: with all of it, one could record uses. */
-const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
-  read_only ? `bua_pk_…${token.slice(-4)}` : token;
-
-/** A business with its entries by id. */
-const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
-  ...business,
-  token: shownToken(business.token, verdict),
-  access_list: entries.sort((a, b) => a.id - b.id),
-});
-
-/** The response that shows a business, with its entries. */
-export const businessResponse = (
-  c: ContextOf<Env>,
-  verdict: Pick<Verdict, 'read_only'>,
-  business: BusinessRow,
-  entries: Entry[],
-) => success<Business>(c, shownBusiness(verdict, business, entries));
-
-/** The limits of a business, what is used and left of them, and when their periods end. */
-function shownLimits(standing: Standing, today: string): Limits {
-  const remaining = remainingOf(standing);
-  if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
-  const end = (period: LimitedPeriod) => timestampOf(endOf(period, today, standing));
-  return {
-    ...{ daily, monthly, billing_day },
-    today: daily === null ? null : standing.today,
-    month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
-    remaining,
-    day_ends: daily === null ? null : end('day'),
-    month_ends: monthly === null ? null : end('month'),
-  };
-}
-
-/** The response that shows all of a business, with the former tokens that it has now. */
-const detailsResponse = (
-  c: ContextOf<Guarded>,
-  row: RowOfBusiness,
-  business: BusinessRow,
-  former_tokens: BusinessDetails['former_tokens'],
-) =>
-  success<BusinessDetails>(c, {
-    ...shownBusiness(row, business, parseJson(row.entries)),
-    limits: shownLimits(row, dayOf(c.get('call').now)),
-    former_tokens,
-  });
-type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
 
 /** Reads the list of one user, in the database of that user. One who is unknown has none. */
 async function businessesOf(
@@ -113,24 +46,6 @@ async function businessesOf(
 ) {
   const home = await knownHome(c.get('databases'), user_id);
   return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
-}
-
-/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it has refused. */
-function listedBusiness(
-  { business, counts, refused, ...limits }: ExaminedBusiness,
-  verdict: Verdict,
-  today: string,
-): ListedBusiness {
-  const { starts_on, ends_on } = periodOf('month', today, limits);
-  const inMonth = Object.entries(counts).filter(([day]) => day >= starts_on && day <= ends_on);
-  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
-  return {
-    ...business,
-    token: shownToken(business.token, verdict),
-    used: fillRange(rangeOf({}, today), counts),
-    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
-    refused_origins: refused,
-  };
 }
 
 export const business = newRoutes()

@@ -5,7 +5,7 @@ import { addDays, dayOf } from '../core/time.ts';
 import { readDatabase } from '../db/databases.ts';
 import { PATIENCE_MS } from '../db/health.ts';
 import { inTime } from '../db/in-time.ts';
-import { stackOf } from '../db/outage.ts';
+import { stackOf } from '../db/stack.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { batchError, ServiceError } from '../http/errors.ts';

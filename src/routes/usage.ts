@@ -13,7 +13,7 @@ import {
 } from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
-import { lookAt, writePassed } from '../db/alerts.ts';
+import { writeMissingOf, writePassed } from '../db/alerts.ts';
 import { parseJson } from '../db/json.ts';
 import {
   countManyOnce,
@@ -131,7 +131,7 @@ export const usage = newRoutes()
       const { row, remembered } = await counting(c.get('ask')(limitsOnly, countManyOnce(uses)));
       const { business_id, now } = c.get('call');
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
-        c.get('later')('write_alerts', (d1) => lookAt(d1, business_id, now));
+        c.get('later')('write_alerts', (d1) => writeMissingOf(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
     const { quantity } =

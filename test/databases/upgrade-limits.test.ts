@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { digestOf, hashOf } from '../../src/core/credential.ts';
-import { lookAt, lookAtTurn } from '../../src/db/alerts.ts';
+import { sweep, writeMissingOf } from '../../src/db/alerts.ts';
 import type { Bindings } from '../../src/env.ts';
 import { BASE, env, NOW, TODAY } from '../support.ts';
 
@@ -93,8 +93,8 @@ test('the limits and what is used of them are the same, and the month begins on 
 });
 
 test('a look writes what the current day and month have passed, and nothing of those that have ended', async () => {
-  for (const id of [BOTH, USED_UP, UNLIMITED]) await lookAt(D1, id, NOW);
-  for (let minute = 0; minute < 60; minute++) await lookAtTurn(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
+  for (const id of [BOTH, USED_UP, UNLIMITED]) await writeMissingOf(D1, id, NOW);
+  for (let minute = 0; minute < 60; minute++) await sweep(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
   expect(await alerts(BOTH)).toEqual([]);
   expect(await alerts(USED_UP)).toEqual([
     { period: 'month', starts_on: '2026-03-01', limit: 60, threshold: 100, used: 60 },
@@ -138,7 +138,7 @@ test('what the version before writes fits the tables: its businesses begin on th
   expect(made).toEqual({ id: expect.any(Number), billing_day: 1, limits_at: null });
   const id = made?.id ?? 0;
   await run('insert into daily_usage values (?, ?, 5)', id, TODAY).run();
-  await lookAt(D1, id, NOW);
+  await writeMissingOf(D1, id, NOW);
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });
 

@@ -11,7 +11,7 @@ import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } fro
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { lookAtTurn } from '../../src/db/alerts.ts';
+import { sweep } from '../../src/db/alerts.ts';
 import type { Bindings } from '../../src/env.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { BASE, env, homes, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
@@ -422,7 +422,7 @@ test.each([
       lanes.push(await newLane(sides, index, now, new Random(random.from(0, 2 ** 31)), tally));
     const stored = new Stored(sides, tally);
     const look = async () => {
-      await Promise.all(sides.map(({ db }) => lookAtTurn(db, new Date(now))));
+      await Promise.all(sides.map(({ db }) => sweep(db, new Date(now))));
       const minute = new Date(now).getUTCMinutes();
       for (const { business, oracle } of lanes) if (business.id % 15 === minute % 15) oracle.look(now);
       tally.looks += sides.length;

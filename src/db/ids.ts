@@ -1,0 +1,37 @@
+// The ids of new rows: those of a database are in a range of their own.
+import { and, isNull, sql } from 'drizzle-orm';
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { IDS_PER_DATABASE } from '../core/database.ts';
+import { newRow } from './new-row.ts';
+import { statement } from './statement.ts';
+import { builder } from './text.ts';
+
+/** SQLite's own table of the last id of each AUTOINCREMENT table. */
+export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
+
+const WITH_IDS = ['businesses', 'access', 'api_keys'];
+const tables = sql.raw(`json_each('${JSON.stringify(WITH_IDS)}')`);
+const addSequences = statement(['last'], (permission, $) => {
+  const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
+  return builder.insert(sequence).select(
+    sql`select ${newRow(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
+      where ${isNull(permission.refusal)} and not exists (${isThere})`,
+  );
+});
+const raiseSequences = statement(['last'], (permission, $) => {
+  const isPermitted = sql`exists (select 1 from ${permission} where ${isNull(permission.refusal)})`;
+  const isIncluded = sql`${sequence.name} in (select value from ${tables})`;
+  return builder
+    .update(sequence)
+    .set({ seq: sql`${$.last}` })
+    .where(and(isIncluded, sql`${sequence.seq} < ${$.last}`, isPermitted));
+});
+
+/**
+ * Steps that bring the next ids into the range of database `number`, where they are not. They go into the batch of everything that
+ * creates, so no database needs a step of its own before its first row.
+ */
+export function raiseIds(number: number) {
+  const values = { last: number * IDS_PER_DATABASE };
+  return { added: addSequences(values), raised: raiseSequences(values) };
+}

@@ -1,0 +1,77 @@
+// How responses show a business.
+import { endOf, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
+import type { ExaminedBusiness } from '../db/business.ts';
+import { type Json, parseJson } from '../db/json.ts';
+import type { Verdict } from '../db/permission.ts';
+import type { BusinessRow, Entry } from '../db/schema.ts';
+import type { ContextOf, Env, Guarded } from '../env.ts';
+import { success } from '../http/response.ts';
+import type { Business, BusinessDetails, Limits, ListedBusiness } from '../wire/responses.ts';
+
+/** The token as it is shown to a key that can only read: with all of it, one could record uses. */
+const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
+  read_only ? `bua_pk_…${token.slice(-4)}` : token;
+
+/** A business with its entries by id. */
+const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
+  ...business,
+  token: shownToken(business.token, verdict),
+  access_list: entries.sort((a, b) => a.id - b.id),
+});
+
+/** The response that shows a business, with its entries. */
+export const businessResponse = (
+  c: ContextOf<Env>,
+  verdict: Pick<Verdict, 'read_only'>,
+  business: BusinessRow,
+  entries: Entry[],
+) => success<Business>(c, shownBusiness(verdict, business, entries));
+
+/** The limits of a business, what is used and left of them, and when their periods end. */
+function shownLimits(standing: Standing, today: string): Limits {
+  const remaining = remainingOf(standing);
+  if (remaining === null) return null;
+  const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
+  const end = (period: LimitedPeriod) => timestampOf(endOf(period, today, standing));
+  return {
+    ...{ daily, monthly, billing_day },
+    today: daily === null ? null : standing.today,
+    month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
+    remaining,
+    day_ends: daily === null ? null : end('day'),
+    month_ends: monthly === null ? null : end('month'),
+  };
+}
+
+/** The response that shows all of a business, with the former tokens that it has now. */
+export const detailsResponse = (
+  c: ContextOf<Guarded>,
+  row: RowOfBusiness,
+  business: BusinessRow,
+  former_tokens: BusinessDetails['former_tokens'],
+) =>
+  success<BusinessDetails>(c, {
+    ...shownBusiness(row, business, parseJson(row.entries)),
+    limits: shownLimits(row, dayOf(c.get('call').now)),
+    former_tokens,
+  });
+type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
+
+/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it has refused. */
+export function listedBusiness(
+  { business, counts, refused, ...limits }: ExaminedBusiness,
+  verdict: Verdict,
+  today: string,
+): ListedBusiness {
+  const { starts_on, ends_on } = periodOf('month', today, limits);
+  const inMonth = Object.entries(counts).filter(([day]) => day >= starts_on && day <= ends_on);
+  const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
+  return {
+    ...business,
+    token: shownToken(business.token, verdict),
+    used: fillRange(rangeOf({}, today), counts),
+    limits: shownLimits({ ...limits, today: counts[today] ?? 0, month }, today),
+    refused_origins: refused,
+  };
+}
