@@ -39,6 +39,17 @@ type Valid<Q extends Query, B extends Body> = {
 /** Finds a code in the body of a request that has no credential in its headers. Null if there is none. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
+/** What a guarded route is for, and what it accepts. */
+export type Accepts = {
+  /** More than one if the body decides. */
+  operations: readonly [Operation, ...Operation[]];
+  query?: Query | undefined;
+  body?: Body | undefined;
+  codeIn?: CodeIn | undefined;
+};
+/** By the middleware that `guard` returns: the description is made of it. */
+export const ACCEPTS = new WeakMap<object, Accepts>();
+
 /**
  * Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. With `codeIn` the body can be a code
  * in place of a credential.
@@ -48,35 +59,38 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
   { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},
 ): MiddlewareHandler<Guarded, string, Valid<Q, B>> =>
   guardWith(
+    { operations: [operation], query, body, codeIn },
     () => operation,
-    query === undefined ? noQuery : queryInput(query),
     async (c, text) => {
       if (c.get('call').credential.kind === 'code') return;
       if (body === undefined) await requireNoBody(c, text);
       else c.req.addValidatedData('json', (await readJson(c, text, body)) ?? {});
     },
-    codeIn,
   );
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
 /** Guards the route that records: the body decides which operation it is. */
-export const guardRecording: MiddlewareHandler<Recorded> = guardWith((c, body) => {
-  const recording = recordingOf(body);
-  c.set('recording', recording);
-  return recording.operation;
-}, noQuery);
+export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
+  { operations: ['record_use', 'record_quantity', 'record_uses'] },
+  (c, body) => {
+    const recording = recordingOf(body);
+    c.set('recording', recording);
+    return recording.operation;
+  },
+);
 
 type OperationOf = (c: Context<Recorded>, body: string) => Operation;
 
 /** Who calls, may they knock, and what are they given: then the input is read. */
 function guardWith(
+  accepts: Accepts,
   operationOf: OperationOf,
-  readQuery: MiddlewareHandler,
   readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
-  codeIn?: CodeIn,
 ): MiddlewareHandler {
-  return createMiddleware<Recorded>(async function guarded(c, next) {
+  const { query, codeIn } = accepts;
+  const readQuery: MiddlewareHandler = query === undefined ? noQuery : queryInput(query);
+  const middleware = createMiddleware<Recorded>(async function guarded(c, next) {
     const caller = await identify(c, codeIn);
     const admitted = await admit(c, caller, operationOf);
     const { operation } = admitted;
@@ -91,6 +105,8 @@ function guardWith(
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
+  ACCEPTS.set(middleware, accepts);
+  return middleware;
 }
 
 /** Who calls, as far as the request says. */

@@ -52,7 +52,7 @@ export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise
 }
 
 /** The issues of `input` by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
-function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): Record<string, string[]> {
+export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): Record<string, string[]> {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, nameOf(issue.keys[0])] : issue.path;

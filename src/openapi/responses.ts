@@ -1,10 +1,9 @@
 // The responses of operations, with their headers and examples.
 import * as z from 'zod/mini';
-import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { type Operation, POLICY } from '../core/policy.ts';
+import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ERROR_CODES } from '../http/errors.ts';
 import { invalidInput, message, refusal, type Success, success } from '../wire/responses.ts';
-import { denials, FAILURES, NO_PARAMETER, type Refused } from './service.ts';
+import type { Refused } from './refusals.ts';
 
 type Headers = Record<string, z.ZodMiniType>;
 const header = (id: string, description: string, schema: z.ZodMiniType = z.string()) =>
@@ -134,32 +133,4 @@ export function refusals(reasons: Record<string, Refused>): Record<string, ZodOp
     return [status, components[id]];
   });
   return Object.fromEntries(responses);
-}
-
-type Guarded = Omit<ZodOpenApiOperationObject, 'responses'> & {
-  success: ZodOpenApiResponseObject;
-  /** Those of its own, besides the guard's. */
-  refusals?: Record<string, Refused>;
-  /** Whether a body can stand for a credential. */
-  withoutCredential?: boolean;
-};
-
-/** A guarded operation: its credentials and refusals follow from the policy of each operation it stands for. */
-export function guarded(
-  operations: [Operation, ...Operation[]],
-  { success: granted, refusals: own, withoutCredential = false, ...words }: Guarded,
-): ZodOpenApiOperationObject {
-  const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
-  const reasons: Record<string, Refused> = Object.assign({}, NO_PARAMETER, own, ...operations.map(denials), FAILURES);
-  return {
-    ...words,
-    tags: [resource],
-    security: [
-      ...(session === 'only' ? [{ sessionKey: [] }] : allowsKey ? [{ apiKey: [] }] : []),
-      ...(allowsOperator ? [{ operatorKey: [] }] : []),
-      ...(allowsToken ? [{ businessToken: [] }] : []),
-      ...(withoutCredential ? [{}] : []),
-    ],
-    responses: { 200: granted, ...refusals(reasons) },
-  };
 }

@@ -75,19 +75,30 @@ const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
 const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
-const day = z.optional(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)));
+const day = z.optional(
+  described(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)), { format: 'date' }),
+);
 export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
 export const NO_BODY_RULE = 'must be empty: this operation takes no body';
 export const NO_QUERY = { name: 'this operation', schema: z.object({}) } satisfies Query;
+
+const idParameter = (rule: string) =>
+  z.optional(
+    described(z.string(rule).check(z.refine((text) => idOf(text) !== null, rule)), {
+      type: 'integer',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
+  );
 
 /** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   const isLimit = (text: string) => (idOf(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;
-  const idRule = 'must be an id, such as 17, and given once';
+  const limit = z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule));
   const schema = z.object({
-    limit: z.optional(z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule))),
-    [cursor]: z.optional(z.string(idRule).check(z.refine((text) => idOf(text) !== null, idRule))),
+    limit: z.optional(described(limit, { type: 'integer', minimum: 1, maximum: most })),
+    [cursor]: idParameter('must be an id, such as 17, and given once'),
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
 }
@@ -114,11 +125,11 @@ export const allAlertsQuery = {
     cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => positionOf(text) !== null, CURSOR_RULE))),
   }),
 } satisfies Query;
-const userRule = 'must be the id of a user, such as 7, and given once';
-const user = z.optional(z.string(userRule).check(z.refine((text) => idOf(text) !== null, userRule)));
 export const businessesQuery = {
   name: 'this list',
-  schema: z.extend(pageQuery('after', 50).schema, { user_id: user }),
+  schema: z.extend(pageQuery('after', 50).schema, {
+    user_id: idParameter('must be the id of a user, such as 7, and given once'),
+  }),
   operatorOnly: ['user_id'],
 } satisfies Query;
 export const totalsQuery = {

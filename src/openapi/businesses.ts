@@ -1,0 +1,188 @@
+// The words of what concerns users, and all businesses.
+import { usedKeyRule } from '../core/conflict.ts';
+import { MAX_COUNT } from '../core/limits.ts';
+import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
+import * as schemas from '../wire/responses.ts';
+import { anAlert, apiKey, businessWith, fields, SHOP, thirtyDays, times, written } from './examples.ts';
+import type { WordsByRoute } from './paths.ts';
+import { invalid, unknown } from './refusals.ts';
+import { linked, ok, orCsv } from './responses.ts';
+
+const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');
+
+export const businesses: WordsByRoute = {
+  'GET /api/v1/business': {
+    operationId: 'listBusinesses',
+    summary: 'List your businesses',
+    description: `The businesses whose usage the API key can read from the calling origin, in the order of their ids. A page examines \`limit\`
+businesses, so it can list fewer and still have a \`next\`.`,
+    parameters: { user_id: ['Only the businesses of this user. For the operator only.', 7] },
+    success: ok('One page of businesses.', schemas.businesses, {
+      businesses: {
+        businesses: [{ ...fields, used: thirtyDays, limits: null, refused_origins: 0 }],
+        next: null,
+        read_only: false,
+      },
+    }),
+    invalid: { invalid_limit: { limit: '0' } },
+  },
+  'POST /api/v1/business': {
+    operationId: 'createBusiness',
+    summary: 'Create a business',
+    description: `Creates an active business for a user, and gives a new user a database. With an \`Idempotency-Key\`, the same request gives the
+same business again, for as long as the business exists. Another body with that key is refused
+(422), and the message names the business, to read it and change it.`,
+    parameters: { 'Idempotency-Key': ['Makes a retry safe. It counts by user.', 'signup-7'] },
+    body: {
+      description: 'The business. Without `token` it gets a new one.',
+      component: ['NewBusiness', 'A business to create.'],
+      examples: { business: { ...written, sites: [SHOP], monthly_limit: 10_000 } },
+    },
+    success: ok('The business and its domains.', schemas.business, { business: businessWith(SHOP) }),
+    invalid: { invalid_body: [] },
+    refusals: {
+      token_taken: invalid('token', 'must be one that no business has or had'),
+      id_taken: invalid('id', 'must be greater than 41, the last id of its database'),
+      key_used: invalid('Idempotency-Key', usedKeyRule(3)),
+    },
+  },
+  'GET /api/v1/user/{user_id}/keys': {
+    operationId: 'listKeys',
+    summary: 'List the API keys of a user',
+    description: 'Those that are revoked or expired, too. A key itself is never shown again.',
+    success: ok('The keys.', schemas.keys, { keys: { keys: [apiKey] } }),
+    refusals: { unknown_user: UNKNOWN_USER },
+  },
+  'POST /api/v1/user/{user_id}/keys': {
+    operationId: 'createKey',
+    summary: 'Create an API key for a user',
+    description:
+      'Without a body, a key that may do everything with every business of the user. `business_id` makes it a key for that business only.',
+    body: {
+      description: 'Empty, or what the key is called and may do.',
+      component: ['KeyToCreate', 'The API key to create.'],
+      examples: { record_key: { name: 'Billing server', role: 'record' } },
+    },
+    success: ok('The key, this one time.', schemas.newKey, {
+      record_key: { api_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSabcd', ...apiKey },
+    }),
+    invalid: { invalid_role: { role: 'owner' } },
+    refusals: { unknown_user: UNKNOWN_USER, invalid_business: invalid('business_id', 'must be a business of user 7') },
+  },
+  'DELETE /api/v1/user/{user_id}/keys/{key_id}': {
+    operationId: 'revokeKey',
+    summary: 'Revoke an API key',
+    description: 'It stops with the next request.',
+    success: ok('The key, revoked.', schemas.revokedKey, {
+      key: { key: { ...apiKey, revoked_at: times.updated_at } },
+    }),
+    refusals: { unknown_user: UNKNOWN_USER, unknown_key: unknown('Key id', 'the user has no API key `key_id`') },
+  },
+  'POST /api/v1/user/{user_id}/console-link': {
+    operationId: 'createConsoleLink',
+    summary: 'Create a console link',
+    description:
+      'A link that opens the console for a user, once and within two minutes. Whoever opens it first has the session.',
+    body: {
+      description: 'Empty for a session with all rights, of 60 minutes, or what it may do and how long it lasts.',
+      component: ['ConsoleLinkToCreate', 'The console link to create.'],
+      examples: { read: { role: 'read', minutes: 15 } },
+    },
+    success: ok('The link, this one time.', schemas.consoleLink, {
+      read: {
+        url: 'https://service.example/owner#code=0123456789ABCDEFGHIJKLMNOPQRSTUVWX',
+        expires_at: '2026-03-03T12:02:00.000000Z',
+      },
+    }),
+    invalid: { invalid_minutes: { minutes: 0 } },
+    refusals: {
+      unknown_user: unknown(
+        'User id',
+        '`user_id` is not an id, or the user has neither a business nor an API key that works',
+      ),
+      invalid_business: invalid('business_id', 'must be a business of user 7'),
+    },
+  },
+  'GET /api/v1/user/{user_id}/changes': {
+    operationId: 'readUserChanges',
+    summary: 'List changes of a user',
+    description: 'Who created and revoked the API keys that the user has for all businesses, newest first.',
+    success: ok('One page of changes.', schemas.changes, {
+      changes: {
+        changes: [
+          {
+            ...{
+              id: 1,
+              at: times.created_at,
+              actor: 'operator (…abcd)',
+              key_name: null,
+              action: 'create_key',
+              before: null,
+            },
+            after: { key: '…abcd', name: 'Billing server', role: 'record', id: 12 },
+          },
+        ],
+        next: null,
+      },
+    }),
+    invalid: { invalid_limit: { limit: '0' } },
+    refusals: { unknown_user: UNKNOWN_USER },
+  },
+  'GET /api/v1/usage': {
+    operationId: 'readAllUsage',
+    summary: 'Read what each business used',
+    description: `How many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, in the order of their
+ids: for an invoice run. Every business is there, with 0 if it had none. Only the operator can read this. A page comes from one
+database, so it can be short or empty and still have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the
+header \`Link\` has the URL of the next one.`,
+    parameters: { limit: [`How many at most. Default: ${MAX_TOTALS_PER_PAGE}.`, 20] },
+    success: orCsv(
+      ok('One page of businesses.', schemas.totals, {
+        page: {
+          usage: [
+            { business_id: 1, user_id: 7, count: 15 },
+            { business_id: 2, user_id: 7, count: 0 },
+          ],
+          next: null,
+        },
+      }),
+      { page: 'business_id,user_id,count\r\n1,7,15\r\n2,7,0\r\n' },
+      linked,
+    ),
+    invalid: { invalid_day: { from: 'yesterday' }, invalid_limit: { limit: '1001' } },
+    refusals: {
+      too_many_uses: invalid(
+        'from',
+        `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
+      ),
+    },
+  },
+  'GET /api/v1/alerts': {
+    operationId: 'readAllAlerts',
+    summary: 'List the alerts of all businesses',
+    description: `The alerts of all businesses, one database after the other, and in each the newest first. Each says what became of it. Only the
+operator can read this. A page comes from one database, so it can be short or empty and still have a \`next\`.`,
+    success: ok('One page of alerts.', schemas.allAlerts, {
+      alerts: { alerts: [{ ...anAlert, business_id: 1, state: 'sent' }], next: null },
+    }),
+    invalid: { invalid_limit: { limit: '0' }, invalid_cursor: { cursor: '-1' } },
+  },
+  'GET /api/v1/database': {
+    operationId: 'readDatabases',
+    summary: 'List the databases',
+    description: `Each database with its size, the uses of yesterday, and what waits in it: ids of uses that are to be forgotten, and alerts that are
+not sent yet. One that does not respond within 4 seconds, or fails, is there with an \`error\`. Only the operator can read this.`,
+    success: ok('The databases.', schemas.databases, {
+      databases: {
+        databases: [
+          {
+            ...{ number: 0, letter: '0', binding: 'DB', bytes: 241_664, uses_yesterday: 6830 },
+            backlog: { ids: 0, alerts: 0 },
+          },
+          { number: 1, letter: '1', binding: 'DB_1', error: 'does not respond' },
+        ],
+      },
+    }),
+  },
+};

@@ -1,0 +1,137 @@
+// The paths of the description. Path, method, parameters, body, credentials and most refusals of an operation come from its route; the
+// rest is in the files of words, one for each tag.
+import * as z from 'zod/mini';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { createApp } from '../app.ts';
+import { POLICY } from '../core/policy.ts';
+import { ACCEPTS, type Accepts } from '../guard.ts';
+import { NO_QUERY } from '../wire/requests.ts';
+import { component } from '../wire/responses.ts';
+import { idempotencyKey, inPath, type Meaning, ORIGIN, parameter } from './parameters.ts';
+import { BROKEN_BODY, denials, FAILURES, mismatch, NO_BODY, type Refused, unknownParameter } from './refusals.ts';
+import { json, refusals } from './responses.ts';
+
+/** What the route of an operation cannot say. */
+export type Words = {
+  operationId: string;
+  summary: string;
+  description: string;
+  /** By name, where a parameter means something else than elsewhere. */
+  parameters?: Record<string, Meaning>;
+  /** Its schema is the route's, as a component with this name, unless the handler reads it itself and it is given. */
+  body?: {
+    description?: string;
+    component?: readonly [name: string, description: string];
+    schema?: z.ZodMiniType;
+    examples: Record<string, object>;
+  };
+  success: ZodOpenApiResponseObject;
+  /** Inputs that the route's schema refuses, each by the name of its example. */
+  invalid?: Record<string, unknown>;
+  /** Its own refusals, besides those for invalid input. */
+  refusals?: Record<string, Refused>;
+};
+
+/** By method and path, such as `GET /api/v1/usage`. The description has them in this order. */
+export type WordsByRoute = Record<string, Words>;
+
+/** The schema of a body that is not empty. */
+const filled = (body: z.ZodMiniType) =>
+  body instanceof z.ZodMiniOptional ? (body._zod.def.innerType as z.ZodMiniType) : body;
+
+function requestBody(accepted: z.ZodMiniType | undefined, words: Words['body']) {
+  if (accepted === undefined && words === undefined) return {};
+  const { description, component: named, examples = {} } = words ?? {};
+  const schema = words?.schema ?? (accepted && named && component(...named, filled(accepted)));
+  if (schema === undefined) throw new Error('a body has a schema and no words, or words and no schema');
+  const required = accepted !== undefined && !z.safeParse(accepted, undefined).success;
+  return {
+    requestBody: {
+      ...(description === undefined ? {} : { description }),
+      ...(required ? { required } : {}),
+      content: json(schema, examples),
+    },
+  };
+}
+
+function parametersOf({ operations, query = NO_QUERY }: Accepts, own: Words['parameters'] = {}) {
+  const takesKey = operations.some((operation) => POLICY[operation].repeatable === 'with_key');
+  return [
+    ...(takesKey ? [idempotencyKey(own['Idempotency-Key'])] : []),
+    ...Object.entries(query.schema.shape).map(([name, schema]) =>
+      parameter('query', name, schema as z.ZodMiniType, own[name]),
+    ),
+  ];
+}
+
+/** An operation: its credentials and refusals follow from the policy of each operation it stands for. */
+function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApiOperationObject {
+  const { operations, query = NO_QUERY, body, codeIn } = accepts;
+  const { resource, session, allowsKey, allowsToken, allowsOperator } = POLICY[operations[0]];
+  const { operationId, summary, description, success, invalid = {}, refusals: own } = words;
+  const parameters = parametersOf(accepts, words.parameters);
+  const reasons: Record<string, Refused> = Object.assign(
+    unknownParameter(query),
+    ...Object.entries(invalid).map(([name, input]) => ({ [name]: mismatch(body ?? query.schema, input) })),
+    own,
+    method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
+    ...operations.map(denials),
+    FAILURES,
+  );
+  return {
+    ...{ operationId, summary, description, tags: [resource] },
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...requestBody(body, words.body),
+    security: [
+      ...(session === 'only' ? [{ sessionKey: [] }] : allowsKey ? [{ apiKey: [] }] : []),
+      ...(allowsOperator ? [{ operatorKey: [] }] : []),
+      ...(allowsToken ? [{ businessToken: [] }] : []),
+      ...(codeIn === undefined ? [] : [{}]),
+    ],
+    responses: { 200: success, ...refusals(reasons) },
+  };
+}
+
+/** Whether the origin of a page is compared with the registered domains. */
+const comparesOrigin = ({ operations }: Accepts) =>
+  operations.some((operation) => POLICY[operation].allowsKey && POLICY[operation].resource !== 'session');
+
+/** What each guarded route accepts, and null for each public one, by method and path. */
+function routes(): Map<string, Accepts | null> {
+  const found = new Map<string, Accepts | null>();
+  for (const { method, path, handler } of createApp(() => new Date(0), console).api.routes) {
+    const route = `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
+    if (method !== 'ALL') found.set(route, ACCEPTS.get(handler) ?? found.get(route) ?? null);
+  }
+  return found;
+}
+
+/** The paths of all routes. Throws if a route has no words, or words have no route. */
+export function pathsOf(
+  words: WordsByRoute,
+  publicOnes: Record<string, ZodOpenApiOperationObject>,
+): ZodOpenApiPathsObject {
+  const accepted = routes();
+  const described = [...Object.keys(words), ...Object.keys(publicOnes)];
+  const undescribed = [...accepted.keys()].filter((route) => !described.includes(route));
+  if (undescribed.length > 0) throw new Error(`src/openapi has no words for ${undescribed.join(', ')}`);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of described) {
+    const [method = '', path = ''] = route.split(' ');
+    const accepts = accepted.get(route);
+    const own = words[route];
+    const operation = accepts && own ? operationOf(method, accepts, own) : publicOnes[route];
+    if (accepts === undefined || operation === undefined)
+      throw new Error(`src/openapi has words for ${route}, which is not such a route`);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
+  }
+  for (const [path, item] of Object.entries(paths)) {
+    const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name));
+    const isCompared = [...accepted].some(
+      ([route, accepts]) => route.endsWith(` ${path}`) && accepts && comparesOrigin(accepts),
+    );
+    const shared = isCompared ? [...ids, ORIGIN] : ids;
+    if (shared.length > 0) paths[path] = { parameters: shared, ...item };
+  }
+  return paths;
+}

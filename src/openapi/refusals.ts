@@ -1,0 +1,66 @@
+// The refusals of the service, for the description: those that follow from the policy and the schemas of an operation.
+import * as z from 'zod/mini';
+import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
+import * as errors from '../http/errors.ts';
+import { errorsOf } from '../http/input.ts';
+import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
+
+/** `when` says for a 404 which id is of nothing. */
+export type Refused = { status: number; body: object; when?: string };
+
+function denial(refusal: Refusal, operation: Operation): Refused {
+  const { allowsKey, allowsToken } = POLICY[operation];
+  const kind = allowsToken ? 'token' : allowsKey ? 'key' : 'operator';
+  return errors.denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
+}
+
+/** How a field is refused. `problem` completes the sentence that starts with its name. */
+export const invalid = (field: string, problem: string) => errors.invalid({ [field]: [`${field} ${problem}`] });
+
+/** How input is refused that does not match its schema. Throws if it does match. */
+export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
+  const { error } = z.safeParse(schema, input);
+  if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
+  return errors.invalid(errorsOf(error.issues, input));
+}
+
+/** How calls of an operation are refused because of what its policy says. */
+export function denials(operation: Operation): Record<string, Refused> {
+  const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
+    POLICY[operation];
+  const reasons: Refusal[] = ['operator_key_in_page'];
+  if (!allowsKey) reasons.push('operator_only');
+  else if (session === 'only') reasons.push('session_only');
+  else reasons.push(allowsToken ? 'origin_missing' : 'token_not_allowed');
+  if (namesBusiness(operation)) reasons.push('unknown_business');
+  if (allowsKey && namesBusiness(operation)) reasons.push('origin_not_authorized');
+  if (session === 'none') reasons.push('session_not_allowed');
+  if (session !== 'only' && !allowsOperator) reasons.push('operator_not_allowed');
+  if (allowsKey && writes) reasons.push('read_only_key');
+  if (!allowsRecordKey && session !== 'only') reasons.push('record_only_key');
+  if (!allowsInactive) reasons.push('inactive_business');
+  const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
+  return {
+    unauthenticated: new errors.Unauthenticated('unknown'),
+    ...Object.fromEntries(others),
+    ...(POLICY[operation].repeatable ? {} : { useless_key: invalid('Idempotency-Key', NO_KEY_RULE) }),
+  };
+}
+
+/** How a parameter is refused that an operation does not have. */
+export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sent = 'verbose') => {
+  const known = Object.keys(schema.shape).filter((parameter) => !operatorOnly.includes(parameter));
+  return { unknown_parameter: invalid(sent, unknownRule('parameter', name, known)) };
+};
+
+/** What every operation can fail with, and those that ask no database. */
+export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
+export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
+export const NO_BODY = { unexpected_body: invalid('body', NO_BODY_RULE) };
+export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
+
+/** A 404. `when` says which id is of nothing. */
+export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {
+  const { status, body } = errors.unknownEntry(name);
+  return { status, body, when };
+}

@@ -1,0 +1,38 @@
+// The words of sessions of the console.
+import { MAX_SESSIONS, SESSION_HOURS } from '../core/session.ts';
+import { codeBody } from '../wire/requests.ts';
+import * as schemas from '../wire/responses.ts';
+import type { WordsByRoute } from './paths.ts';
+import { NO_BODY } from './refusals.ts';
+import { ok } from './responses.ts';
+
+const code = schemas.component('Code', 'The code of a console link, which works once.', codeBody);
+
+export const session: WordsByRoute = {
+  'POST /api/v1/session': {
+    operationId: 'startSession',
+    summary: 'Start a session of the console',
+    description: `For the console: a session key has the form and the rights of the API key, or fewer, and ends by itself. Send an API key with an
+empty body, for ${SESSION_HOURS} hours, or the code of a console link without a credential, for as long as the link says. A code works once. Of more
+than ${MAX_SESSIONS} sessions of a user, the oldest of the same API key end.`,
+    body: {
+      description: 'Empty with an API key. Without a credential, the code of a console link.',
+      schema: code,
+      examples: { code: { code: '0123456789ABCDEFGHIJKLMNOPQRSTUVWX' } },
+    },
+    success: ok('The session and its key.', schemas.session, {
+      code: {
+        session_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSTUVW',
+        expires_at: '2026-03-03T13:00:00.000000Z',
+        read_only: false,
+      },
+    }),
+    refusals: { ...NO_BODY },
+  },
+  'DELETE /api/v1/session': {
+    operationId: 'endSession',
+    summary: 'End the session',
+    description: 'The session whose key is sent ends now. An API key or a token is refused.',
+    success: ok('The session ended.', schemas.endedSession, { ended: { ended: true } }),
+  },
+};

@@ -1,0 +1,75 @@
+// The words of reading and recording the uses of a business.
+import * as z from 'zod/mini';
+import { MAX_RANGE_DAYS } from '../core/time.ts';
+import { KEEP_ID_DAYS } from '../core/use.ts';
+import { limitReached } from '../http/errors.ts';
+import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
+import * as schemas from '../wire/responses.ts';
+import type { WordsByRoute } from './paths.ts';
+import { invalid, mismatch, unknownParameter } from './refusals.ts';
+import { ok, orCsv } from './responses.ts';
+
+const nothing = z.union([z.strictObject({}), z.array(z.never())]);
+const oneUse = schemas.component('OneUse', 'One use, now. No body means the same.', nothing);
+const quantity = schemas.component('Quantity', 'One use, now, that counts several times.', quantityBody);
+const uses = schemas.component('Uses', 'Uses of the past days, each with an id of its own.', usesBody);
+
+export const usage: WordsByRoute = {
+  'GET /api/v1/business/usage/{business_id}': {
+    operationId: 'readUsage',
+    summary: 'Read the usage of a business',
+    description: `The number of uses on each day of a range of at most ${MAX_RANGE_DAYS} days, both ends included. With the header \`Accept: text/csv\`, the report is a CSV file.`,
+    success: orCsv(
+      ok('The number of uses on each day.', schemas.usageReport, {
+        three_days: {
+          used: ['2026-03-01', '2026-03-02', '2026-03-03'].map((date, index) => ({ date, count: index * 5 })),
+        },
+      }),
+      { three_days: 'date,count\r\n2026-03-01,0\r\n2026-03-02,5\r\n2026-03-03,10\r\n' },
+    ),
+    invalid: { invalid_day: { from: 'yesterday' } },
+    refusals: {
+      ...unknownParameter(rangeQuery, 'form'),
+      invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
+    },
+  },
+  'POST /api/v1/business/usage/{business_id}': {
+    operationId: 'recordUse',
+    summary: 'Record a use, or a list of past uses',
+    description: `Without a body, checks the caller and counts one use now, in one step; the response is a \`RecordedUse\`. With
+\`quantity\` (API key only), the use counts that many times, or is refused whole by a limit. With \`uses\` (API key only), counts each
+use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A refused call counts nothing. To make a retry safe, send an
+\`Idempotency-Key\`, or in a list an \`id\` with each use: both share one namespace, and the same one counts once for at least ${KEEP_ID_DAYS.key} days, or ${KEEP_ID_DAYS.token} if it came with a token.`,
+    parameters: {
+      'Idempotency-Key': [
+        'Makes a retry of one use safe. Not allowed with `uses`: each of them has an `id`.',
+        'order-1',
+      ],
+    },
+    body: {
+      description: 'Empty for one use, a quantity, or a list of uses.',
+      schema: z.xor([oneUse, quantity, uses]),
+      examples: {
+        one_use: {},
+        quantity: { quantity: 350 },
+        uses: { uses: [{ id: 'order-1', at: '2026-03-02T09:30:00Z' }, { id: 'order-2' }] },
+      },
+    },
+    success: ok(
+      '`RecordedUse` for one use, `RecordedUses` for a list.',
+      z.xor([schemas.recordedUse, schemas.recordedUses]),
+      {
+        one_use: { date: '2026-03-03', count: 13 },
+        quantity: { date: '2026-03-03', count: 362 },
+        uses: { recorded: 2, duplicates: 0 },
+      },
+    ),
+    refusals: {
+      limit_reached: limitReached({ limit: 1000, period: 'day', left: 0 }, 43_200),
+      limit_left: limitReached({ limit: 1000, period: 'day', left: 300 }, 43_200),
+      invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
+      invalid_body: mismatch(usesBody, { use: 'order-1' }),
+      invalid_quantity: mismatch(quantityBody, { quantity: 0 }),
+    },
+  },
+};
