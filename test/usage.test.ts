@@ -112,6 +112,7 @@ describe('the range', () => {
   test.each([
     ['form', '?form=2026-03-01'],
     ['FROM', '?from=2026-03-01&FROM=2026-03-01'],
+    ['tom', '?from=2026-03-01&tom'],
     ['api_key', '?api_key=secret&x=1'],
     ['__proto__', '?__proto__=1'],
     ['n'.repeat(64), `?${'n'.repeat(65)}=1`],

@@ -3,29 +3,27 @@ import { brokenBody, tooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The body of a request, as text. */
-export const bodyOf = async (request: Request): Promise<string> => new TextDecoder().decode(await bytesOf(request));
-
-/** The body; a request without one may still have an empty stream. */
-async function bytesOf(request: Request): Promise<ArrayBuffer> {
-  const length = request.headers.get('Content-Length');
-  if (length === '0' || request.body === null) return new ArrayBuffer(0);
+/** The body of a request, as text. A request without one may still have an empty stream. */
+export async function bodyOf({ headers, body }: Request): Promise<string> {
+  const length = headers.get('Content-Length');
+  if (length === '0' || body === null) return '';
   if (Number(length) > MAX_BYTES) throw tooLarge();
-  const bytes = await (length === null ? counted(request.body) : request.arrayBuffer()).catch((cause: unknown) => {
+  const text = await textOf(body).catch((cause: unknown) => {
     throw brokenBody(cause);
   });
-  if (bytes === null || bytes.byteLength > MAX_BYTES) throw tooLarge();
-  return bytes;
+  if (text === null) throw tooLarge();
+  return text;
 }
 
-/** A body whose length is unknown, or null as soon as it is too long. */
-async function counted(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ArrayBuffer | null> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+/** The text of a body, or null as soon as it is too long. */
+async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let text = '';
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
     if (size > MAX_BYTES) return null;
-    chunks.push(chunk);
+    text += decoder.decode(chunk, { stream: true });
   }
-  return new Blob(chunks).arrayBuffer();
+  return text + decoder.decode();
 }

@@ -1,5 +1,5 @@
-// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They are
-// given no rate limits.
+// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They have no
+// rate limits; those that are measured as they are deployed have stand-ins for them.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,10 @@ import type { Call } from './load.ts';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
-const { compatibility_date } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
+const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
+
+/** What the platform does for a deployed service: the limiters to stand in for. Log lines are serialized, too. */
+const DEPLOYED = { LIMITERS: ratelimits.map(({ name }) => name) };
 
 export type Contender = {
   name: string;
@@ -21,6 +24,8 @@ export type Contender = {
   bindings?: Record<string, unknown>;
   /** By binding: the name of another contender. */
   services?: Record<string, string>;
+  /** Whether it is `repeated` with rate limits, which are never reached, and with its log lines serialized. */
+  isDeployed?: boolean;
   /** Whether its answers tell what they cost, a call is repeated without its database, or its databases are stand-ins. */
   around?: 'counted' | 'repeated' | 'modelled';
 };
@@ -65,7 +70,7 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   };
 }
 
-function worker({ name, code, databases, bindings, services, around }: Contender): V4WorkerOptions {
+function worker({ name, code, databases, bindings, services, around, isDeployed }: Contender): V4WorkerOptions {
   const text = 'text' in code ? code.text : source(code.file);
   const entry = `${around ?? 'entry'}.js`;
   const modules = [
@@ -76,7 +81,7 @@ function worker({ name, code, databases, bindings, services, around }: Contender
     name,
     modules,
     compatibilityDate: compatibility_date ?? '',
-    ...(bindings && { bindings }),
+    bindings: { ...bindings, ...(isDeployed && DEPLOYED) },
     ...(services && { serviceBindings: services }),
     ...(databases && { d1Databases: Object.fromEntries(databases.map((one, number) => [BINDINGS[number], one])) }),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
