@@ -13,7 +13,7 @@ const MEMORY = '/dev/shm';
 const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
 /** What the platform does for a deployed service: the limiters to stand in for. Log lines are serialized, too. */
-const DEPLOYED = { LIMITERS: ratelimits.map(({ name }) => name) };
+const DEPLOYED = { LIMITERS: ratelimits.map(({ name }: { name: string }) => name) };
 
 export type Contender = {
   name: string;
