@@ -1,11 +1,10 @@
-// The second run of each minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver,
+// One of the two runs that start every minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver,
 // signed. A message is sent until the receiver has it, so a receiver can get it again, under the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, timestampOf } from './core/time.ts';
 import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
 import { sweep } from './db/alerts.ts';
-import { inTime } from './db/in-time.ts';
 import {
   END_STATEMENTS,
   type EndedMessage,
@@ -16,6 +15,7 @@ import {
 } from './db/messages.ts';
 import type { Database } from './db/schema.ts';
 import { stackOf } from './db/stack.ts';
+import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock } from './env.ts';
 
 /** As wrangler.toml has it. */
@@ -79,7 +79,7 @@ async function sweepAll(databases: BoundDatabase[], now: Date, log: ErrorLog): P
   const failed = new Set<Binding>();
   const sweeps = databases.map(async ({ binding, db }) => {
     try {
-      await inTime(sweep(db, now), DATABASE_MS);
+      await withTimeout(sweep(db, now), DATABASE_MS);
     } catch (error) {
       failed.add(binding);
       log.error({ operation: 'look_for_alerts', database: binding, error: stackOf(error) });
@@ -114,7 +114,7 @@ async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: numb
     const isInTime = clock().getTime() + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;
-    const message: Message | null = await inTime(takeMessage(db, clock(), ended), DATABASE_MS);
+    const message: Message | null = await withTimeout(takeMessage(db, clock(), ended), DATABASE_MS);
     if (message === null) return true;
     const line = { operation: 'send_alerts', database: binding, message_id: message.id };
     const now = clock();
@@ -132,7 +132,7 @@ async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: numb
   }
   if (ended !== null) {
     run.statements -= END_STATEMENTS;
-    await inTime(endMessage(db, ended).run(), DATABASE_MS);
+    await withTimeout(endMessage(db, ended).run(), DATABASE_MS);
   }
   return true;
 }
@@ -148,7 +148,7 @@ async function failureOf({ post, secret }: Receiver, { id, body }: Message, now:
     };
     // Whoever answers with another address has not taken the message, and nobody has checked that address.
     const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
-    const { ok, status, body: answer } = await inTime(post(request), ms);
+    const { ok, status, body: answer } = await withTimeout(post(request), ms);
     answer?.cancel().catch(() => {}); // whatever it is, it changes nothing
     return ok ? null : { status };
   } catch (error) {

@@ -13,10 +13,10 @@ import { dayOf } from './core/time.ts';
 import { type Recording, recordingOf } from './core/use.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
-import { inTime } from './db/in-time.ts';
 import { markKeyUsed } from './db/last-use.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
+import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
@@ -82,7 +82,7 @@ export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
 
 type OperationOf = (c: Context<Recorded>, body: string) => Operation;
 
-/** Who calls, may they knock, and what are they given: then the input is read. */
+/** Identifies the caller, admits or refuses the request, gives access to the database, and then validates the input. */
 function guardWith(
   accepts: Accepts,
   operationOf: OperationOf,
@@ -94,14 +94,14 @@ function guardWith(
     const caller = await identify(c, codeIn);
     const admitted = await admit(c, caller, operationOf);
     const { operation } = admitted;
-    const permission = await grant(c, admitted);
+    const outcome = await grant(c, admitted);
     const errors = uselessKey(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
     await readQuery(c, async () => {
       await readBody?.(c, caller.body);
       await next();
     });
-    if (permission.isGiven || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
+    if (outcome.isPermitted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
@@ -112,9 +112,9 @@ function guardWith(
 /** Who calls, as far as the request says. */
 type Caller = {
   body: string;
-  /** Null if there is none in the right form. `missing` says why. */
+  /** Null if there is none in the right form. `whyNone` says why. */
   credential: Credential | null;
-  missing: 'missing' | 'malformed' | 'malformed_code';
+  whyNone: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
   role: OperatorRole | null;
   origin: string | null;
@@ -133,7 +133,7 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
   return {
     body,
     credential,
-    missing: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
+    whyNone: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
     role: credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null,
     origin: originOf(c.req.raw.headers, ownOrigin),
     ownOrigin,
@@ -153,7 +153,7 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
     if (credential?.kind === 'operator') logMalformedSecrets(c);
     if (c.env.OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
   }
-  if (credential === null) throw new Unauthenticated(caller.missing);
+  if (credential === null) throw new Unauthenticated(caller.whyNone);
   if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
   const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
   const user_id = idOf(c.req.param('user_id') ?? '');
@@ -175,8 +175,8 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
 async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
   const { kind, text } = credential;
   const isBound = (name: Binding) => c.env[name] !== undefined;
-  const database = databaseFor(credential, business_id, isBound);
-  if (database === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
+  const databaseNumber = databaseFor(credential, business_id, isBound);
+  if (databaseNumber === null) throw new Unauthenticated(kind === 'code' ? 'unknown_code' : 'unbound_database');
   const now = c.get('clock')();
   const deadline = Date.now() + DATABASE_TIMEOUT_MS;
   const sender =
@@ -185,63 +185,64 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
   // The operator is judged above: a database could refuse only the business in the path.
-  const permission = { isGiven: kind === 'operator' && !namesBusiness(operation) };
-  const askIn = (number: number, call: Call) => askOf(c, call, number, permission);
-  const ask = askIn(database, call);
+  const outcome = { isPermitted: kind === 'operator' && !namesBusiness(operation) };
+  const askIn = (number: number, asked: Call) => askOf(c, asked, number, outcome);
+  const ask = askIn(databaseNumber, call);
+  // Reads only the refusal: the operation has no handler for any other key.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
     throw new Error(`${operation} is for the operator only, and was not refused`);
   }
   c.set('call', call);
-  c.set('database', database);
+  c.set('database', databaseNumber);
   c.set('ask', ask);
   c.set('later', (name, work) => {
-    if (permission.isGiven) afterResponse(c, name, () => work(boundDatabase(c.env, database)));
+    if (outcome.isPermitted) afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
   });
   if (kind === 'operator') {
     const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
-    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, isOfUser: true }) });
+    c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, ignoresPath: true }) });
   }
-  return permission;
+  return outcome;
 }
 
 /** The database with this number, which must be bound. */
 function boundDatabase(bindings: Bindings, number: number): D1Database {
   const binding = bindingOf(number);
-  const database = binding === null ? undefined : bindings[binding];
-  if (database === undefined) throw new Error(`${binding} is not bound`);
-  return database;
+  const d1 = binding === null ? undefined : bindings[binding];
+  if (d1 === undefined) throw new Error(`${binding} is not bound`);
+  return d1;
 }
 
 /** The way to one database for one call. */
-function askOf(c: Context<Recorded>, call: Call, number: number, permission: { isGiven: boolean }): Ask {
+function askOf(c: Context<Recorded>, call: Call, number: number, outcome: { isPermitted: boolean }): Ask {
   const canRepeat = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
-    const database = boundDatabase(c.env, number);
+    const d1 = boundDatabase(c.env, number);
     const logEntry = c.get('logEntry');
     logEntry.database = bindingOf(number);
-    const isRepeatable = canRepeat || stepsAreRepeatable;
+    const maySendAgain = canRepeat || stepsAreRepeatable;
     const sent = Date.now();
-    const batch = runBatch(database, call, read, steps, logEntry.d1);
-    const { row, rows, bytes } = await inTime(batch, call.deadline - sent).catch((cause: unknown) => {
-      throw batchError(cause, isRepeatable);
+    const batch = runBatch(d1, call, read, steps, logEntry.d1);
+    const { row, rows, bytes } = await withTimeout(batch, call.deadline - sent).catch((cause: unknown) => {
+      throw batchError(cause, maySendAgain);
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
-      afterResponse(c, 'remember_refusal', () => remember(c.env, database, call));
+      afterResponse(c, 'remember_refusal', () => remember(c.env, d1, call));
     }
     if (row.refusal !== null) {
       throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
     }
-    permission.isGiven = true;
+    outcome.isPermitted = true;
     const { unmarked_key, time_left } = row;
     if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
     // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
     if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
-      throw batchError(new Error('no response within the deadline, by the clock of the database'), isRepeatable);
+      throw batchError(new Error('no response within the deadline, by the clock of the database'), maySendAgain);
     }
     if (unmarked_key !== null) {
-      afterResponse(c, 'mark_key_used', () => markKeyUsed(database, unmarked_key, dayOf(call.now)));
+      afterResponse(c, 'mark_key_used', () => markKeyUsed(d1, unmarked_key, dayOf(call.now)));
     }
     return { ...rows, row, bytes };
   };
@@ -258,7 +259,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
 }
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
-async function remember(bindings: Bindings, database: D1Database, { business_id, origin, now }: Call): Promise<void> {
+async function remember(bindings: Bindings, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayRemember(bindings, business_id, origin))) return;
-  await rememberRefusal(database, business_id, origin, now);
+  await rememberRefusal(d1, business_id, origin, now);
 }

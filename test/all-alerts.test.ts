@@ -118,7 +118,7 @@ test.each([
   'é',
 ])('refuses a cursor that is none of a page: %s', async (cursor) => {
   const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
-  const message = 'cursor must be the next of the page before, and given once';
+  const message = 'cursor must be the next of the previous page, and given once';
   expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { cursor: [message] } } });
 });
 

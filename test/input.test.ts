@@ -123,7 +123,7 @@ describe.each(ROUTES)('to $name', (route) => {
     tried.add(operation);
     if (POLICY[operation].repeatable)
       return expect(status).toBe(operation === 'record_uses' ? 422 : (route.granted ?? 200));
-    const message = 'Idempotency-Key must not be sent: this operation cannot tell a repetition';
+    const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
     for (const key of ['visit-1', '"visit-1"', 'two words', '']) {
       expect(await refused('', { headers: { 'Idempotency-Key': key } })).toEqual(refusal('Idempotency-Key', message));
     }

@@ -95,7 +95,7 @@ test('describes the message of alerts by an example that matches its schema', ()
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
 });
 
-test('says of each 404 which id is of nothing', () => {
+test('says of each 404 which id does not exist', () => {
   const descriptions = operations.flatMap(({ name, operation: { responses } }) => {
     const { description } = (responses[404] ?? {}) as { description?: string };
     return description === undefined ? [] : [[name, description]];

@@ -17,10 +17,10 @@ import {
   countManyOnce,
   countOnce,
   countUse,
+  readKnownUse,
+  readStanding,
   totalsAfter,
   usageInRange,
-  useBefore,
-  usesBefore,
 } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
@@ -74,8 +74,13 @@ test('of usage', async () => {
     countOnce(digest, 1),
     ofUse,
   );
-  await expectFields(useBefore({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest, 1), ofUse);
-  await expectFields(usesBefore, { ...REFUSAL, ...LIMITS }, { counted: countUse({ quantity: 1 }) }, { counted: COUNT });
+  await expectFields(readKnownUse({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest, 1), ofUse);
+  await expectFields(
+    readStanding,
+    { ...REFUSAL, ...LIMITS },
+    { counted: countUse({ quantity: 1 }) },
+    { counted: COUNT },
+  );
   await expectFields(readVerdict, REFUSAL, countManyOnce(list), { counted: COUNT, remembered: { day: true } });
 });
 

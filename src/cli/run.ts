@@ -30,7 +30,8 @@ export async function run(
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => `${given[name]}`);
   const [method = '', path = ''] = filled(request).split(' ');
   const asked = {
-    ...{ method, path },
+    method,
+    path,
     ...(method === 'GET' || method === 'DELETE' ? { query: sent } : { body: sent }),
     ...(command.takesKey && { headers: { 'Idempotency-Key': crypto.randomUUID() } }),
   };

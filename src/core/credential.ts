@@ -43,7 +43,9 @@ export function credentialOf(authorization: string | undefined): Credential | nu
 function credentialWith(kind: Credential['kind'], text: string, database: number | null): Credential {
   let made: Promise<string> | undefined;
   return {
-    ...{ kind, text, database },
+    kind,
+    text,
+    database,
     hash() {
       made ??= hashOf(text);
       return made;

@@ -1,4 +1,4 @@
-// Where a list of all databases goes on that has the newest first. Ids are counted for each database, so an id alone does not say it.
+// The cursor of a newest-first list that spans all databases. Ids are counted for each database, so an id alone does not say it.
 import { ALPHABET } from './credential.ts';
 import { idOf } from './request.ts';
 

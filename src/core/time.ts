@@ -59,7 +59,7 @@ export function rangeProblem(range: Range, isToday: boolean): string | null {
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** Most reports have the range of the one before, and its days are a tenth of what a report costs. */
+/** Most reports cover the same range as the report before, and listing its days is a tenth of the cost of a report. */
 let latest = { from: '', to: '', days: [] as string[] };
 
 /** The days of a range, ascending. It works month by month, because a Date for each day would be the most expensive part of a report. */

@@ -86,7 +86,10 @@ async function writeMissing(db: Database, which: SQL, now: Date): Promise<void> 
       starts_on: sql`starts_on`,
       ends_on: sql`ends_on`,
     },
-    ...{ limit: sql`"limit"`, threshold: sql`threshold`, used: sql`used`, at: timestampOf(now) },
+    limit: sql`"limit"`,
+    threshold: sql`threshold`,
+    used: sql`used`,
+    at: timestampOf(now),
   });
   await db.insert(alerts).select(
     sql`with measured as (${measured}), used as materialized (${used}), reached as (${reached})

@@ -49,32 +49,37 @@ export const businessInFull = statement([], (permission) =>
  * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and how many
  * origins it has refused since it was changed and since the day `since`.
  */
-export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, form) =>
-  listOf(form.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id), permission, $, form),
+export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
+  listOf(
+    shape.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
+    permission,
+    $,
+    shape,
+  ),
 );
 /** The same of one user, for the operator. */
-export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, form) =>
-  listOf(eq(businesses.user_id, $.user_id), permission, $, form),
+export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
+  listOf(eq(businesses.user_id, $.user_id), permission, $, shape),
 );
 
 function listOf(
-  isOfUser: SQL | undefined,
+  ownerIs: SQL | undefined,
   permission: Permission,
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
-  form: CallShape,
+  shape: CallShape,
 ) {
   // A key for one business has a range of one id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
   // The user of a key that is no longer valid is known, too.
-  const isOwn = and(isNull(permission.refusal), isOfUser, between(businesses.id, start, end));
+  const isOwn = and(isNull(permission.refusal), ownerIs, between(businesses.id, start, end));
   const page = builder
     .select({
       id: businesses.id,
       updated_at: businesses.updated_at,
       ...limitColumns,
       business: jsonObject(businessColumns).as('business'),
-      denied: sql<Refusal | null>`(${ruleFor(form, permission)})`.as('denied'),
+      denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
     })
     .from(businesses)
     .where(isOwn)
@@ -91,7 +96,8 @@ function listOf(
       denied: sql<Refusal | null>`${denied}`,
       business: asJson<BusinessRow>(sql`${page.business}`),
     },
-    ...{ daily_limit: sql<number | null>`${daily_limit}`, monthly_limit: sql<number | null>`${monthly_limit}` },
+    daily_limit: sql<number | null>`${daily_limit}`,
+    monthly_limit: sql<number | null>`${monthly_limit}`,
     billing_day: sql<number>`${billing_day}`,
     counts: asJson<Record<string, number>>(counts),
     refused: refusedCountOf(shownId, updated_at, $.since),

@@ -16,8 +16,8 @@ export type Call = {
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /** 0, which no business has, if the path has no valid id. */
   business_id: number;
-  /** Whether the operator asks for what is a user's, whatever business the path names. */
-  isOfUser?: boolean;
+  /** Whether the operator asks for something other than the business in the path. */
+  ignoresPath?: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
   /** The origin of the service itself. API keys are always accepted from there. */
@@ -35,7 +35,7 @@ export const $call = placeholders(CALL_VALUES);
 /** Whether a statement begins before the deadline, by the clock of the database. The steps that depend on a write leave this to it. */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
-/** What of a call changes the text of its statements: a few dozen shapes occur. */
+/** The parts of a call that change the text of its statements. A few dozen shapes occur. */
 export type CallShape = {
   caller: CallerKind;
   operation: Operation;
@@ -51,7 +51,7 @@ export type CallShape = {
 export const candidate = (index: number) => `site_${index}`;
 
 /** The shape of a call and its values. */
-export function valuesOf({ operation, credential, business_id, isOfUser, origin, ownOrigin, now, deadline }: Call) {
+export function valuesOf({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
   const timestamp = timestampOf(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
@@ -59,7 +59,7 @@ export function valuesOf({ operation, credential, business_id, isOfUser, origin,
   const shape: CallShape = {
     caller: kind,
     operation,
-    namesBusiness: namesBusiness(operation) && !isOfUser,
+    namesBusiness: namesBusiness(operation) && !ignoresPath,
     origin: isExempt ? 'exempt' : origin === null ? 'missing' : 'sent',
     candidates: sites.length,
   };

@@ -103,7 +103,11 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
 
     const { id, at, actor, action, before, after } = page;
     const shown = jsonObject({
-      ...{ id, at, actor, key_name: keyName(actingKey(actor), permission.owner_id), action },
+      id,
+      at,
+      actor,
+      key_name: keyName(actingKey(actor), permission.owner_id),
+      action,
       before: asJson<Content>(shownTo(permission.owner_id, before, page)),
       after: asJson<Content>(shownTo(permission.owner_id, after, page)),
     });

@@ -8,7 +8,7 @@ const COUNTED_TO = 10_000;
 /** One more than is counted, to know whether there are more. */
 const LIMIT = sql.raw(`limit ${COUNTED_TO + 1}`);
 
-/** Of the rows that were counted, an expression over them. Null if there are more rows. */
+/** An expression over the counted rows. Null if there are more rows. */
 const unlessMore = <T>(value: SQL<T>, rows: SQL) =>
   sql<T | null>`(select case when count(*) <= ${COUNTED_TO} then ${value} end from ${rows})`;
 const countOf = (rows: SQL) => unlessMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);

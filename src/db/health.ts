@@ -1,7 +1,7 @@
 // Whether the databases respond.
 import { BINDINGS, type Binding, otherDatabaseOf } from '../core/database.ts';
 import type { Cost } from './batch.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './timeout.ts';
 
 /** Reads a real table: a database without the migrations cannot serve. Each half is one search of the primary key. */
 const PROBE = 'select (select min(id) from businesses) as first_id, (select max(id) from businesses) as last_id';
@@ -22,7 +22,7 @@ export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, 
       if (database === undefined) return [];
       cost.round_trips += 1;
       try {
-        const { results, meta } = await inTime(database.prepare(PROBE).all<Probe>(), PATIENCE_MS);
+        const { results, meta } = await withTimeout(database.prepare(PROBE).all<Probe>(), PATIENCE_MS);
         cost.rows_read += meta.rows_read;
         const other = otherDatabaseOf(number, [results[0]?.first_id ?? null, results[0]?.last_id ?? null]);
         return other === null ? [] : [new Error(`${binding} has the businesses of ${other}`)];

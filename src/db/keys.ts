@@ -55,7 +55,7 @@ const insertKey = statement(['key'], (permission, $) =>
     )
     .returning(columns),
 );
-/** Behind the insert: the hash finds the key that was made. */
+/** Runs after the insert, and finds the new key by its hash. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
   recordChange(
     permission,

@@ -7,7 +7,6 @@ import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
 import { alertsKeptFrom } from './alerts.ts';
 import { changesKeptFrom } from './changes.ts';
-import { inTime } from './in-time.ts';
 import { originsKeptFrom } from './refused-origins.ts';
 import {
   alerts,
@@ -22,6 +21,7 @@ import {
   refusedOrigins,
 } from './schema.ts';
 import { stackOf } from './stack.ts';
+import { withTimeout } from './timeout.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 const IDS_PER_STATEMENT = 4000;
@@ -50,7 +50,7 @@ export async function purgeAll(
     const d1 = bindings[database];
     if (d1 === undefined) return;
     try {
-      await inTime(purge(drizzle(d1), now), TIMEOUT_MS);
+      await withTimeout(purge(drizzle(d1), now), TIMEOUT_MS);
     } catch (error) {
       failed.push(database);
       log.error({ operation: 'purge', database, error: stackOf(error) });

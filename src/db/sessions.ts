@@ -64,8 +64,19 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
     .insert(apiKeys)
     .select(
       sql`select ${newRow(apiKeys, {
-        ...{ id: NEW_ID, user_id, name: NAME, hash: $.hash, last_four, created_at: $.now, last_used_on: $.today },
-        ...{ expires_on: last_day, ends_at, session_of: id, business_id, read_only, record_only },
+        id: NEW_ID,
+        user_id,
+        name: NAME,
+        hash: $.hash,
+        last_four,
+        created_at: $.now,
+        last_used_on: $.today,
+        expires_on: last_day,
+        ends_at,
+        session_of: id,
+        business_id,
+        read_only,
+        record_only,
       })} from ${apiKeys} where ${eq(id, permitted)} and ${isBeforeDeadline}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
@@ -87,8 +98,18 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
     .insert(apiKeys)
     .select(
       sql`select ${newRow(apiKeys, {
-        ...{ id: NEW_ID, user_id, name: NAME, hash: $.hash, last_four: $.last_four, created_at: $.now },
-        ...{ last_used_on: $.today, expires_on: dayIn(ends_at), ends_at, business_id, read_only, record_only: 0 },
+        id: NEW_ID,
+        user_id,
+        name: NAME,
+        hash: $.hash,
+        last_four: $.last_four,
+        created_at: $.now,
+        last_used_on: $.today,
+        expires_on: dayIn(ends_at),
+        ends_at,
+        business_id,
+        read_only,
+        record_only: 0,
       })} from ${permission} cross join ${codes}
         where ${and(eq(codes.hash, $.lookup_value), isNull(permission.refusal), isBeforeDeadline)}`,
     )

@@ -41,8 +41,7 @@ export function statement<const N extends string, Q extends BuiltQuery>(
   const $ = placeholders<N | CallValue>([...CALL_VALUES, ...names]);
   const texts = new Map<string, Text>();
   function textFor(shape: CallShape): Text {
-    const { caller, operation, namesBusiness, origin, candidates } = shape;
-    const key = `${operation} ${caller} ${namesBusiness} ${origin} ${candidates}`;
+    const key = Object.values(shape).join(' ');
     const text = texts.get(key) ?? textOf(write(permissionFor(shape), $, shape));
     texts.set(key, text);
     return text;

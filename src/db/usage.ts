@@ -83,7 +83,7 @@ const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 
   where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
 
 /** Reads the verdict and what the limits need. */
-export const usesBefore = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
+export const readStanding = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
 
 /** Reads the verdict and the limits alone. */
 export const limitsOnly = statement([], (permission) => {
@@ -152,7 +152,7 @@ export const countOnce = (digest: string, quantity: number) => countNewUse({ dig
  * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
  * null if the use is new.
  */
-export const useBefore = statement(['digest'], (permission, $) => {
+export const readKnownUse = statement(['digest'], (permission, $) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
   return builder
     .select({

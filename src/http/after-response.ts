@@ -1,6 +1,7 @@
 // Work that no caller waits for.
-import { inTime } from '../db/in-time.ts';
+
 import { stackOf } from '../db/stack.ts';
+import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env } from '../env.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -10,7 +11,7 @@ export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promi
   const { request_id, database } = c.get('logEntry');
   const done = scheduler
     .wait(0)
-    .then(() => inTime(work(), TIMEOUT_MS))
+    .then(() => withTimeout(work(), TIMEOUT_MS))
     .catch((error: unknown) => {
       c.get('log').error({ operation: name, database, request_id, error: stackOf(error) });
     });

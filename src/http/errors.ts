@@ -88,7 +88,7 @@ export function limitReached({ limit, period, left }: RefusingLimit, wait: numbe
   return new ServiceError('limit_reached', 429, { status: false, message }, headers);
 }
 
-/** An id in the path, other than that of a business, is of nothing there is. */
+/** An id in the path, other than that of a business, does not exist. */
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 

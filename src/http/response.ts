@@ -62,6 +62,6 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   return send(c, JSON.stringify(body), status ?? 200, headers) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }
 
-/** The response of a success. `Data` is a type of the schemas of the description, so that the two cannot drift. */
+/** The response of a success. `Data` comes from the schemas of the description, so that the two cannot diverge. */
 export const success = <Data extends object>(c: ContextOf<Env>, data: Data, headers?: Record<string, string>) =>
   json<Success<Data>>(c, { status: true, data }, 200, headers);

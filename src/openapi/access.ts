@@ -1,4 +1,4 @@
-// The words of what concerns one business, but its usage.
+// Descriptions of the operations on one business, except its usage.
 import { MAX_SITES } from '../core/site.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { FIRST_RULE, LAST_RULE, NO_QUERY } from '../wire/requests.ts';
@@ -156,8 +156,13 @@ count is no error, so a repeat is safe.`,
       changes: {
         changes: [
           {
-            ...{ id: 1, at: times.created_at, actor: 'key 12 (…abcd)', key_name: 'Server', action: 'add_sites' },
-            ...{ before: null, after: { sites: [SHOP] } },
+            id: 1,
+            at: times.created_at,
+            actor: 'key 12 (…abcd)',
+            key_name: 'Server',
+            action: 'add_sites',
+            before: null,
+            after: { sites: [SHOP] },
           },
         ],
         next: null,

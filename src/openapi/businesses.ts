@@ -177,7 +177,11 @@ not sent yet. One that does not respond within 4 seconds, or fails, is there wit
       databases: {
         databases: [
           {
-            ...{ number: 0, letter: '0', binding: 'DB', bytes: 241_664, uses_yesterday: 6830 },
+            number: 0,
+            letter: '0',
+            binding: 'DB',
+            bytes: 241_664,
+            uses_yesterday: 6830,
             backlog: { ids: 0, alerts: 0 },
           },
           { number: 1, letter: '1', binding: 'DB_1', error: 'does not respond' },

@@ -61,7 +61,8 @@ same message comes again, each minute for three days. It can also come twice: ig
         required: true,
         content: json(schemas.alertMessage, {
           message: {
-            ...{ type: MESSAGE_TYPE, timestamp: '2026-03-15T12:01:00.000000Z' },
+            type: MESSAGE_TYPE,
+            timestamp: '2026-03-15T12:01:00.000000Z',
             data: { alerts: [{ ...alertOfMonth, business_id: 1, user_id: 7 }] },
           },
         }),

@@ -79,7 +79,10 @@ function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApi
     FAILURES,
   );
   return {
-    ...{ operationId, summary, description, tags: [resource] },
+    operationId,
+    summary,
+    description,
+    tags: [resource],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(body, words.body),
     security: [

@@ -5,7 +5,7 @@ import * as errors from '../http/errors.ts';
 import { errorsOf } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
 
-/** `when` says for a 404 which id is of nothing. */
+/** `when` says for a 404 which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
 function denial(refusal: Refusal, operation: Operation): Refused {
@@ -59,7 +59,7 @@ export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
 export const NO_BODY = { unexpected_body: invalid('body', NO_BODY_RULE) };
 export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
 
-/** A 404. `when` says which id is of nothing. */
+/** A 404. `when` says which id does not exist. */
 export function unknown(name: Parameters<typeof errors.unknownEntry>[0], when: string): Refused {
   const { status, body } = errors.unknownEntry(name);
   return { status, body, when };

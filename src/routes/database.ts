@@ -4,8 +4,8 @@ import { bindingOf } from '../core/database.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { readDatabase } from '../db/databases.ts';
 import { PATIENCE_MS } from '../db/health.ts';
-import { inTime } from '../db/in-time.ts';
 import { stackOf } from '../db/stack.ts';
+import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { batchError, ServiceError } from '../http/errors.ts';
@@ -18,12 +18,14 @@ async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases
   const database = { number, letter: ALPHABET.charAt(number), binding: `${bindingOf(number)}` };
   const day = addDays(dayOf(c.get('call').now), -1);
   try {
-    const { row, bytes } = await inTime(c.get('databases').askIn(number)(readDatabase({ day })), PATIENCE_MS);
+    const { row, bytes } = await withTimeout(c.get('databases').askIn(number)(readDatabase({ day })), PATIENCE_MS);
     return { ...database, bytes, uses_yesterday: row.uses, backlog: { ids: row.ids, alerts: row.alerts } };
   } catch (error) {
     const { request_id } = c.get('logEntry');
     c.get('log').error({
-      ...{ operation: 'read_databases', database: database.binding, request_id },
+      operation: 'read_databases',
+      database: database.binding,
+      request_id,
       error: stackOf(error),
     });
     // The cause never reaches a caller.

@@ -35,7 +35,9 @@ function shownLimits(standing: Standing, today: string): Limits {
   const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
   const end = (period: LimitedPeriod) => timestampOf(endOf(period, today, standing));
   return {
-    ...{ daily, monthly, billing_day },
+    daily,
+    monthly,
+    billing_day,
     today: daily === null ? null : standing.today,
     month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
     remaining,

@@ -22,10 +22,10 @@ import {
   exactTotals,
   isBeyondCount,
   limitsOnly,
+  readKnownUse,
+  readStanding,
   totalsAfter,
   usageInRange,
-  useBefore,
-  usesBefore,
 } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
@@ -56,11 +56,11 @@ async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outc
   const ask = c.get('ask');
   const header = c.req.header('Idempotency-Key');
   if (header === undefined) {
-    const { row, counted } = await counting(ask(usesBefore, { counted: countUse({ quantity }) }));
+    const { row, counted } = await counting(ask(readStanding, { counted: countUse({ quantity }) }));
     return { before: row, counted: counted[0] };
   }
   const digest = await digestOf(c.get('call').credential.kind, await idInHeader(c, header));
-  const { row, counted } = await counting(ask(useBefore({ digest }), countOnce(digest, quantity)));
+  const { row, counted } = await counting(ask(readKnownUse({ digest }), countOnce(digest, quantity)));
   return { before: row, counted: counted[0] };
 }
 

@@ -117,7 +117,7 @@ export const changesQuery = {
   }),
 } satisfies Query;
 export const alertsQuery = pageQuery('before', 100);
-export const CURSOR_RULE = 'must be the next of the page before, and given once';
+export const CURSOR_RULE = 'must be the next of the previous page, and given once';
 export const allAlertsQuery = {
   name: 'this list',
   schema: z.object({
@@ -269,7 +269,7 @@ export const codeBody = strict(
   CODE_RULE,
 );
 
-export const NO_KEY_RULE = 'must not be sent: this operation cannot tell a repetition';
+export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
 export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
 export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';

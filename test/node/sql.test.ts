@@ -6,7 +6,7 @@ import { addSites } from '../../src/db/access.ts';
 import { businessWithEntries } from '../../src/db/business.ts';
 import type { Steps } from '../../src/db/statement.ts';
 import { rotateToken } from '../../src/db/tokens.ts';
-import { countOnce, countUse, usageInRange, useBefore, usesBefore } from '../../src/db/usage.ts';
+import { countOnce, countUse, readKnownUse, readStanding, usageInRange } from '../../src/db/usage.ts';
 
 const digest = '00'.repeat(16);
 const token = `bua_pk_0${'a'.repeat(33)}`;
@@ -15,8 +15,8 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 
 test.each([
   ['report', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', { ...page, operation: 'record_use' }, { read: usesBefore, counted: countUse({ quantity: 1 }) }],
-  ['use-with-id', { ...page, operation: 'record_use' }, { read: useBefore({ digest }), ...countOnce(digest, 1) }],
+  ['use', { ...page, operation: 'record_use' }, { read: readStanding, counted: countUse({ quantity: 1 }) }],
+  ['use-with-id', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce(digest, 1) }],
   [
     'add-sites',
     { ...server, operation: 'change_access' },
