@@ -100,6 +100,13 @@ test('goes through databases without an alert', async () => {
   ]);
 });
 
+test('goes on after a gap in the numbers of the databases', async () => {
+  const { d1 } = (await newBusiness()).home;
+  const request = new Request(BASE + PATH, { headers: { Authorization: `Bearer ${OPERATOR.full}` } });
+  const response = await newApp().app.fetch(request, { DB: d1, DB_3: d1, ...OPERATOR_SECRETS });
+  expect(await response.json()).toEqual({ status: true, data: { alerts: [], next: '3' } });
+});
+
 test.each([
   '',
   '-',

@@ -186,7 +186,7 @@ describe('creating a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('takes an id of another system: greater than every one before, and with room behind it', async () => {
+  test('takes an id of another system: greater than every one before, and with room after it', async () => {
     for (const { number, d1 } of homes) {
       const last = `select seq from sqlite_sequence where name = 'businesses'`;
       const id = Number(await d1.prepare(last).first('seq')) + 1000;
@@ -194,7 +194,7 @@ describe('creating a business', () => {
       const most = number * 1_000_000_000 + 500_000_000;
       for (const wrong of [most + 1, Number.MAX_SAFE_INTEGER])
         expect(answered(await create({ ...body, id: wrong }))).toEqual(
-          refusal('id', `must be at most ${most}, so that there is room behind it`),
+          refusal('id', `must be at most ${most}, so that there is room after it`),
         );
       const made = await create(body);
       expect([made.status, made.body.data.id, made.cost.round_trips]).toEqual([200, id, 2]);

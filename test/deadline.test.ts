@@ -136,6 +136,33 @@ test.each([...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && wr
   },
 );
 
+/** Their first batch claims a home, which is safe to repeat. What the second creates is not. */
+const CREATING = ['create a business', 'create a key', 'create a console link'];
+test.each(ROUTES.filter(({ round_trips }) => round_trips === 2))(
+  'waits ten seconds in all where it asks two databases: to $name',
+  async (route) => {
+    const request = await requestOf(route, await newBusiness());
+    const second = Promise.withResolvers<void>();
+    let batches = 0;
+    const slow = through(async (batch) => {
+      batches += 1;
+      if (batches > 1) {
+        second.resolve();
+        return never();
+      }
+      const results = await batch();
+      vi.setSystemTime(Date.now() + 6000);
+      return results;
+    });
+    const answered = newApp().app.fetch(request, { ...OPERATOR_SECRETS, ...slow }, createExecutionContext());
+    await second.promise;
+    await vi.advanceTimersByTimeAsync(DEADLINE_MS - 6000);
+    const response = await answered;
+    const expected = CREATING.includes(route.name) ? broken : unavailable;
+    expect({ status: response.status, text: await response.text() }).toEqual(expected);
+  },
+);
+
 test('claims no token in a batch that begins after its deadline, for an owner who has a home', async () => {
   const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
   const business = await newBusiness();

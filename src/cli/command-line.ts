@@ -19,7 +19,7 @@ const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
 
 const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
 
-/** A schema without what may be missing or null, and behind other checks. */
+/** A schema without what may be missing or null, and after other checks. */
 function innerOf(schema: z.core.$ZodType): ReturnType<typeof defOf> {
   const def = defOf(schema);
   if (def.type === 'optional' || def.type === 'nullable') return innerOf(def.innerType);

@@ -1,4 +1,4 @@
-// How the operator gets a key for his own servers. It is in no database: the Worker has a hash of it, as a secret.
+// How the operator gets a key for their own servers. It is in no database: the Worker has a hash of it, as a secret.
 import { hashOf, newOperatorKey } from '../core/credential.ts';
 import { type OperatorRole, type OperatorSecret, secretTextOf } from '../core/operator.ts';
 

@@ -3,11 +3,9 @@
 /** `rule` completes a sentence that starts with the name of the field: it says what would be right. */
 export class Conflict extends Error {
   readonly field: string;
-  readonly rule: string;
   constructor(field: string, rule: string) {
     super(`${field} ${rule}`);
     this.field = field;
-    this.rule = rule;
   }
 }
 

@@ -57,7 +57,7 @@ function credentialWith(kind: Credential['kind'], text: string, database: number
 export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): string =>
   prefix + ALPHABET[number] + randomText(RANDOM_LENGTH);
 
-/** What is behind the # of a console link: like a credential of ours, it names its database, and it works once. */
+/** What is after the # of a console link: like a credential of ours, it names its database, and it works once. */
 const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 
 /** The code that a text is, or null if it is not in the form of one. */

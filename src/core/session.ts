@@ -10,7 +10,7 @@ export const MAX_STORED_SESSIONS = 50;
 /** What the session of a console link may do. */
 export const LINK_ROLES = ['full', 'read'] as const;
 
-/** The link with a code: behind the #, browsers send it to no server. */
+/** The link with a code: after the #, browsers send it to no server. */
 export const consoleUrl = (origin: string, code: string): string => `${origin}/owner#code=${code}`;
 
 /** How long the code of a console link works. */

@@ -97,7 +97,7 @@ function wildcard(scheme: string, authority: string): Site {
   const labels = hostname.split('.').length;
   if (IP_LITERAL.test(hostname)) return wrong('must not have * before an IP address');
   if (!WILDCARD_LABELS.includes(labels)) {
-    return wrong('must have two to five labels behind *., as in https://*.example.com');
+    return wrong('must have two to five labels after *., as in https://*.example.com');
   }
   if (hostname.length > MAX_HOST_LENGTH - '*.'.length) return wrong('must have a host of at most 253 characters');
   return { site: site.replace('://', '://*.'), below: hostname };

@@ -9,7 +9,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { monthOfLimit } from './limits.ts';
 import { NEW_ID, newRow, rowIn } from './new-row.ts';
-import { permittedId } from './permission.ts';
+import { isPermitted, permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -147,7 +147,7 @@ export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
 });
 /** The same of all businesses, so the policy must let only the operator do this. */
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
-  const page = pageOf(isNull(permission.refusal), $);
+  const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;
   const alert = jsonObject({ ...fieldsOf(page), business_id, state: stateOf(sql`${id}`) });
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });

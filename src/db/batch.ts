@@ -15,7 +15,7 @@ export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   isRepeatable?: boolean,
 ) => Promise<{ row: Row; bytes: number } & RowsOf<S>>;
 
-/** The databases that are bound, by number, for the operator: he may ask all of them. */
+/** The databases that are bound, by number, for the operator, who may ask all of them. */
 export type BoundDatabases = { numbers: readonly number[]; askIn: (number: number) => Ask };
 
 /** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */

@@ -1,10 +1,10 @@
 // The statements that read businesses.
-import { and, between, eq, getTableColumns, gte, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, between, eq, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
 import type { CallShape, CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
 import { standingOf } from './limits.ts';
-import { type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
+import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
 import { type Statement, statement, withVerdict } from './statement.ts';
@@ -72,7 +72,7 @@ function listOf(
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
   // The user of a key that is no longer valid is known, too.
-  const isOwn = and(isNull(permission.refusal), ownerIs, between(businesses.id, start, end));
+  const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
   const page = builder
     .select({
       id: businesses.id,

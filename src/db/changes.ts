@@ -1,22 +1,10 @@
 // The list of changes: who changed what, newest first. change.ts writes it.
-import {
-  and,
-  desc,
-  eq,
-  getTableColumns,
-  gte,
-  isNull,
-  lt,
-  type Placeholder,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { searchedTexts } from '../core/change.ts';
 import type { Optional } from '../core/optional.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
-import { type Permission, permittedId } from './permission.ts';
+import { isPermitted, type Permission, permittedId } from './permission.ts';
 import { apiKeys, changes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
@@ -63,7 +51,7 @@ const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', '
  * Reads the verdict and, of the changes of a subject before the one with the id `before`, those that match: of an `action`, with a text
  * in them, and from day `from` to day `to`; each is null for any. It examines EXAMINED_IDS ids, or fewer if it compares texts, so many
  * that these reach PAGE_BYTES. Of the newest `limit` that match, it shows as many as it takes to reach PAGE_BYTES. `found` is how many
- * there are, and `next` the last id that was examined if there are changes behind it.
+ * there are, and `next` the last id that was examined if there are more changes after it.
  */
 const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
   statement(NAMES, (permission, $) => {
@@ -114,15 +102,15 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
     const fitting = sql<
       Json<ContentOf<typeof shown>[]>
     >`json_group_array(${shown}) filter (where bytes_before < ${PAGE_BYTES})`;
-    const behind = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
-    const next = sql<number | null>`case when exists (${behind}) then ${examinedTo} end`;
+    const further = sql`select 1 from ${changes} where ${and(isOwn, lt(changes.id, examinedTo))}`;
+    const next = sql<number | null>`case when exists (${further}) then ${examinedTo} end`;
     const list = jsonObject({ found: sql<number>`count(*)`, changes: fitting, next });
     return withVerdict(permission, { list: selectOne(list, sql`from ${measured(page)}`).as('list') }, examined);
   });
 const ofBusiness = changesOf(sql`'business'`, permittedId);
 const ofUser = changesOf(
   sql`'user'`,
-  (permission, user_id) => sql`case when ${isNull(permission.refusal)} then ${user_id} end`,
+  (permission, user_id) => sql`case when ${isPermitted(permission)} then ${user_id} end`,
 );
 
 type Page = { limit: number; before: number };

@@ -11,6 +11,7 @@ import { knownHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { isOfBusiness } from './keys.ts';
 import { newRow, rowIn } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -32,7 +33,7 @@ function hasSomething({ link, today }: Placeholders<'link' | 'today'>): SQL {
 }
 
 const readUser = statement(['link'], (permission, $) => {
-  const isKnown = sql<number>`(${isNull(permission.refusal)} and ${hasSomething($)})`;
+  const isKnown = sql<number>`(${isPermitted(permission)} and ${hasSomething($)})`;
   return withVerdict(permission, { is_known: isKnown.as('is_known') });
 });
 
@@ -41,7 +42,7 @@ const insertCode = statement(['link'], (permission, $) =>
     .insert(codes)
     .select(
       sql`select ${newRow(codes, rowIn(codes, $.link))} from ${permission}
-        where ${and(isNull(permission.refusal), isBeforeDeadline, hasSomething($), isOfBusiness($.link))}`,
+        where ${and(isPermitted(permission), isBeforeDeadline, hasSomething($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),
 );

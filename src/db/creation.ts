@@ -1,5 +1,5 @@
 // How a business is created, in the database of its owner.
-import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -14,6 +14,7 @@ import { homeOf } from './homes.ts';
 import { raiseIds, sequence } from './ids.ts';
 import { parseJson } from './json.ts';
 import { type NewRow, newRow, rowIn } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -64,7 +65,7 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
   return builder
     .insert(businesses)
     .select(
-      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isNull(permission.refusal), isBeforeDeadline, isPossible)}
+      sql`select ${newRow(businesses, row)} from ${permission} where ${and(isPermitted(permission), isBeforeDeadline, isPossible)}
         and not ${isKnown} and not ${isRetired}`,
     )
     .onConflictDoNothing({ target: businesses.token })
@@ -129,7 +130,7 @@ export async function createBusinessIn(
   const { database: _, ...columns } = fields;
   const most = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
   if (id !== undefined && id > most)
-    throw new Conflict('id', `must be at most ${most}, so that there is room behind it`);
+    throw new Conflict('id', `must be at most ${most}, so that there is room after it`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
   const hash = imported === undefined ? null : await hashOf(imported);

@@ -1,5 +1,6 @@
 // What the operator wants to know about a database. However much is stored, no more than COUNTED_TO rows are counted of anything.
 import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { isPermitted } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { boundedSumOfCounts } from './usage.ts';
@@ -15,16 +16,16 @@ const countOf = (rows: SQL) => unlessMore(sql<number>`count(*)`, sql`(select 1 $
 
 /** Reads the verdict, the uses of a day, the ids that are to be forgotten, and the alerts that are not sent yet. */
 export const readDatabase = statement(['day'], (permission, $) => {
-  const isPermitted = isNull(permission.refusal);
+  const existsPermission = isPermitted(permission);
   // Business by business, because the counts have no index by day. `id > 0` makes it a search for a first id, as in a list of pages.
-  const page = sql`(select ${businesses.id} from ${businesses} where ${and(isPermitted, gt(businesses.id, 0))}
+  const page = sql`(select ${businesses.id} from ${businesses} where ${and(existsPermission, gt(businesses.id, 0))}
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
-  const due = sql`from ${ledger} where ${and(isPermitted, lt(ledger.forget_on, $.today))}`;
-  // A message has all alerts up to its last one. The last that is over is at most one behind the newest.
+  const due = sql`from ${ledger} where ${and(existsPermission, lt(ledger.forget_on, $.today))}`;
+  // A message has all alerts up to its last one. The last that is over is at most one after the newest.
   const ended = sql`(select ${messages.last_id} from ${messages} where ${and(isNull(messages.body), gt(messages.last_id, 0))}
     order by ${messages.last_id} desc limit 1)`;
-  const unsent = sql`from ${alerts} where ${and(isPermitted, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
+  const unsent = sql`from ${alerts} where ${and(existsPermission, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
   return withVerdict(permission, {
     uses: unlessMore(boundedSumOfCounts, counts).as('uses'),
     ids: countOf(due).as('ids'),

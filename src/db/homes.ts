@@ -1,6 +1,6 @@
 // Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
 // only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
-import { and, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, ne, or, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
@@ -8,6 +8,7 @@ import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { newRow } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -17,7 +18,7 @@ type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
 const ofUser = ({ user_id }: Placeholders<'user_id'>) => eq(homes.user_id, user_id);
 
 const readHome = statement(['user_id'], (permission, $) => {
-  const isOwn = and(isNull(permission.refusal), ofUser($));
+  const isOwn = and(isPermitted(permission), ofUser($));
   const home = sql<number | null>`(select ${homes.database} from ${homes} where ${isOwn})`;
   return withVerdict(permission, { home: home.as('home') });
 });
@@ -55,7 +56,7 @@ const claimHome = statement(CLAIM, (permission, $) => {
     // In this order: for a user who has a home, nothing is counted.
     sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
       from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
-      where ${and(isNull(permission.refusal), isBeforeDeadline)}`,
+      where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
 const homeOfUser = statement(['user_id'], (_, $) =>
@@ -68,11 +69,11 @@ const claimToken = statement(CLAIM, (permission, $) => {
     .insert(importedTokens)
     .select(
       sql`select ${newRow(importedTokens, { hash: $.hash, user_id: $.user_id, retriable: 1 })} from ${permission}
-        where ${$.hash} is not null and ${and(isNull(permission.refusal), isBeforeDeadline, hasHome, isFree($))}`,
+        where ${$.hash} is not null and ${and(isPermitted(permission), isBeforeDeadline, hasHome, isFree($))}`,
     )
     .onConflictDoNothing({ target: importedTokens.hash });
 });
-/** The claim of the user, if he may import the token. */
+/** The claim of the user, if they may import the token. */
 const ownClaim = statement(CLAIM, (_, $) =>
   builder
     .select({ user_id: importedTokens.user_id })

@@ -1,8 +1,9 @@
 // The ids of new rows: those of a database are in a range of their own.
-import { and, isNull, sql } from 'drizzle-orm';
+import { and, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import { newRow } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
 
@@ -15,16 +16,16 @@ const addSequences = statement(['last'], (permission, $) => {
   const isThere = sql`select 1 from ${sequence} where ${sequence.name} = value`;
   return builder.insert(sequence).select(
     sql`select ${newRow(sequence, { name: sql`value`, seq: $.last })} from ${permission} cross join ${tables}
-      where ${isNull(permission.refusal)} and not exists (${isThere})`,
+      where ${isPermitted(permission)} and not exists (${isThere})`,
   );
 });
 const raiseSequences = statement(['last'], (permission, $) => {
-  const isPermitted = sql`exists (select 1 from ${permission} where ${isNull(permission.refusal)})`;
+  const existsPermission = sql`exists (select 1 from ${permission} where ${isPermitted(permission)})`;
   const isIncluded = sql`${sequence.name} in (select value from ${tables})`;
   return builder
     .update(sequence)
     .set({ seq: sql`${$.last}` })
-    .where(and(isIncluded, sql`${sequence.seq} < ${$.last}`, isPermitted));
+    .where(and(isIncluded, sql`${sequence.seq} < ${$.last}`, existsPermission));
 });
 
 /**

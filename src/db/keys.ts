@@ -11,6 +11,7 @@ import { homeOf, knownHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { jsonObject } from './json.ts';
 import { newRow, rowIn } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { apiKeys, businesses } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
 import { readVerdict, statement } from './statement.ts';
@@ -51,7 +52,7 @@ const insertKey = statement(['key'], (permission, $) =>
     .insert(apiKeys)
     .select(
       sql`select ${newRow(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
-        where ${and(isNull(permission.refusal), isBeforeDeadline, isOfBusiness($.key))}`,
+        where ${and(isPermitted(permission), isBeforeDeadline, isOfBusiness($.key))}`,
     )
     .returning(columns),
 );
@@ -95,7 +96,7 @@ const noBusiness = ({ user_id }: NewKey) => new Conflict('business_id', `must be
 
 /** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
-  const permitted = sql`(select ${$.user_id} from ${permission} where ${isNull(permission.refusal)})`;
+  const permitted = sql`(select ${$.user_id} from ${permission} where ${isPermitted(permission)})`;
   const isOwn = and(eq(apiKeys.user_id, permitted), isNull(apiKeys.ends_at));
   return builder.select(columns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
@@ -117,15 +118,15 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
     'revoke_key',
     { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: sql`null` },
     sql`from ${apiKeys} cross join ${permission}
-      where ${and(isNull(permission.refusal), isBeforeDeadline, isKey($), isNull(apiKeys.revoked_at))}`,
+      where ${and(isPermitted(permission), isBeforeDeadline, isKey($), isNull(apiKeys.revoked_at))}`,
   );
 });
 const revoke = statement(['key_id', 'user_id'], (permission, $) => {
-  const isPermitted = sql`exists (select 1 from ${permission} where ${and(isNull(permission.refusal), isBeforeDeadline)})`;
+  const existsPermission = sql`exists (select 1 from ${permission} where ${and(isPermitted(permission), isBeforeDeadline)})`;
   return builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
-    .where(and(isKey($), isNull(apiKeys.revoked_at), isPermitted));
+    .where(and(isKey($), isNull(apiKeys.revoked_at), existsPermission));
 });
 const keyWithId = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
 

@@ -133,4 +133,7 @@ export type Verdict = {
  * value of the call, not a column: then the search need not wait for the row of the permission.
  */
 export const permittedId = (permission: Permission) =>
-  sql`case when ${isNull(permission.refusal)} then ${$call.business_id} end`;
+  sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
+
+/** Whether the call is permitted: the condition of every statement that reads or writes for the caller. */
+export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) => isNull(refusal);

@@ -145,7 +145,7 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * A message stays as long as an alert that is in it. The last one always stays: alerts behind it are those that no message has. There is
+ * A message stays as long as an alert that is in it. The last one always stays: alerts after it are those that no message has. There is
  * no index of `created_at`: few messages have no alerts left and are not old.
  */
 async function purgeMessages(db: Database, now: Date): Promise<void> {

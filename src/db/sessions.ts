@@ -4,6 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { isBeforeDeadline } from './call.ts';
 import { NEW_ID, newRow } from './new-row.ts';
+import { isPermitted } from './permission.ts';
 import { apiKeys, codes } from './schema.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
@@ -19,7 +20,7 @@ const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotN
 /** How a session ends. It is revoked, too: a version from before sessions would take it for an API key. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the sessions that came from a key, if the key is revoked: a step behind the one that revokes it. */
+/** Ends the sessions that came from a key, if the key is revoked: a step after the one that revokes it. */
 export const endSessionsOf = statement(['key_id'], (_, $) => {
   const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
     where ${and(eq(apiKeys.id, $.key_id), isNotNull(apiKeys.revoked_at))})`;
@@ -111,7 +112,7 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
         read_only,
         record_only: 0,
       })} from ${permission} cross join ${codes}
-        where ${and(eq(codes.hash, $.lookup_value), isNull(permission.refusal), isBeforeDeadline)}`,
+        where ${and(eq(codes.hash, $.lookup_value), isPermitted(permission), isBeforeDeadline)}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
 });

@@ -24,7 +24,7 @@ const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
   sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
 );
-/** Behind the former tokens of the business that was decided on. */
+/** After the former tokens of the business that was decided on. */
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
 

@@ -1,5 +1,5 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
-import { and, between, eq, gt, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, between, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT } from '../core/limits.ts';
@@ -9,7 +9,7 @@ import { type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isOverLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
-import { type Permission, permittedId, verdictOf } from './permission.ts';
+import { isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
 import { type Statement, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
@@ -35,7 +35,7 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
   const page = builder
     .select({ id: businesses.id, user_id: businesses.user_id })
     .from(businesses)
-    .where(and(isNull(permission.refusal), gt(businesses.id, $.after)))
+    .where(and(isPermitted(permission), gt(businesses.id, $.after)))
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
@@ -96,7 +96,7 @@ export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(
     { business_id: permittedId(permission), day: $.today, count: $.quantity },
     sql`from ${permission}
-      where ${isNull(permission.refusal)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity)})`,
+      where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity)})`,
   ),
 );
 
@@ -133,13 +133,13 @@ const countNewUse = countingOnce(
     addToCounts(
       { business_id: permittedId(permission), day: $.today, count: $.quantity },
       sql`from ${permission}
-        where ${and(isNull(permission.refusal), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
+        where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
     ),
   // For a use that was not counted, the permission is not evaluated again.
   (permission, $, shape) =>
     builder.insert(ledger).select(
       sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, shape)}
-        from (select 1 where ${hasCounted}) cross join ${permission} where ${isNull(permission.refusal)}`,
+        from (select 1 where ${hasCounted}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
 /**
@@ -179,11 +179,11 @@ const countNewUses = countingOnce(
     addToCounts(
       { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
       sql`from ${permission} cross join json_each(${$.uses})
-        where ${isNull(permission.refusal)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
+        where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
     ),
   (permission, $, shape) => {
     // Without a list, json_each gives no row: a refused call does not walk through what it sent.
-    const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isNull(permission.refusal)}) end`;
+    const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isPermitted(permission)}) end`;
     return builder
       .insert(ledger)
       .select(

@@ -15,7 +15,7 @@ export function askForPage(c: ContextOf<Guarded>, after: number): Ask {
 }
 
 /**
- * What to send as `after` for the next page, or null on the last one. A full page ends where the next begins. Behind any other, the next
+ * What to send as `after` for the next page, or null on the last one. A full page ends where the next begins. After any other, the next
  * database follows, but for a key or a user, whose businesses are all in one.
  */
 export function nextAfter(
@@ -37,7 +37,7 @@ export const pageBefore = (query: { limit?: string | undefined; before?: string 
 });
 
 /**
- * The page of what was read, of which there are `found`, and where the next one begins: behind the page, or where what was found ends and
+ * The page of what was read, of which there are `found`, and where the next one begins: after the page, or where what was found ends and
  * more was not looked at.
  */
 function shown<Entry extends { id: number }>(
@@ -62,7 +62,7 @@ export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { lim
   return { alerts: page, next };
 }
 
-/** A page from database `number`, of the databases with these numbers. Behind its last alert, the next database begins. */
+/** A page from database `number`, of the databases with these numbers. After its last alert, the next database begins. */
 export function shownAllAlerts(
   row: { alerts: Json<AllAlerts['alerts']> },
   read: { limit: number },

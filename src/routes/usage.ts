@@ -64,7 +64,7 @@ async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outc
   return { before: row, counted: counted[0] };
 }
 
-/** Writes down what a use has passed: behind the response, so that it takes no longer. What is lost there, the next look finds. */
+/** Writes down what a use has passed: after the response, so that it takes no longer. The next sweep writes what is lost there. */
 function writeAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');

@@ -29,7 +29,7 @@ export function serviceAt(origin: string, operatorKey: string) {
       headers: { 'User-Agent': 'business-usage-access', ...(key && { Authorization: `Bearer ${key}` }), ...headers },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    sent.on('error', () => {}); // what comes behind the response, such as for a body that nobody reads
+    sent.on('error', () => {}); // what comes after the response, such as for a body that nobody reads
     try {
       const [response] = await once(sent.end(typeof body === 'string' ? body : JSON.stringify(body)), 'response');
       return await answerOf<T>(response);

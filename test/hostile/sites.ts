@@ -14,7 +14,7 @@ const LONG = 'must have at most 2048 characters';
 const STAR =
   'must have * only as a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
 const STAR_IP = 'must not have * before an IP address';
-const STAR_LABELS = 'must have two to five labels behind *., as in https://*.example.com';
+const STAR_LABELS = 'must have two to five labels after *., as in https://*.example.com';
 const STAR_LENGTH = 'must have a host of at most 253 characters';
 const STRING = 'must be a string, such as https://example.com';
 const usual = (address: string) => `must give an IP address in its usual form, such as ${address}`;
