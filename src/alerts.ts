@@ -2,7 +2,7 @@
 // signed. A message is sent until the receiver has it, so a receiver can get it again, under the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
-import { DAY_MS, timestampOf } from './core/time.ts';
+import { DAY_MS, MINUTE_MS, timestampOf } from './core/time.ts';
 import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
 import { sweep } from './db/alerts.ts';
 import {
@@ -16,28 +16,27 @@ import {
 import type { Database } from './db/schema.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
-import type { Bindings, Clock } from './env.ts';
+import type { Bindings, Clock, Log } from './env.ts';
 
 /** As wrangler.toml has it. */
 export const ALERTS_CRON = '*/1 * * * *';
 
 /** The address that a service binding is asked for: it leads nowhere else. */
 const BINDING_ADDRESS = 'https://alerts/';
-const MINUTE_MS = 60_000;
 const RUN_MS = 20_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
-/** For how long, at least, an alert is sent again while the receiver is down. */
+/** Alerts are retried for at least this long while the receiver is down. */
 const GIVE_UP_DAYS = 3;
-/** On the free plan, an invocation has 50 statements. */
+/** The free plan allows 50 statements per invocation. */
 const MIN_STATEMENTS = 50;
-const LOOK_STATEMENTS = 1;
-/** From the eleventh database on, what each needs and some more. */
+const SWEEP_STATEMENTS = 1;
+/** What each database needs, and some more. It matters from the eleventh on. */
 const STATEMENTS_PER_DATABASE = 5;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };
-type ErrorLog = { error: (line: object) => void };
-type BoundDatabase = { binding: Binding; db: Database };
+type ErrorLog = Pick<Log, 'error'>;
+type SweptDatabase = { binding: Binding; db: Database };
 /** `end`: when its time is over. `statements`: how many it has left. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number };
 
@@ -55,14 +54,14 @@ export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog,
   const failed = await sweepAll(bound, scheduled, log);
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return;
-  // Where there is too much for one run, it is not always the same database that waits. One that is down keeps no other waiting.
+  // Each run starts with another database, in case there is too much for one run. Those that failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const inTurn = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
     ...inTurn.filter(({ binding }) => !failed.has(binding)),
     ...inTurn.filter(({ binding }) => failed.has(binding)),
   ];
-  const statements = Math.max(MIN_STATEMENTS, STATEMENTS_PER_DATABASE * bound.length) - bound.length * LOOK_STATEMENTS;
+  const statements = Math.max(MIN_STATEMENTS, STATEMENTS_PER_DATABASE * bound.length) - bound.length * SWEEP_STATEMENTS;
   const run = { receiver, clock, log, end, statements };
   for (const [index, database] of databases.entries()) {
     const others = databases.length - index - 1;
@@ -75,7 +74,7 @@ export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog,
 }
 
 /** Writes the alerts that are missing, in all databases at once. Returns those that failed. */
-async function sweepAll(databases: BoundDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
+async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
   const failed = new Set<Binding>();
   const sweeps = databases.map(async ({ binding, db }) => {
     try {
@@ -105,12 +104,12 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
 }
 
 /** Sends what is new in one database, and leaves `reserved` statements to the others. Returns whether the run goes on. */
-async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: number): Promise<boolean> {
+async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: number): Promise<boolean> {
   const { receiver, clock, log, end } = run;
   let ended: EndedMessage | null = null;
   while (true) {
     const ending = ended === null ? 0 : END_STATEMENTS;
-    // Each message has all the time that it may take, so that a slow receiver does not look like one that is down.
+    // A message starts only while it could still take its full timeout, or a slow receiver would look like one that is down.
     const isInTime = clock().getTime() + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;
@@ -123,7 +122,7 @@ async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: numb
       ended = { message, sentAt: null };
       continue;
     }
-    const failure = await failureOf(receiver, message, now, Math.min(MESSAGE_MS, end - now.getTime()));
+    const failure = await trySend(receiver, message, now, Math.min(MESSAGE_MS, end - now.getTime()));
     if (failure !== null) {
       log.error({ ...line, ...failure });
       return false;
@@ -137,8 +136,8 @@ async function sendFrom({ binding, db }: BoundDatabase, run: Run, reserved: numb
   return true;
 }
 
-/** Sends a message. Null if the receiver has it: any status from 200 to 299 says so. Otherwise why not, for the log. */
-async function failureOf({ post, secret }: Receiver, { id, body }: Message, now: Date, ms: number) {
+/** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */
+async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date, ms: number) {
   const stop = new AbortController();
   try {
     const headers = {
@@ -146,7 +145,7 @@ async function failureOf({ post, secret }: Receiver, { id, body }: Message, now:
       'user-agent': 'business-usage-access',
       ...(await webhookHeaders(secret, id, body, now)),
     };
-    // Whoever answers with another address has not taken the message, and nobody has checked that address.
+    // A redirect means that the message was not accepted, and nobody has checked its target.
     const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
     const { ok, status, body: answer } = await withTimeout(post(request), ms);
     answer?.cancel().catch(() => {}); // whatever it is, it changes nothing

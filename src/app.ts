@@ -4,7 +4,7 @@ import type { Bindings, Clock, Log } from './env.ts';
 import { notFound, onError } from './http/errors.ts';
 import { logged } from './http/log.ts';
 import { preflightFor } from './http/response.ts';
-import { complete, methodsOf, newRoutes } from './http/router.ts';
+import { methodsOf, newRoutes, withMethodNotAllowed } from './http/router.ts';
 import { access } from './routes/access.ts';
 import { alerts } from './routes/alerts.ts';
 import { business } from './routes/business.ts';
@@ -17,22 +17,22 @@ import { user } from './routes/user.ts';
 
 /** The service. `log` gets a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
-  const usageOnly = complete(usage);
+  const usageOnly = withMethodNotAllowed(usage);
   usageOnly.all('/*', notFound); // `usage` is never the id of a business
   const api = newRoutes()
     .use(logged(clock, log))
     .notFound(notFound)
     .onError(onError)
     .route('/api/v1/business/usage', usageOnly)
-    .route('/api/v1/business', complete(access))
-    .route('/api/v1/business', complete(business))
-    .route('/api/v1/usage', complete(totals))
-    .route('/api/v1/alerts', complete(alerts))
-    .route('/api/v1/database', complete(database))
-    .route('/api/v1/user', complete(user))
-    .route('/api/v1/session', complete(session))
-    .route('/api/v1', complete(health()))
-    .route('/api/v1', complete(openapi));
+    .route('/api/v1/business', withMethodNotAllowed(access))
+    .route('/api/v1/business', withMethodNotAllowed(business))
+    .route('/api/v1/usage', withMethodNotAllowed(totals))
+    .route('/api/v1/alerts', withMethodNotAllowed(alerts))
+    .route('/api/v1/database', withMethodNotAllowed(database))
+    .route('/api/v1/user', withMethodNotAllowed(user))
+    .route('/api/v1/session', withMethodNotAllowed(session))
+    .route('/api/v1', withMethodNotAllowed(health()))
+    .route('/api/v1', withMethodNotAllowed(openapi));
 
   const preflight = preflightFor(methodsOf(api.routes));
   const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>

@@ -21,11 +21,11 @@ export type Bindings = {
   REFUSED_BUSINESS_LIMIT?: RateLimit;
   /** The Worker that receives alerts. Absent: whoever is at ALERT_URL. */
   ALERTS?: Fetcher;
-  /** The address that receives alerts (core/webhook.ts). Absent, and ALERTS, too: nothing is sent. */
+  /** The address that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
   ALERT_URL?: string;
   /** Signs what is sent (core/webhook.ts). */
   ALERT_SECRET?: string;
-  /** `1`: only the operator's keys are let in (docs/operating.md, "Operator only"). Absent, or anything else: everybody is. */
+  /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
@@ -60,7 +60,7 @@ export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; log
 /** Starts work in the database that the call asked, once the response is on its way. `name` is for the log, if the work fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/** After the guard. `database` is the number of the one that `ask` asks. Only for the operator are there `databases`. */
+/** After the guard. `database` is the number of the one that `ask` uses. Only operators get `databases`. */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
 };

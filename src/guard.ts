@@ -16,12 +16,12 @@ import type { Call } from './db/call.ts';
 import { markKeyUsed } from './db/last-use.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
-import { withTimeout } from './db/timeout.ts';
+import { TimedOut, withTimeout } from './db/timeout.ts';
 import type { Bindings, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { batchError, denied, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
-import { invalidInput, noQuery, queryInput, readJson, requireNoBody, uselessKey } from './http/input.ts';
+import { batchError, refusedCall, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
+import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
 import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
@@ -47,13 +47,10 @@ export type Accepts = {
   body?: Body | undefined;
   codeIn?: CodeIn | undefined;
 };
-/** By the middleware that `guard` returns: the description is made of it. */
+/** What each guard's middleware accepts. The description is made of it. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
-/**
- * Guards a route of one operation, whose input is as the schemas say. Without a schema it takes none. With `codeIn` the body can be a code
- * in place of a credential.
- */
+/** Guards a route of one operation. Without a schema it accepts no query or body. With `codeIn`, a code in the body can replace the credential. */
 export const guard = <Q extends Query = Query, B extends Body = Body>(
   operation: Operation,
   { query, body, codeIn }: { query?: Q; body?: B; codeIn?: CodeIn } = {},
@@ -94,14 +91,14 @@ function guardWith(
     const caller = await identify(c, codeIn);
     const admitted = await admit(c, caller, operationOf);
     const { operation } = admitted;
-    const outcome = await grant(c, admitted);
-    const errors = uselessKey(c.req, operation);
+    const permission = await grant(c, admitted);
+    const errors = idempotencyKeyError(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
     await readQuery(c, async () => {
       await readBody?.(c, caller.body);
       await next();
     });
-    if (outcome.isPermitted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
+    if (permission.isGranted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
@@ -112,9 +109,9 @@ function guardWith(
 /** Who calls, as far as the request says. */
 type Caller = {
   body: string;
-  /** Null if there is none in the right form. `whyNone` says why. */
+  /** Null if there is none in the right form. `missingReason` says why. */
   credential: Credential | null;
-  whyNone: 'missing' | 'malformed' | 'malformed_code';
+  missingReason: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
   role: OperatorRole | null;
   origin: string | null;
@@ -133,7 +130,7 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
   return {
     body,
     credential,
-    whyNone: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
+    missingReason: isSent ? 'malformed' : hasCode ? 'malformed_code' : 'missing',
     role: credential?.kind === 'operator' ? roleOf(await credential.hash(), c.env) : null,
     origin: originOf(c.req.raw.headers, ownOrigin),
     ownOrigin,
@@ -143,7 +140,7 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
 /** A caller who may ask the database. */
 type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
 
-/** Throws for whoever may not ask the database: over a rate limit, without a credential, or an operator who may not make this call. */
+/** Throws if the caller may not ask the database: over a rate limit, no credential, or an operator key that may not make this call. */
 async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
@@ -153,21 +150,21 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
     if (credential?.kind === 'operator') logMalformedSecrets(c);
     if (c.env.OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
   }
-  if (credential === null) throw new Unauthenticated(caller.whyNone);
+  if (credential === null) throw new Unauthenticated(caller.missingReason);
   if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
   const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
   const user_id = idOf(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
-  const logged = { operation, business_id: business_id || null, user_id, origin };
-  // Before the limit of the key: what pages send must not stop the servers.
+  const loggedCall = { operation, business_id: business_id || null, user_id, origin };
+  // Before the rate limit of the key, so that requests from pages cannot block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) {
-    c.get('logEntry').call = logged;
-    throw denied(refusal, { operation, origin, credential });
+    c.get('logEntry').call = loggedCall;
+    throw refusedCall(refusal, { operation, origin, credential });
   }
   const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
   if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
-  c.get('logEntry').call = logged;
+  c.get('logEntry').call = loggedCall;
   return { ...caller, credential, operation, business_id };
 }
 
@@ -184,9 +181,9 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
-  // The operator is judged above: a database could refuse only the business in the path.
-  const outcome = { isPermitted: kind === 'operator' && !namesBusiness(operation) };
-  const askIn = (number: number, asked: Call) => askOf(c, asked, number, outcome);
+  // `admit` has checked the operator. A database can only refuse the business in the path.
+  const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
+  const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
   // Reads only the refusal: the operation has no handler for any other key.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
@@ -197,13 +194,13 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   c.set('database', databaseNumber);
   c.set('ask', ask);
   c.set('later', (name, work) => {
-    if (outcome.isPermitted) afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
+    afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
   });
   if (kind === 'operator') {
     const numbers = BINDINGS.flatMap((name, number) => (isBound(name) ? [number] : []));
     c.set('databases', { numbers, askIn: (number) => askIn(number, { ...call, ignoresPath: true }) });
   }
-  return outcome;
+  return permission;
 }
 
 /** The database with this number, which must be bound. */
@@ -215,7 +212,7 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
 }
 
 /** The way to one database for one call. */
-function askOf(c: Context<Recorded>, call: Call, number: number, outcome: { isPermitted: boolean }): Ask {
+function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
   const canRepeat = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
     const d1 = boundDatabase(c.env, number);
@@ -229,17 +226,17 @@ function askOf(c: Context<Recorded>, call: Call, number: number, outcome: { isPe
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
-      afterResponse(c, 'remember_refusal', () => remember(c.env, d1, call));
+      afterResponse(c, 'remember_refusal', () => rememberIfAllowed(c.env, d1, call));
     }
     if (row.refusal !== null) {
-      throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : denied(row.refusal, call);
+      throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : refusedCall(row.refusal, call);
     }
-    outcome.isPermitted = true;
+    permission.isGranted = true;
     const { unmarked_key, time_left } = row;
     if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
-    // A step may have met the deadline on the way, where the clock of the database is ahead of ours.
+    // A step may still have run into the deadline if the database's clock is ahead of ours.
     if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
-      throw batchError(new Error('no response within the deadline, by the clock of the database'), maySendAgain);
+      throw batchError(new TimedOut('no response within the deadline, by the clock of the database'), maySendAgain);
     }
     if (unmarked_key !== null) {
       afterResponse(c, 'mark_key_used', () => markKeyUsed(d1, unmarked_key, dayOf(call.now)));
@@ -259,7 +256,11 @@ function logMalformedSecrets(c: Context<Recorded>): void {
 }
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
-async function remember(bindings: Bindings, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
+async function rememberIfAllowed(
+  bindings: Bindings,
+  d1: D1Database,
+  { business_id, origin, now }: Call,
+): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayRemember(bindings, business_id, origin))) return;
   await rememberRefusal(d1, business_id, origin, now);
 }

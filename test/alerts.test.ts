@@ -2,7 +2,14 @@
 import { eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
-import { type Limits, type Passed, passedBy, periodOf, type Standing, thresholdOf } from '../src/core/limits.ts';
+import {
+  type Limits,
+  type Passed,
+  periodOf,
+  type Standing,
+  thresholdOf,
+  thresholdsPassedBy,
+} from '../src/core/limits.ts';
 import { addDays } from '../src/core/time.ts';
 import { sweep, writeMissingOf, writePassed } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
@@ -68,7 +75,9 @@ describe('uses pass', () => {
     ...fields,
   });
   const thresholds = (daily_limit: number, before: number, after: number) =>
-    passedBy(standing({ daily_limit, today: before }), after - before, TODAY).map(({ threshold }) => threshold);
+    thresholdsPassedBy(standing({ daily_limit, today: before }), after - before, TODAY).map(
+      ({ threshold }) => threshold,
+    );
 
   test.each<[number, number, number, number[]]>([
     [1000, 0, 799, []],
@@ -98,12 +107,12 @@ describe('uses pass', () => {
   test('each limit on its own, in the period in which they are', () => {
     const limits = { daily_limit: 10, monthly_limit: 100, billing_day: 20 };
     const before = standing({ ...limits, today: 7, month: 79 });
-    expect(passedBy(before, 3, TODAY)).toEqual([
+    expect(thresholdsPassedBy(before, 3, TODAY)).toEqual([
       { period: 'month', limit: 100, threshold: 80, used: 82, starts_on: '2026-02-20', ends_on: '2026-03-19' },
       { period: 'day', limit: 10, threshold: 100, used: 10, starts_on: TODAY, ends_on: TODAY },
     ]);
-    expect(passedBy(standing({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
-    expect(passedBy(standing({}), 1, TODAY)).toEqual([]);
+    expect(thresholdsPassedBy(standing({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
+    expect(thresholdsPassedBy(standing({}), 1, TODAY)).toEqual([]);
   });
 
   test.each([
@@ -116,7 +125,7 @@ describe('uses pass', () => {
     [1, '2026-12-31', '2026-12-01', '2026-12-31'],
   ])('a month that begins on the day %i: on %s it goes from %s to %s', (billing_day, today, starts_on, ends_on) => {
     const limits = { monthly_limit: 10, billing_day };
-    const [passed] = passedBy(standing({ ...limits, month: 0 }), 10, today);
+    const [passed] = thresholdsPassedBy(standing({ ...limits, month: 0 }), 10, today);
     expect(passed).toMatchObject({ starts_on, ends_on });
   });
 });

@@ -4,7 +4,7 @@ import type { Operation } from '../src/core/policy.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
 import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
-import { homeOf as claimHome } from '../src/db/homes.ts';
+import { claimHome } from '../src/db/homes.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKeyIn, keysOf, type NewKey, revokeKey as revoke } from '../src/db/keys.ts';
 import type { BusinessRow, Database } from '../src/db/schema.ts';

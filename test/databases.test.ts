@@ -12,7 +12,7 @@ import { deleteBusiness } from '../src/db/deletion.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKey as createKeyFor } from '../src/db/keys.ts';
 import { businesses, formerTokens } from '../src/db/schema.ts';
-import { requireHome } from '../src/db/update.ts';
+import { claimHomeIn } from '../src/db/update.ts';
 import worker from '../src/index.ts';
 import { asking, boundTo, createBusiness, createKey, homeOf, revokeKey, rotateToken } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
@@ -290,14 +290,14 @@ describe('the home of a new owner', () => {
 
   test('is not changed by giving a business to an owner of another database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
-    const given = requireHome(all(), other.user_id, mine.home.number);
+    const given = claimHomeIn(all(), other.user_id, mine.home.number);
     if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
     else
       await expect(given).rejects.toThrow(
         `user_id must be a user of database ${mine.home.number}, where the business is: user ${other.user_id} is in ${other.home.number}`,
       );
     const user_id = newUser();
-    await requireHome(all(), user_id, mine.home.number);
+    await claimHomeIn(all(), user_id, mine.home.number);
     expect(await homeOf(all(), user_id)).toBe(mine.home.number);
   });
 });
@@ -311,7 +311,7 @@ describe('while a database cannot be asked', () => {
     () => createKeyFor(databases, { user_id, name: 'k' }),
     () => create(databases, { user_id }),
     () => create(databases, { user_id, token }),
-    () => requireHome(databases, user_id, number),
+    () => claimHomeIn(databases, user_id, number),
   ];
 
   test('everything is created for the owners of the others', async () => {
@@ -504,7 +504,7 @@ describe('with owners in a database that is not bound', () => {
     const before = await everything();
     const token = `${IMPORTED}unbound`;
     const creations = (user_id: number) => [
-      () => requireHome(all(), user_id, home.number),
+      () => claimHomeIn(all(), user_id, home.number),
       () => createKeyFor(all(), { user_id, name: 'k' }),
       () => create(all(), { user_id }),
       () => create(all(), { user_id, token }),

@@ -212,6 +212,19 @@ describe('a body that is held back', () => {
   });
 });
 
+test('a body that is not UTF-8 is 400, and asks no database: input is never repaired', async () => {
+  const { access, key } = await newBusiness();
+  const body = Uint8Array.from('{"sites":["https://m\u00fcller.example"]}', (character) => character.charCodeAt(0)); // Latin-1
+  const { app, lines } = newApp();
+  const headers = { Authorization: `Bearer ${key}` };
+  const answer = await app.fetch(new Request(BASE + access, { method: 'POST', body, headers }), {});
+  expect({ status: answer.status, text: await answer.text() }).toEqual({
+    status: 400,
+    text: '{"message":"Bad Request"}',
+  });
+  expect(lines).toMatchObject([{ status: 400, refusal: 'broken_body', d1: FREE }]);
+});
+
 describe('a body over 1 MiB', () => {
   const MiB = 1024 * 1024;
   const stream = (size: number) =>

@@ -220,6 +220,20 @@ test.each([
 });
 
 test.each([
+  ['x'.repeat(65), 'x'.repeat(64)],
+  ['', '""'],
+])('an unknown member %j is named as %j, and not said to be required', async (name, shown) => {
+  const { access, key } = await newBusiness();
+  const body = JSON.stringify({ sites: ['https://a.example'], [name]: 1 });
+  const { status, body: answer } = await call('POST', access, { as: key, body });
+  const message = `${shown} is not a member of this object: it takes sites`;
+  expect({ status, body: answer }).toEqual({
+    status: 422,
+    body: { status: false, message, errors: { [shown]: [message] } },
+  });
+});
+
+test.each([
   '{"sites":["https://a.example:443/x:y"]}',
   '{ "sites" : [ "https://{[:]}.example" , "https://a.example" ] }',
 ])('colons and brackets inside strings are no members: %s', async (body) => {

@@ -71,10 +71,15 @@ test('of usage', async () => {
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),
     { ...REFUSAL, counts: true },
-    countOnce(digest, 1),
+    countOnce({ digest, quantity: 1 }),
     ofUse,
   );
-  await expectFields(readKnownUse({ digest }), { ...REFUSAL, ...LIMITS, ...COUNT }, countOnce(digest, 1), ofUse);
+  await expectFields(
+    readKnownUse({ digest }),
+    { ...REFUSAL, ...LIMITS, ...COUNT },
+    countOnce({ digest, quantity: 1 }),
+    ofUse,
+  );
   await expectFields(
     readStanding,
     { ...REFUSAL, ...LIMITS },

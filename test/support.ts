@@ -11,7 +11,7 @@ import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { type BoundDatabases, type Cost, noCost } from '../src/db/batch.ts';
-import { homeOf } from '../src/db/homes.ts';
+import { claimHome } from '../src/db/homes.ts';
 import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
@@ -51,7 +51,7 @@ const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
 
 /** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. Returns the number of the home. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
-  const { home, isFree } = await homeOf(databases, user_id, { wanted, token });
+  const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
   if (home === null || !isFree) throw new Error('token must be one that no business has or had');
   return home;
 }

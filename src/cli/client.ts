@@ -1,12 +1,13 @@
 // Sends the requests of the commands. The operator's key goes to the service at API and nowhere else: over https, or http on this
 // machine, and never where a redirect points.
 import { credentialOf } from '../core/credential.ts';
+import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
 
 export type Service = { api: string; host: string; key: string };
-export type Request = { method: string; path: string; query?: object; body?: object; headers?: Record<string, string> };
+export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** No whole response came, or the service says that it failed: a request that changes something may have been done. */
+/** There is no complete response, or a 5xx: the change may have been made. */
 export class Lost extends Error {}
 
 /** A request is given up after this time. The service waits at most 10 seconds for its database. */
@@ -25,7 +26,7 @@ const NOT_SENT = [
 /** The service that the environment names. */
 export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.ProcessEnv): Service {
   const url = URL.parse(api);
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+  const isHere = LOOPBACK_HOSTS.includes(url?.hostname ?? '');
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere);
   const address = url && `${url.origin}${url.pathname.replace(/\/$/, '')}`;
   if (!url || !address || !isSafe || !address.endsWith('/api/v1') || url.href.replace(/\/$/, '') !== address)
@@ -40,12 +41,19 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
 }
 
 /** The `data` of the response. Throws the service's own messages if it refuses, a line for each. */
-async function send({ api, host, key }: Service, { method, path, query = {}, body, headers }: Request): Promise<Data> {
+async function send(
+  { api, host, key }: Service,
+  { method, path, query = {}, body, idempotencyKey }: Request,
+): Promise<Data> {
   const url = new URL(api + path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${value}`);
   const { response, text } = await answerOf(host, url, {
     method,
-    headers: { ...headers, Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    headers: {
+      Authorization: `Bearer ${key}`,
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    },
     body: body ? JSON.stringify(body) : null,
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -89,7 +97,7 @@ function jsonIn(text: string): any {
 export async function ask(service: Service, request: Request): Promise<Data> {
   const first = await send(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
-  if (!(first instanceof Lost) || request.headers === undefined) throw first;
+  if (!(first instanceof Lost) || request.idempotencyKey === undefined) throw first;
   return send(service, request).catch((error: Error) => {
     throw new Lost(error.message);
   });

@@ -19,7 +19,7 @@ const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
 
 const defOf = (schema: z.core.$ZodType) => (schema as z.core.$ZodTypes)._zod.def;
 
-/** A schema without what may be missing or null, and after other checks. */
+/** The definition of a schema, without its wrappers: optional, nullable, and what a pipe does first. */
 function innerOf(schema: z.core.$ZodType): ReturnType<typeof defOf> {
   const def = defOf(schema);
   if (def.type === 'optional' || def.type === 'nullable') return innerOf(def.innerType);
@@ -107,7 +107,8 @@ variables of the environment. With --help, a command says what each option must 
 /** Parses a command line. Throws UsageError if it is wrong. */
 export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   const words = argv.slice(0, 2).join(' ');
-  const isHelp = argv.slice(0, argv.indexOf('--') >>> 0).some((arg) => arg === '--help' || arg === '-h');
+  const end = argv.indexOf('--');
+  const isHelp = argv.slice(0, end === -1 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
   const forms = FORMS.filter(({ usage }) => wordsOf(usage) === words);
   if (forms.length === 0) {
     if (argv.length === 0 || isHelp) return { help: HELP };

@@ -1,7 +1,6 @@
 // The operator's commands. Each is one request to the service: what it takes follows from its path and from the schema with which the
 // service checks the request, so a new field is an option without another line.
 import * as z from 'zod/mini';
-import { OPERATOR_SECRETS } from '../core/operator.ts';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
 import {
@@ -21,7 +20,7 @@ import {
   totalsQuery,
   userChangesQuery,
 } from '../wire/requests.ts';
-import { daysIn } from './days.ts';
+import { readDays } from './days.ts';
 import { createOperatorKey } from './operator-keys.ts';
 
 export type Given = Record<string, unknown>;
@@ -47,6 +46,9 @@ export type Command = {
   /** What it prints, if that is not the data of the response. */
   shown?: (data: Data, given: Given) => unknown;
 };
+
+/** The number at the end of the secret's name (core/operator.ts). */
+const SLOTS = ['1', '2', '3', '4'] as const;
 
 /** By its words and arguments. Several can have the same words, with other arguments. */
 export const COMMANDS: Record<string, Command> = {
@@ -157,7 +159,7 @@ export const COMMANDS: Record<string, Command> = {
     request: 'GET /usage',
     does: 'Lists how many uses each business had, for an invoice run; by default in the last 30 days (UTC).',
     input: totalsQuery.schema,
-    // Otherwise, pages before and after midnight would have other days.
+    // All pages cover the same days, also around midnight.
     prepare: async (given) => ({ sent: { to: dayOf(new Date()), ...given } }),
   },
   'usage import ID FILE': {
@@ -165,7 +167,7 @@ export const COMMANDS: Record<string, Command> = {
     does: 'Imports a CSV file of date,count lines for days before today: all lines or none.',
     input: historyBody,
     as: { FILE: 'days' },
-    prepare: daysIn,
+    prepare: readDays,
     shownBy: 'changes list {ID}',
   },
   'key create': {
@@ -192,10 +194,10 @@ export const COMMANDS: Record<string, Command> = {
     does: 'Creates a key for your own servers and prints it, this one time only, with the command that stores its hash.',
     input: z.object({
       record: z.optional(z.boolean()),
-      slot: z.optional(z.enum(['1', '2', '3', '4'], 'must be a number from 1 to 4, such as 2')),
+      slot: z.optional(z.enum(SLOTS, 'must be a number from 1 to 4, such as 2')),
     }),
-    shown: (_, { record, slot }) =>
-      createOperatorKey(record ? 'record' : 'full', OPERATOR_SECRETS[Number(slot ?? 1) - 1] ?? 'OPERATOR_KEY_1'),
+    shown: (_, { record, slot = '1' }) =>
+      createOperatorKey(record ? 'record' : 'full', `OPERATOR_KEY_${slot as (typeof SLOTS)[number]}`),
   },
   'database list': {
     request: 'GET /database',

@@ -5,7 +5,7 @@ import { MAX_RANGE_DAYS } from '../core/time.ts';
 const EXAMPLE = '2026-01-31,120';
 
 /** The entries of a file, in place of its name. The service counts entries from 0. A file counts lines, also that of a heading. */
-export async function daysIn({ days: name, ...given }: Record<string, unknown>) {
+export async function readDays({ days: name, ...given }: Record<string, unknown>) {
   const file = `${name}`;
   const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').replace(/(\r?\n)+$/, '');
   const lines = text.split(/\r?\n/);
@@ -15,18 +15,18 @@ export async function daysIn({ days: name, ...given }: Record<string, unknown>) 
     throw new Error(
       `${file} must have 1 to ${MAX_RANGE_DAYS} lines such as ${EXAMPLE}, and has ${entries.length}. To split a longer file: split -l ${MAX_RANGE_DAYS} ${file} part-`,
     );
-  const lineOf = (index: number) => `line ${index + heading + 1}`;
+  const lineName = (index: number) => `line ${index + heading + 1}`;
   const days = entries.map((line) => {
     const [, date, count] = /^([\d-]{10}),(\d{1,16})$/.exec(line) ?? [];
     return { date, count: Number(count) };
   });
   const wrong = days.flatMap(({ date }, index) =>
-    date === undefined ? [`${lineOf(index)} must be a day and a count, such as ${EXAMPLE}`] : [],
+    date === undefined ? [`${lineName(index)} must be a day and a count, such as ${EXAMPLE}`] : [],
   );
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
   const inWords = (error: string) =>
     error
-      .replace(/\bdays\.(\d+)(\.?)/g, (_, index, dot) => lineOf(Number(index)) + (dot && ' '))
+      .replace(/\bdays\.(\d+)(\.?)/g, (_, index, dot) => lineName(Number(index)) + (dot && ' '))
       .replace('send "replace": true', 'use --replace');
   return { sent: { ...given, days }, inWords };
 }

@@ -13,6 +13,7 @@ export async function run(
   const wrong = fields.flatMap(({ name, label, schema }) =>
     name in shape ? [] : mistakesIn(schema, given[name]).map(({ rule }) => `${label} ${rule}`),
   );
+  if (prepare && wrong.length > 0) throw new UsageError(wrong.join('\n'));
   const values = Object.fromEntries(Object.entries(given).filter(([name]) => name in shape));
   const { sent, inWords } = prepare ? await prepare(values) : { sent: values };
   for (const { path, rule } of input ? mistakesIn(input, sent) : []) {
@@ -33,7 +34,7 @@ export async function run(
     method,
     path,
     ...(method === 'GET' || method === 'DELETE' ? { query: sent } : { body: sent }),
-    ...(command.takesKey && { headers: { 'Idempotency-Key': crypto.randomUUID() } }),
+    ...(command.takesKey && { idempotencyKey: crypto.randomUUID() }),
   };
   const cursor = CURSORS.find((name) => name in shape);
   try {

@@ -14,12 +14,12 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** The longest text to search for in changes: as long as a host can be, and two. */
+/** The longest text to search for. A host has at most 253 characters. */
 export const MAX_SEARCH_LENGTH = 255;
 
 /**
- * What a search for a text looks for, where only A to Z are the same as a to z: the text in small letters, in capital letters, and as
- * domains are stored (RFC 3492). The last two are null for a text in ASCII, which needs neither; the last also if no host has the text.
+ * The forms of a search text to look for, because SQLite folds case only for A to Z: lower case, upper case, and as a domain is stored
+ * (RFC 3492). The last two are null for a text in ASCII, and the last is null if no host can have the text.
  */
 export function searchedTexts(search: string): [text: string, capitals: string | null, domain: string | null] {
   if (!/[^\0-\x7f]/.test(search)) return [search, null, null];

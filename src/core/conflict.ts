@@ -1,4 +1,7 @@
-// What the operator asks for and cannot have, because of what is stored.
+// A request that conflicts with what is stored.
+
+/** What is wrong and what would be right, by field: its path with dots. */
+export type FieldErrors = Record<string, string[]>;
 
 /** `rule` completes a sentence that starts with the name of the field: it says what would be right. */
 export class Conflict extends Error {
@@ -9,6 +12,6 @@ export class Conflict extends Error {
   }
 }
 
-/** Names the business to correct, for whoever lost the response that had its id. */
+/** Names the business, for a caller who lost the first response. */
 export const usedKeyRule = (id: number): string =>
   `was already used for business ${id} with another body: GET /business/${id} shows it, and PATCH changes it`;

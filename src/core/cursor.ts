@@ -1,4 +1,4 @@
-// The cursor of a newest-first list that spans all databases. Ids are counted for each database, so an id alone does not say it.
+// The cursor of a newest-first list that spans all databases. Ids are counted per database, so a cursor names both.
 import { ALPHABET } from './credential.ts';
 import { idOf } from './request.ts';
 

@@ -28,10 +28,10 @@ export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding
 }
 
 /**
- * Where a list of all databases goes on when the one with what follows `after` has no more: before the first id of the next one that is
- * bound. Null if there is none.
+ * The `after` with which a list over all databases continues once the database of `after` has no more: it precedes the first id of the next
+ * bound database. Null if there is none.
  */
-export function nextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
+export function startOfNextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
   const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && isBound(name));
   return next === -1 ? null : next * IDS_PER_DATABASE;
 }

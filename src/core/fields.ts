@@ -7,15 +7,12 @@ const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 /** The Braille pattern without dots is a symbol, and shows nothing. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-export const LINE_RULE = `have no control characters or overrides of direction, and be a line of 1 to ${MAX_LENGTH} characters with visible text`;
-/** A line without the spaces around it, or null if `text` is none. */
-export function lineOf(text: string): string | null {
-  const trimmed = text.trim();
-  return trimmed.length <= MAX_LENGTH && VISIBLE.test(trimmed) && !MISLEADING.test(trimmed) ? trimmed : null;
-}
+export const LINE_RULE = `must have no control characters or overrides of direction, and be a line of 1 to ${MAX_LENGTH} characters with visible text`;
+export const isLine = (text: string): boolean =>
+  text.length <= MAX_LENGTH && VISIBLE.test(text) && !MISLEADING.test(text);
 
 const MAX_URL_LENGTH = 2048;
-export const URL_RULE = `be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
+export const URL_RULE = `must be an http or https URL of at most ${MAX_URL_LENGTH} characters`;
 export const isUrl = (text: string): boolean =>
   text.length <= MAX_URL_LENGTH &&
   !MISLEADING.test(text) &&
@@ -23,12 +20,12 @@ export const isUrl = (text: string): boolean =>
   URL.canParse(text);
 
 export const STATUSES = ['active', 'suspended', 'closed'] as const;
-export const STATUS_RULE = 'be active, suspended or closed';
+export const STATUS_RULE = 'must be active, suspended or closed';
 
 export const MAX_BILLING_DAY = 28;
-export const BILLING_DAY_RULE = `be a day of the month from 1 to ${MAX_BILLING_DAY}`;
+export const BILLING_DAY_RULE = `must be a day of the month from 1 to ${MAX_BILLING_DAY}`;
 
 /** The most that a limit can be. 0 is a limit, too. */
 export const MAX_LIMIT = 1e12;
 
-export const TOKEN_RULE = 'be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_';
+export const TOKEN_RULE = 'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_';

@@ -1,15 +1,11 @@
 // The rules of a history that a schema does not know: they depend on today, and on what is stored.
+import type { FieldErrors } from './conflict.ts';
 
 /**
- * What is wrong with the days of a history, by the field of each. `taken` has the days whose stored count is another one, which a history
- * does not overwrite.
+ * What is wrong with the days of a history. `taken` has the stored counts of days that would change, which needs `replace`.
  */
-export function historyErrors(
-  days: { date: string }[],
-  today: string,
-  taken: Record<string, number>,
-): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
+export function historyErrors(days: { date: string }[], today: string, taken: Record<string, number>): FieldErrors {
+  const errors: FieldErrors = {};
   const first = new Map<string, number>();
   for (const [index, { date }] of days.entries()) {
     const field = `days.${index}`;

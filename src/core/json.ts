@@ -39,10 +39,10 @@ export function entriesIn(text: string): number | null {
 }
 
 /** The same of a parsed value. It is less than in its text if an object has a member twice: the last one counts. */
-function entriesOf(value: unknown): number {
+function countEntriesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value);
-  return inside.reduce<number>((sum, entry) => sum + entriesOf(entry), Math.max(1, inside.length));
+  return inside.reduce<number>((sum, entry) => sum + countEntriesIn(entry), Math.max(1, inside.length));
 }
 
 /** What a text contains; or why it is not read: it is beyond the limits, no JSON, or has a member twice in one object. */
@@ -54,7 +54,7 @@ export function jsonOf(text: string): ParsedJson {
   if (entries === null) return { problem: 'too_large' };
   try {
     const value: unknown = JSON.parse(text);
-    return entriesOf(value) === entries ? { value } : { problem: 'repeated' };
+    return countEntriesIn(value) === entries ? { value } : { problem: 'repeated' };
   } catch {
     return { problem: 'not_json' };
   }

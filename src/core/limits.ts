@@ -12,7 +12,7 @@ export type Limits = {
 };
 export type LimitedPeriod = 'day' | 'month';
 
-/** Limits, and the uses that count towards each. Uses without a limit are not looked up: null. */
+/** Limits, and the uses that count towards each: null where there is no limit, because those are not read. */
 export type Standing = Limits & { today: number | null; month: number | null };
 
 /** The first and the last day of the day or month in which `today` is. */
@@ -25,7 +25,7 @@ export function periodOf(period: LimitedPeriod, today: string, { billing_day }: 
 }
 
 /** When a period ends: the instant at which the next one begins. */
-export const endOf = (period: LimitedPeriod, today: string, limits: Pick<Limits, 'billing_day'>): Date =>
+export const endOfPeriod = (period: LimitedPeriod, today: string, limits: Pick<Limits, 'billing_day'>): Date =>
   new Date(Date.parse(periodOf(period, today, limits).ends_on) + DAY_MS);
 
 /** A limit that refuses a use: how many uses it allows, and how many of them are left. */
@@ -39,9 +39,14 @@ export function refusingLimit(standing: Standing, quantity: number): RefusingLim
 }
 
 /** The seconds until the period of a limit that refuses a use ends, rounded up; null if the limits never allow this quantity. */
-export function waitOf({ period }: RefusingLimit, standing: Standing, quantity: number, now: Date): number | null {
+export function secondsUntilAllowed(
+  { period }: RefusingLimit,
+  standing: Standing,
+  quantity: number,
+  now: Date,
+): number | null {
   if (limitsOf(standing).some(({ limit }) => quantity > limit)) return null;
-  return Math.ceil((endOf(period, dayOf(now), standing).getTime() - now.getTime()) / 1000);
+  return Math.ceil((endOfPeriod(period, dayOf(now), standing).getTime() - now.getTime()) / 1000);
 }
 
 /** How many uses are left until a limit refuses one, or null without a limit. Never below 0, though lists can exceed a limit. */
@@ -58,7 +63,7 @@ export const standingAfter = (standing: Standing, quantity: number): Standing =>
 });
 
 /** The limits that are set, the month's first, each with the uses that count towards it. */
-export function limitsOf({ daily_limit, monthly_limit, today, month }: Standing) {
+function limitsOf({ daily_limit, monthly_limit, today, month }: Standing) {
   const limits: { period: LimitedPeriod; limit: number; used: number }[] = [];
   if (monthly_limit !== null && month !== null) limits.push({ period: 'month', limit: monthly_limit, used: month });
   if (daily_limit !== null && today !== null) limits.push({ period: 'day', limit: daily_limit, used: today });
@@ -85,7 +90,7 @@ export type Passed = {
 };
 
 /** What `quantity` more uses of today pass: of each limit the highest threshold that is reached then, and was not before. */
-export const passedBy = (before: Standing, quantity: number, today: string): Passed[] =>
+export const thresholdsPassedBy = (before: Standing, quantity: number, today: string): Passed[] =>
   limitsOf(before).flatMap(({ period, limit, used: usedBefore }) => {
     const used = usedBefore + quantity;
     const threshold = thresholdOf(limit, used);

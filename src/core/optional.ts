@@ -1,2 +1,2 @@
-/** Members that may be left out, as input says it: undefined is the same. */
+/** `Partial` that also allows an explicit undefined, as zod's `optional` produces. */
 export type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };

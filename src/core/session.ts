@@ -15,6 +15,7 @@ export const consoleUrl = (origin: string, code: string): string => `${origin}/o
 
 /** How long the code of a console link works. */
 export const CODE_MINUTES = 2;
-/** How long the session of a console link lasts, unless the link says otherwise, and at most. */
-export const LINK_MINUTES = 60;
+/** How long the session of a console link lasts if the link does not say. */
+export const DEFAULT_LINK_MINUTES = 60;
+/** The longest session that a link can start. */
 export const MAX_LINK_MINUTES = 1440;

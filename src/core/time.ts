@@ -3,7 +3,9 @@
 /** The longest range a report covers, both ends included. */
 export const MAX_RANGE_DAYS = 1830; // five years
 const DEFAULT_RANGE_DAYS = 30;
-export const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** A range of days, both ends included, `from` ≤ `to`. */
 export type Range = { from: string; to: string };
@@ -11,7 +13,6 @@ export type Range = { from: string; to: string };
 /** An instant as responses show it: ISO 8601 with six fractional digits, of which a Date fills three. */
 export const timestampOf = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
 
-/** The day on which an instant falls. */
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
@@ -39,7 +40,6 @@ export function instantOf(text: string): number | null {
   return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);
 }
 
-/** How many days a range covers. */
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
 /** The range that a report covers where one end or both are left open. */
@@ -48,7 +48,7 @@ export function rangeOf(asked: { from?: string | undefined; to?: string | undefi
   return { from: asked.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** What is wrong with a range, as a sentence about `from` goes on; null if nothing is. `isToday`: `to` was left open. */
+/** What is wrong with a range, worded to follow `from`; null if nothing is. `isToday`: `to` was left open. */
 export function rangeProblem(range: Range, isToday: boolean): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
@@ -59,12 +59,12 @@ export function rangeProblem(range: Range, isToday: boolean): string | null {
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** Most reports cover the same range as the report before, and listing its days is a tenth of the cost of a report. */
-let latest = { from: '', to: '', days: [] as string[] };
+/** The latest range: most reports repeat it, and listing its days is a tenth of the cost of a report. */
+let latest: (Range & { days: string[] }) | null = null;
 
 /** The days of a range, ascending. It works month by month, because a Date for each day would be the most expensive part of a report. */
 function daysOf({ from, to }: Range): string[] {
-  if (latest.from === from && latest.to === to) return latest.days;
+  if (latest?.from === from && latest.to === to) return latest.days;
   const days: string[] = [];
   for (let first = from, date = ''; date < to; first = addDays(date, 1)) {
     const month = first.slice(0, 8);

@@ -1,13 +1,13 @@
 // What a caller may say about a use (docs/api.md, "Recording a use").
 import { jsonOf, type ParsedJson } from './json.ts';
-import { DAY_MS, instantOf } from './time.ts';
+import { DAY_MS, instantOf, MINUTE_MS } from './time.ts';
 
 /** What a POST to usage records: a use, a quantity of a use, or a list of uses with ids; and the body, which is not checked yet. */
 export type Recording =
   | { operation: 'record_use' }
   | { operation: 'record_quantity' | 'record_uses'; json: ParsedJson };
 
-/** What a body asks for, whatever its content type. Nothing at all is one use, and what cannot be read is taken for a list. */
+/** What a body asks for, whatever its content type. An empty body is one use; an unreadable one is treated as a list. */
 export function recordingOf(text: string): Recording {
   if (text.trim() === '') return { operation: 'record_use' };
   const json = jsonOf(text);
@@ -21,10 +21,9 @@ export function recordingOf(text: string): Recording {
 export const MAX_QUANTITY = 1_000_000;
 
 export const MAX_USES_PER_CALL = 1000;
-/** How many businesses a page has at most that says what each used. */
-export const MAX_TOTALS_PER_PAGE = 1000;
-const MAX_AGE_DAYS = 35;
-const MAX_AHEAD_MINUTES = 5;
+/** How old and how far ahead the instant of a use may be. */
+export const MAX_AGE_DAYS = 35;
+export const MAX_AHEAD_MINUTES = 5;
 /**
  * How many days, at least, the ledger remembers an id, by the kind of credential that sent it. For a key this must exceed
  * MAX_AGE_DAYS, so that a use reported twice, as late as allowed, still counts once. A page retries within minutes, and tokens
@@ -50,5 +49,5 @@ export function dayOfUse(at: string, now: Date): string | null {
   const time = instantOf(at);
   if (time === null) return null;
   const age = now.getTime() - time;
-  return age <= MAX_AGE_DAYS * DAY_MS && age >= -MAX_AHEAD_MINUTES * 60_000 ? at.slice(0, 10) : null;
+  return age <= MAX_AGE_DAYS * DAY_MS && age >= -MAX_AHEAD_MINUTES * MINUTE_MS ? at.slice(0, 10) : null;
 }

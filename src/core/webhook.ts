@@ -1,5 +1,6 @@
-// How alerts are sent: to which addresses, and how they are signed, which is as Standard Webhooks has it, so that receivers verify them with
-// its libraries (docs/alerts.md, https://www.standardwebhooks.com).
+// Which addresses may receive alerts, and how messages are signed: as Standard Webhooks has it, so that receivers verify them with its
+// libraries (docs/alerts.md, https://www.standardwebhooks.com).
+import { LOOPBACK_HOSTS } from './site.ts';
 
 export const MESSAGE_TYPE = 'limits.reached';
 /** What a message says of each alert: the SQL that makes it and the schema that describes it have these fields. */
@@ -15,18 +16,15 @@ export type AlertField =
   | 'used'
   | 'at';
 
-/** What ALERT_URL must be, as an error goes on. */
-export const ADDRESS_RULE =
-  'must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters';
-/** What ALERT_SECRET must be, as an error goes on. */
-export const SECRET_RULE = 'must be whsec_ and the base64 of 24 to 64 random bytes';
-
 const MAX_ADDRESS_LENGTH = 2048;
 const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 const SECRET_PREFIX = 'whsec_';
-/** Who may be sent to without encryption: nobody else can read that. */
-const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
+
+/** The rest of an error about ALERT_URL. Plain http is allowed on this machine, where nobody can listen in. */
+export const ADDRESS_RULE = `must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most ${MAX_ADDRESS_LENGTH} characters, without credentials, spaces or control characters`;
+/** The rest of an error about ALERT_SECRET. */
+export const SECRET_RULE = `must be ${SECRET_PREFIX} and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
 /** Whether alerts may be sent to this address. */
 export function isAddress(text: string): boolean {
@@ -35,7 +33,7 @@ export function isAddress(text: string): boolean {
   const [, authority] = /^https?:\/\/([^/?#\\]+)/i.exec(text) ?? [];
   const url = URL.parse(text);
   if (authority === undefined || authority.includes('@') || url === null) return false;
-  return url.protocol === 'https:' || THIS_MACHINE.includes(url.hostname);
+  return url.protocol === 'https:' || LOOPBACK_HOSTS.includes(url.hostname);
 }
 
 /** The bytes of a secret, or null if the text is not one. */

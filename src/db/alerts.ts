@@ -29,7 +29,7 @@ export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_A
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
-/** Writes what uses of a business have passed (`passedBy` in core/limits.ts), unless it is written already. */
+/** Writes what uses of a business have passed (`thresholdsPassedBy` in core/limits.ts), unless it is written already. */
 export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
@@ -79,13 +79,11 @@ async function writeMissing(db: Database, which: SQL, now: Date): Promise<void> 
     and ${alerts.period} = reached.period and ${alerts.starts_on} = reached.starts_on
     and ${alerts.limit} = reached."limit" and ${alerts.threshold} >= reached.threshold)`;
   const row = newRow(alerts, {
-    ...{
-      id: NEW_ID,
-      business_id: sql`business_id`,
-      period: sql`period`,
-      starts_on: sql`starts_on`,
-      ends_on: sql`ends_on`,
-    },
+    id: NEW_ID,
+    business_id: sql`business_id`,
+    period: sql`period`,
+    starts_on: sql`starts_on`,
+    ends_on: sql`ends_on`,
     limit: sql`"limit"`,
     threshold: sql`threshold`,
     used: sql`used`,
@@ -115,16 +113,18 @@ export function sweep(db: Database, now: Date): Promise<void> {
   return writeMissing(db, sql`${slice} in (${due})`, now);
 }
 
-/** When the message was sent that has the alert in it. Null before, and if it was given up. */
-export const sentAt = (id: SQL) =>
-  sql<string | null>`(select ${messages.sent_at} from ${messages} where ${messages.last_id} >= ${id}
-    order by ${messages.last_id} limit 1)`;
+/** A value of the message that has the alert in it. Null before there is one. */
+const ofMessage = <T>(id: SQL, value: SQL<T>) =>
+  sql<T | null>`(select ${value} from ${messages} where ${messages.last_id} >= ${id} order by ${messages.last_id} limit 1)`;
 
-/** What became of the message that has the alert in it: open before it is sent or given up, and before there is one. */
-const stateOf = (id: SQL) =>
-  sql<'open' | 'sent' | 'given_up'>`coalesce((select case when ${isNotNull(messages.sent_at)} then 'sent'
-    when ${isNull(messages.body)} then 'given_up' end
-    from ${messages} where ${messages.last_id} >= ${id} order by ${messages.last_id} limit 1), 'open')`;
+/** When the alert was sent. Null before, and if it was given up. */
+const sentAt = (id: SQL) => ofMessage(id, sql<string | null>`${messages.sent_at}`);
+
+/** Open until its message is sent or given up. */
+const outcomeOf = (id: SQL) => {
+  const ended = sql`case when ${isNotNull(messages.sent_at)} then 'sent' when ${isNull(messages.body)} then 'given_up' end`;
+  return sql<'open' | 'sent' | 'given_up'>`coalesce(${ofMessage(id, ended)}, 'open')`;
+};
 
 /** At most `limit` of the alerts before the one with the id `before`, newest first. */
 const pageOf = (condition: SQL, $: Placeholders<'limit' | 'before'>) =>
@@ -149,6 +149,6 @@ export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;
-  const alert = jsonObject({ ...fieldsOf(page), business_id, state: stateOf(sql`${id}`) });
+  const alert = jsonObject({ ...fieldsOf(page), business_id, state: outcomeOf(sql`${id}`) });
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });

@@ -7,7 +7,7 @@ import { standingOf } from './limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
 import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
-import { type Statement, statement, withVerdict } from './statement.ts';
+import { type EntryOf, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { formerTokensOf } from './tokens.ts';
 
@@ -46,11 +46,11 @@ export const businessInFull = statement([], (permission) =>
 
 /**
  * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
- * each whether its usage is denied from here, and if not, the business, its limits, the counts from the day `from` on, and how many
+ * each whether its usage is refused from here, and if not, the business, its limits, the counts from the day `from` on, and how many
  * origins it has refused since it was changed and since the day `since`.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
-  listOf(
+  pageOfBusinesses(
     shape.caller === 'operator' ? undefined : eq(businesses.user_id, permission.key_user_id),
     permission,
     $,
@@ -59,10 +59,10 @@ export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (p
 );
 /** The same of one user, for the operator. */
 export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
-  listOf(eq(businesses.user_id, $.user_id), permission, $, shape),
+  pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
 );
 
-function listOf(
+function pageOfBusinesses(
   ownerIs: SQL | undefined,
   permission: Permission,
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
@@ -79,23 +79,21 @@ function listOf(
       updated_at: businesses.updated_at,
       ...limitColumns,
       business: jsonObject(businessColumns).as('business'),
-      denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
+      refusal: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('refusal'),
     })
     .from(businesses)
     .where(isOwn)
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, billing_day, denied } = page;
-  const shownId = sql`case when ${denied} is null then ${id} end`;
+  const { id, updated_at, daily_limit, monthly_limit, billing_day, refusal } = page;
+  const shownId = sql`case when ${refusal} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
   const entry = jsonObject({
-    ...{
-      id: sql<number>`${id}`,
-      denied: sql<Refusal | null>`${denied}`,
-      business: asJson<BusinessRow>(sql`${page.business}`),
-    },
+    id: sql<number>`${id}`,
+    refusal: sql<Refusal | null>`${refusal}`,
+    business: asJson<BusinessRow>(sql`${page.business}`),
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
     billing_day: sql<number>`${billing_day}`,
@@ -104,6 +102,5 @@ function listOf(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** A row of that list. `denied` is the refusal of its usage. */
-export type ExaminedBusiness = ListedIn<ReturnType<typeof businessesAfter>>;
-type ListedIn<S> = S extends Statement<{ businesses: Json<(infer Row)[]> }> ? Row : never;
+/** A row of that list. `refusal` is the refusal of its usage. */
+export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

@@ -14,7 +14,10 @@ export type Call = {
    * the key.
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
-  /** 0, which no business has, if the path has no valid id. */
+  /**
+   * 0, which no business has, if the path has no valid id. Never null: `id is not null` is false where the join found no business, and the
+   * rule would permit the call.
+   */
   business_id: number;
   /** Whether the operator asks for something other than the business in the path. */
   ignoresPath?: boolean;
@@ -32,7 +35,7 @@ export type CallValue = (typeof CALL_VALUES)[number];
 /** The placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
 
-/** Whether a statement begins before the deadline, by the clock of the database. The steps that depend on a write leave this to it. */
+/** Whether a statement begins before the deadline, by the clock of the database. Steps that depend on an earlier write rely on its check. */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
 /** The parts of a call that change the text of its statements. A few dozen shapes occur. */

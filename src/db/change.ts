@@ -7,7 +7,7 @@ import { newRow } from './new-row.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
-import { type Bindable, type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
+import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type RowOf } from './text.ts';
 
 /** The placeholder of the mark that the deciding step leaves in the business. */
 export type Decision = Placeholders<'decision'>;
@@ -30,7 +30,7 @@ type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
 type Definition<N extends string, W extends Writes<N>> = {
   /** The condition on the row of the business. */
   decideIf: ($: Values<N>) => SQL;
-  /** JSON of what changes, for the list of changes; absent for null. They read what is stored before the change is applied. */
+  /** JSON for the list of changes, read before the change is applied. Leave out for null. */
   before?: ($: Values<N>) => SQL;
   after?: ($: Values<N>) => SQL;
   /** The writes that apply the change, by name and in order. Each must depend on `isDecided` or `decidedId`. */
@@ -71,8 +71,6 @@ export function change<const N extends string, W extends Writes<N>>(
     return { decided: decided(values), recorded: recorded(values), ...(applied as StatementsOf<W>) };
   };
 }
-
-const NULL = sql`null`;
 
 /** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
 export const recordChange = (

@@ -7,16 +7,16 @@ import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json
 import { isPermitted, type Permission, permittedId } from './permission.ts';
 import { apiKeys, changes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
-import { builder } from './text.ts';
+import { builder, type Placeholders } from './text.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
 /** The first day whose changes are kept. */
 export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** A page ends with the change whose texts bring it to this size: one can have 130 KB, and D1 has no text over 2 MB. */
+/** A page stops once its texts reach this size: one change can have 130 KB, and D1 has no text over 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
-/** A page finds its changes among this many ids, so what it reads does not depend on how many changes there are. */
+/** Ids that are examined for a page, so that its cost does not grow with the history. */
 const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
@@ -47,6 +47,27 @@ const shownTo = (
 
 const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'capitals', 'domain'] as const;
 
+type Filters = Placeholders<(typeof NAMES)[number]>;
+
+/** The lowest id that a page examines: EXAMINED_IDS before it, or fewer if it compares texts and these reach PAGE_BYTES. */
+function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefined): SQL {
+  const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
+  // The length of a text is beside it: no text is read for this.
+  const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
+  const tooMuch = sql`(select id from ${measured(sql`(${compared.limit(EXAMINED_IDS)})`)}
+    where bytes_before >= ${PAGE_BYTES} limit 1)`;
+  return sql`max(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS},
+    coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
+}
+
+/** Whether a text of a change, as it is shown to the owner, has what is searched for. */
+function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
+  const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
+  // SQLite writes the text again for each comparison.
+  const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
+  return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
+}
+
 /**
  * Reads the verdict and, of the changes of a subject before the one with the id `before`, those that match: of an `action`, with a text
  * in them, and from day `from` to day `to`; each is null for any. It examines EXAMINED_IDS ids, or fewer if it compares texts, so many
@@ -57,29 +78,17 @@ const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Pl
   statement(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
-    const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
-    // The length of a text is beside it: no text is read for this.
-    const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
-    const tooMuch = sql`(select id from ${measured(sql`(${compared.limit(EXAMINED_IDS)})`)}
-      where bytes_before >= ${PAGE_BYTES} limit 1)`;
-    const last = sql`max(min(${$.before}, ${newest} + 1) - ${EXAMINED_IDS},
-      coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
+    const last = lastExamined($, isOwn, isBefore);
     // Beside the permission, so that SQLite looks for it once.
     const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
     const examinedTo = sql<number>`permission.examined_to`;
 
-    const has = (text: SQLWrapper) => {
-      const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
-      // SQLite writes the text again for each comparison.
-      const hasOther = (text: Placeholder) => sql`(${text} is not null and instr(${shown}, lower(${text})))`;
-      return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
-    };
     const matches = and(
       isBefore,
       gte(changes.id, examinedTo),
       sql`substr(${changes.at}, 1, 10) between coalesce(${$.from}, '') and coalesce(${$.to}, '9999-12-31')`,
       sql`(${$.action} is null or ${changes.action} = ${$.action})`,
-      sql`(${$.search} is null or ${has(changes.before)} or ${has(changes.after)})`,
+      sql`(${$.search} is null or ${hasText(changes.before, permission, $)} or ${hasText(changes.after, permission, $)})`,
     );
     const page = builder
       .select({ ...getTableColumns(changes), bytes })

@@ -1,15 +1,14 @@
 // How the operator creates console links. A link has a code, which starts a session (sessions.ts) and is stored as its hash.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCode } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
-import { CODE_MINUTES, LINK_MINUTES } from '../core/session.ts';
-import { timestampOf } from '../core/time.ts';
+import { CODE_MINUTES, DEFAULT_LINK_MINUTES, type LINK_ROLES } from '../core/session.ts';
+import { MINUTE_MS, timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
-import { knownHome } from './homes.ts';
+import { findHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
-import { isOfBusiness } from './keys.ts';
+import { isOfBusiness, notOwned } from './keys.ts';
 import { newRow, rowIn } from './new-row.ts';
 import { isPermitted } from './permission.ts';
 import { apiKeys, businesses, codes } from './schema.ts';
@@ -19,7 +18,7 @@ import { builder, type Placeholders } from './text.ts';
 /** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
-  role: 'full' | 'read';
+  role: (typeof LINK_ROLES)[number];
   minutes: number;
 }>;
 
@@ -53,13 +52,13 @@ const insertCode = statement(['link'], (permission, $) =>
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
-  { user_id, business_id, role = 'full', minutes = LINK_MINUTES }: ConsoleLink,
+  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES }: ConsoleLink,
   now: Date,
 ): Promise<{ code: string; expires_at: string } | null> {
-  const home = await knownHome(databases, user_id);
+  const home = await findHome(databases, user_id);
   if (home === null) return null;
   const code = newCode(home);
-  const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * 60_000));
+  const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await hashOf(code);
   const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at };
   const link = JSON.stringify(columns);
@@ -68,6 +67,6 @@ export async function createConsoleLink(
     created: insertCode({ link }),
   });
   if (!row.is_known) return null;
-  if (created[0] === undefined) throw new Conflict('business_id', `must be a business of user ${user_id}`);
+  if (created[0] === undefined) throw notOwned(user_id);
   return { code, expires_at };
 }

@@ -10,14 +10,14 @@ import type { Ask, BoundDatabases } from './batch.ts';
 import { businessAndEntries } from './business.ts';
 import { isBeforeDeadline } from './call.ts';
 import { recordChange } from './change.ts';
-import { homeOf } from './homes.ts';
+import { claimHome } from './homes.ts';
 import { raiseIds, sequence } from './ids.ts';
 import { parseJson } from './json.ts';
 import { type NewRow, newRow, rowIn } from './new-row.ts';
 import { isPermitted } from './permission.ts';
 import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
-import { builder, type Placeholders } from './text.ts';
+import { builder, NULL, type Placeholders } from './text.ts';
 
 /** What a business begins with. Without a token it gets a new one. The sites are canonical. */
 export type NewBusiness = Pick<
@@ -33,11 +33,11 @@ export type NewBusiness = Pick<
     }
   >;
 
-/** How a business is asked for: with a key, the same request gives the same business again; with an id, it gets that one. */
+/** With a key, a repeated request returns the same business. With an id, the business gets that id. */
 type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
-const OWN = ['key', 'token', 'decision'] as const;
-type Own = Placeholders<(typeof OWN)[number]>;
+const IDENTITY = ['key', 'token', 'decision'] as const;
+type Own = Placeholders<(typeof IDENTITY)[number]>;
 /** The key of the request as it is stored. Null without one, which equals nothing. */
 const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(${key})`;
 /** The business that this request has created. The mark says so, and the token finds it by index. */
@@ -47,7 +47,7 @@ const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token),
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;
 const readLastId = statement([], (permission) => withVerdict(permission, { last_id: lastId.as('last_id') }))({});
 
-const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
+const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free', 'request'], (permission, $) => {
   const row: NewRow<typeof businesses> = {
     ...rowIn(businesses, $.fields),
     id: $.id,
@@ -71,30 +71,30 @@ const insertBusiness = statement([...OWN, 'fields', 'id', 'hash', 'is_free', 're
     .onConflictDoNothing({ target: businesses.token })
     .returning({ id: businesses.id });
 });
-const recordCreation = statement([...OWN, 'after'], (permission, $) =>
+const recordCreation = statement([...IDENTITY, 'after'], (permission, $) =>
   recordChange(
     permission,
     { subject: sql`'business'`, subject_id: sql`${businesses.id}` },
     'create_business',
-    { before: sql`null`, after: sql`${$.after}` },
+    { before: NULL, after: sql`${$.after}` },
     sql`from ${businesses} cross join ${permission} where ${isCreated($)}`,
   ),
 );
-const insertSites = statement([...OWN, 'sites'], (_, $) =>
+const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
   builder
     .insert(access)
     .select(
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-/** Now, because nobody knows the token any more when it is replaced: what was imported once is never imported again. */
-const retireToken = statement([...OWN, 'hash'], (_, $) =>
+/** An imported token can never be imported again. It is retired now, because after a rotation nobody knows it. */
+const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
     .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
 /** The business that this request has created, or the same request before it. */
-const created = statement(OWN, (_, $) =>
+const created = statement(IDENTITY, (_, $) =>
   builder
     .select({
       ...businessAndEntries,
@@ -105,12 +105,12 @@ const created = statement(OWN, (_, $) =>
 );
 
 /**
- * Creates an active business in the database of its owner, who gets one if there is none. Throws a Conflict for what is not possible:
- * then nothing has changed, but that a new owner may have a home, and the token be claimed for its owner.
+ * Creates an active business in the database of its owner, who gets one if there is none. On a Conflict nothing is created, though the
+ * user may now have a home and a claim to the token.
  */
 export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
   const { user_id, token, database } = fields;
-  const { home, isFree } = await homeOf(databases, user_id, { wanted: database, token });
+  const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
     throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
   // The token can be that of the business that the same request has created.
@@ -128,23 +128,14 @@ export async function createBusinessIn(
   { idempotencyKey, id, isFree = true }: CreationRequest & { isFree?: boolean } = {},
 ) {
   const { database: _, ...columns } = fields;
-  const most = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
-  if (id !== undefined && id > most)
-    throw new Conflict('id', `must be at most ${most}, so that there is room after it`);
+  const maxId = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
+  if (id !== undefined && id > maxId)
+    throw new Conflict('id', `must be at most ${maxId}, so that there is room after it`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
   const hash = imported === undefined ? null : await hashOf(imported);
-  const [key, request] =
-    idempotencyKey === undefined
-      ? [null, null]
-      : await Promise.all([
-          shortHashOf(`${fields.user_id} ${idempotencyKey}`),
-          shortHashOf(
-            JSON.stringify(
-              Object.entries({ ...fields, token: imported, sites, ...(id !== undefined && { id }) }).sort(),
-            ),
-          ),
-        ]);
+  const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
+  const { key, request } = await digestsOf(asked, idempotencyKey);
   const own = { token, decision: crypto.randomUUID(), key };
   const { row, created: found } = await ask(readLastId, {
     ...raiseIds(number),
@@ -176,6 +167,16 @@ export async function createBusinessIn(
   return business;
 }
 const GIVEN_AWAY_RULE = 'must be a new one: the business that it created belongs to another user now';
+
+/** Digests of an Idempotency-Key, which counts by user, and of what is asked for with it. Null without a key. */
+async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
+  if (idempotencyKey === undefined) return { key: null, request: null };
+  const [key, request] = await Promise.all([
+    shortHashOf(`${asked.user_id} ${idempotencyKey}`),
+    shortHashOf(JSON.stringify(Object.entries(asked).sort())),
+  ]);
+  return { key, request };
+}
 
 /** 16 bytes of the SHA-256 of a text, in hex. */
 const shortHashOf = async (text: string): Promise<string> => (await hashOf(text)).slice(0, 32);

@@ -10,24 +10,24 @@ const COUNTED_TO = 10_000;
 const LIMIT = sql.raw(`limit ${COUNTED_TO + 1}`);
 
 /** An expression over the counted rows. Null if there are more rows. */
-const unlessMore = <T>(value: SQL<T>, rows: SQL) =>
+const nullIfMore = <T>(value: SQL<T>, rows: SQL) =>
   sql<T | null>`(select case when count(*) <= ${COUNTED_TO} then ${value} end from ${rows})`;
-const countOf = (rows: SQL) => unlessMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);
+const countOf = (rows: SQL) => nullIfMore(sql<number>`count(*)`, sql`(select 1 ${rows} ${LIMIT})`);
 
 /** Reads the verdict, the uses of a day, the ids that are to be forgotten, and the alerts that are not sent yet. */
 export const readDatabase = statement(['day'], (permission, $) => {
-  const existsPermission = isPermitted(permission);
+  const permitted = isPermitted(permission);
   // Business by business, because the counts have no index by day. `id > 0` makes it a search for a first id, as in a list of pages.
-  const page = sql`(select ${businesses.id} from ${businesses} where ${and(existsPermission, gt(businesses.id, 0))}
+  const page = sql`(select ${businesses.id} from ${businesses} where ${and(permitted, gt(businesses.id, 0))}
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
-  const due = sql`from ${ledger} where ${and(existsPermission, lt(ledger.forget_on, $.today))}`;
+  const due = sql`from ${ledger} where ${and(permitted, lt(ledger.forget_on, $.today))}`;
   // A message has all alerts up to its last one. The last that is over is at most one after the newest.
   const ended = sql`(select ${messages.last_id} from ${messages} where ${and(isNull(messages.body), gt(messages.last_id, 0))}
     order by ${messages.last_id} desc limit 1)`;
-  const unsent = sql`from ${alerts} where ${and(existsPermission, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
+  const unsent = sql`from ${alerts} where ${and(permitted, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
   return withVerdict(permission, {
-    uses: unlessMore(boundedSumOfCounts, counts).as('uses'),
+    uses: nullIfMore(boundedSumOfCounts, counts).as('uses'),
     ids: countOf(due).as('ids'),
     alerts: countOf(unsent).as('alerts'),
   });

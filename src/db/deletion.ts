@@ -1,12 +1,12 @@
-// How a business is deleted. With its row, everything that decides and everything that is shown is gone at once, in one batch. Its ids
-// and changes, which can be many and which nobody finds any more, go in steps.
+// Deletes a business. Its row and everything that decides or is shown go in one batch. Its ids and changes, which can be millions and
+// which nobody can find without the row, are purged later.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
 import type { Ask } from './batch.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId, isDecided } from './change.ts';
-import { jsonObject, selectOne } from './json.ts';
+import { type Json, jsonObject, parseJson, selectOne } from './json.ts';
 import { newRow } from './new-row.ts';
 import { permittedId } from './permission.ts';
 import {
@@ -33,7 +33,7 @@ const foreignTokens = (
 const readDeleted = statement([], (permission) => {
   const id = permittedId(permission);
   const name = sql<string>`(select ${businesses.name} from ${businesses} where ${eq(businesses.id, id)})`;
-  const tokens = sql<string>`(select json_group_array(token) from ${foreignTokens(id)})`;
+  const tokens = sql<Json<string[]>>`(select json_group_array(token) from ${foreignTokens(id)})`;
   return withVerdict(permission, { name: name.as('name'), tokens: tokens.as('tokens') });
 })({});
 
@@ -90,7 +90,7 @@ export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
     const { row, decided } = await ask(readDeleted, deletion({ name, retired: JSON.stringify(retired) }));
     if (decided.length > 0) return;
     if (row.name !== name) throw new Conflict('name', `must be the name of the business: ${row.name}`);
-    const tokens: string[] = JSON.parse(row.tokens);
+    const tokens = parseJson(row.tokens);
     retired = Object.fromEntries(await Promise.all(tokens.map(async (token) => [token, await hashOf(token)] as const)));
   }
 }

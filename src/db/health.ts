@@ -7,11 +7,11 @@ import { withTimeout } from './timeout.ts';
 const PROBE = 'select (select min(id) from businesses) as first_id, (select max(id) from businesses) as last_id';
 type Probe = { first_id: number | null; last_id: number | null };
 
-/** So that everybody gets an answer within 5 seconds, also who waits for what another request asks. */
-export const PATIENCE_MS = 4000;
+/** Everybody gets a response within 5 seconds, and some wait for the probe of another request. */
+export const PROBE_TIMEOUT_MS = 4000;
 
 /**
- * Asks each database one statement. Returns the errors of those that fail, do not respond within PATIENCE_MS, or have the businesses of
+ * Asks each database one statement. Returns the errors of those that fail, do not respond within PROBE_TIMEOUT_MS, or have the businesses of
  * another: their ids in the configuration were exchanged.
  */
 export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, cost: Cost): Promise<Error[]> {
@@ -22,7 +22,7 @@ export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, 
       if (database === undefined) return [];
       cost.round_trips += 1;
       try {
-        const { results, meta } = await withTimeout(database.prepare(PROBE).all<Probe>(), PATIENCE_MS);
+        const { results, meta } = await withTimeout(database.prepare(PROBE).all<Probe>(), PROBE_TIMEOUT_MS);
         cost.rows_read += meta.rows_read;
         const other = otherDatabaseOf(number, [results[0]?.first_id ?? null, results[0]?.last_id ?? null]);
         return other === null ? [] : [new Error(`${binding} has the businesses of ${other}`)];

@@ -24,9 +24,9 @@ const readHome = statement(['user_id'], (permission, $) => {
 });
 
 /** The number of the database of a user, or null if the user has none yet. */
-export async function knownHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
+export async function findHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
-  return row.home === null ? null : boundHome(databases, user_id, row.home);
+  return row.home === null ? null : requireBound(databases, user_id, row.home);
 }
 
 /**
@@ -47,7 +47,7 @@ const CLAIM = ['user_id', 'candidates', 'hash', 'token'] as const;
  * Gives a user who has no home the one of the candidates with the fewest owners, or of several the lowest. It counts in the same
  * statement, so that of callers at once, each counts what the others have claimed.
  */
-const claimHome = statement(CLAIM, (permission, $) => {
+const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
   const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
     order by owners, number limit 1)`;
@@ -82,12 +82,11 @@ const ownClaim = statement(CLAIM, (_, $) =>
 );
 
 /**
- * The number of the database of a user, who gets one if there is none: the one that is `wanted`, or the one with the fewest owners. It
- * is not the one that is wanted if the user has another. A `token` to import is claimed in the same batch: if the user cannot have it,
- * nothing is claimed, `isFree` is false, and `home` is null if the user has none. The user can claim the token again until a business has
- * it, which only the home knows.
+ * Returns the number of a user's database. A user who has none gets `wanted`, or the database with the fewest owners. A `token` to import is
+ * claimed in the same batch: if the user cannot have it, `isFree` is false and nothing is claimed, so `home` stays null if there was none.
+ * The user can claim the token again until a business has it, which only the home knows.
  */
-export async function homeOf(
+export async function claimHome(
   databases: BoundDatabases,
   user_id: number,
   { wanted, token }: Optional<{ wanted: number; token: string }> = {},
@@ -96,11 +95,11 @@ export async function homeOf(
   const claim = { user_id, token: token ?? null, hash, candidates: candidatesOf(databases, wanted) };
   const { home, owned } = await databases.askIn(0)(
     readVerdict,
-    { claimed: claimHome(claim), home: homeOfUser(claim), token: claimToken(claim), owned: ownClaim(claim) },
+    { claimed: insertHome(claim), home: homeOfUser(claim), token: claimToken(claim), owned: ownClaim(claim) },
     true,
   );
   const isFree = token === undefined || owned.length > 0;
-  return { home: home[0] === undefined ? null : boundHome(databases, user_id, home[0].database), isFree };
+  return { home: home[0] === undefined ? null : requireBound(databases, user_id, home[0].database), isFree };
 }
 
 /** The numbers of the databases that a user may be in, to get something new, as JSON. */
@@ -110,7 +109,7 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
   return JSON.stringify(wanted === undefined ? numbers : [wanted]);
 }
 
-function boundHome({ numbers }: BoundDatabases, user_id: number, home: number): number {
+function requireBound({ numbers }: BoundDatabases, user_id: number, home: number): number {
   if (numbers.includes(home)) return home;
   throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
 }

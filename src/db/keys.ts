@@ -1,5 +1,5 @@
 // How the operator creates, lists and revokes API keys. The key itself is only visible when it is created.
-import { and, eq, getTableColumns, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
@@ -7,7 +7,7 @@ import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { lastFour, recordChange } from './change.ts';
-import { homeOf, knownHome } from './homes.ts';
+import { claimHome, findHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { jsonObject } from './json.ts';
 import { newRow, rowIn } from './new-row.ts';
@@ -15,12 +15,25 @@ import { isPermitted } from './permission.ts';
 import { apiKeys, businesses } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
 import { readVerdict, statement } from './statement.ts';
-import { builder, type Placeholders } from './text.ts';
+import { builder, NULL, type Placeholders } from './text.ts';
 
-const { hash: _, ends_at: __, session_of: ___, ...columns } = getTableColumns(apiKeys);
+/** The columns of a key that responses show: never its hash. */
+const columns = {
+  id: apiKeys.id,
+  user_id: apiKeys.user_id,
+  name: apiKeys.name,
+  last_four: apiKeys.last_four,
+  created_at: apiKeys.created_at,
+  expires_on: apiKeys.expires_on,
+  revoked_at: apiKeys.revoked_at,
+  business_id: apiKeys.business_id,
+  read_only: apiKeys.read_only,
+  last_used_on: apiKeys.last_used_on,
+  record_only: apiKeys.record_only,
+};
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
 
-/** A key as it is shown: everything stored about it except the hash. `read_only` is older than roles. */
+/** A key as responses show it. `read_only` is older than roles. */
 export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
 const shown = ({ read_only, record_only, ...row }: Row): Key => ({
   ...row,
@@ -28,7 +41,7 @@ const shown = ({ read_only, record_only, ...row }: Row): Key => ({
   role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
 });
 
-/** A key for one business is listed with what happens to that business, any other with its user. */
+/** Changes of a key for one business belong to that business, all others to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
   subject: sql`case when ${business_id} is null then 'user' else 'business' end`,
   subject_id: sql`coalesce(${business_id}, ${user_id})`,
@@ -62,15 +75,16 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
     permission,
     subjectOf(sql`${apiKeys.user_id}`, sql`${apiKeys.business_id}`),
     'create_key',
-    { before: sql`null`, after: sql`json_set(${$.after}, '$.id', ${apiKeys.id})` },
+    { before: NULL, after: sql`json_set(${$.after}, '$.id', ${apiKeys.id})` },
     sql`from ${apiKeys} cross join ${permission} where ${eq(apiKeys.hash, $.hash)}`,
   ),
 );
 
 /** Creates a key for a user. Throws a Conflict if the business is not the user's: then nothing has changed. */
 export async function createKey(databases: BoundDatabases, key: NewKey) {
-  const home = key.business_id ? await knownHome(databases, key.user_id) : (await homeOf(databases, key.user_id)).home;
-  if (home === null) throw noBusiness(key);
+  const { user_id, business_id } = key;
+  const home = business_id ? await findHome(databases, user_id) : (await claimHome(databases, user_id)).home;
+  if (home === null) throw notOwned(user_id); // without a business, the user has a home now
   return createKeyIn(databases.askIn(home), home, key);
 }
 
@@ -88,11 +102,12 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
     created: insertKey({ key: JSON.stringify(row) }),
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
-  if (created[0] === undefined) throw noBusiness(key);
+  if (created[0] === undefined) throw notOwned(user_id);
   return { api_key, ...shown(created[0]) };
 }
 
-const noBusiness = ({ user_id }: NewKey) => new Conflict('business_id', `must be a business of user ${user_id}`);
+/** The business that something is for belongs to somebody else. */
+export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
 /** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
@@ -116,7 +131,7 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
     permission,
     subjectOf(sql`${user_id}`, sql`${business_id}`),
     'revoke_key',
-    { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: sql`null` },
+    { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: NULL },
     sql`from ${apiKeys} cross join ${permission}
       where ${and(isPermitted(permission), isBeforeDeadline, isKey($), isNull(apiKeys.revoked_at))}`,
   );
@@ -131,7 +146,7 @@ const revoke = statement(['key_id', 'user_id'], (permission, $) => {
 const keyWithId = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
 
 /** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Null if the user has no such key. */
-export async function revokeKey(ask: Ask, key_id: number, user_id: number): Promise<Key | null> {
+export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {
   const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {
     recorded: recordRevocation(values),

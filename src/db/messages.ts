@@ -21,8 +21,8 @@ export type Message = { last_id: number; id: string; body: string; newest: strin
 export type EndedMessage = { message: Message; sentAt: Date | null };
 
 /**
- * Leases the open message, or null if there is none or a run has it. Where none is open, the first alerts that were in no message are a
- * new one. A message that is over is ended before, in the same batch.
+ * Leases the open message, or makes one of unsent alerts. Null if there is nothing to send or another run has the lease. `ended` is closed
+ * first, in the same batch.
  */
 export async function takeMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);

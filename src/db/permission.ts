@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
 import { access, apiKeys, businesses, codes, formerTokens, limitColumns } from './schema.ts';
-import { builder } from './text.ts';
+import { builder, NULL } from './text.ts';
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
 const isToken = or(
@@ -15,13 +15,13 @@ const isToken = or(
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
 /** Whether the key can only read, or only record, and whether it is of a session. */
-type KeyRole = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
+type KeyFlags = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
  * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Only what the policy
  * leaves open is in the text. Without a site, every origin is allowed.
  */
-export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyRole) {
+export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyFlags) {
   const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
   const covering = Array.from({ length: candidates }, (_, index) => sql.placeholder(candidate(index)));
   const cases: [boolean, SQL, Refusal | null][] = [
@@ -43,10 +43,9 @@ export function ruleFor({ caller, operation, namesBusiness, origin, candidates }
   return sql<Refusal | null>`${whens.length === 0 ? NULL : sql`case ${sql.join(whens, sql` `)} end`}`;
 }
 
-const NULL = sql`null`;
-const NO_KEY: KeyRole = { read_only: NULL, record_only: NULL, is_session: NULL };
+const NO_KEY: KeyFlags = { read_only: NULL, record_only: NULL, is_session: NULL };
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
-const KEY: KeyRole = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
+const KEY: KeyFlags = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
 
 /** Why a credential is not valid, although it is stored: null if it is valid. */
 const invalidity: Record<CallShape['caller'], SQL> = {
@@ -62,7 +61,7 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 
 /**
  * The permission of a call: a subquery with the `refusal`, null if the call is permitted, and what the statements need to know of the
- * key (null for a token) and of the business. It has no row if the credential is unknown. Both the refusal that the caller sees and
+ * key (null unless an API key calls) and of the business. It has no row if the credential is unknown. Both the refusal that the caller sees and
  * every write come from it, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
@@ -91,7 +90,7 @@ export function permissionFor(shape: CallShape) {
     eq(businesses.user_id, apiKeys.user_id),
     or(isNull(apiKeys.business_id), eq(apiKeys.business_id, businesses.id)),
   );
-  const callers = {
+  const lookups = {
     key: () =>
       builder.select(fields).from(apiKeys).leftJoin(businesses, isOwn).where(eq(apiKeys.hash, $call.lookup_value)),
     token: () => builder.select(fields).from(businesses).where(isToken),
@@ -105,7 +104,7 @@ export function permissionFor(shape: CallShape) {
         .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
   // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
-  return callers[shape.caller]().limit(1).as('permission');
+  return lookups[shape.caller]().limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;

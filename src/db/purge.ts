@@ -24,14 +24,11 @@ import { stackOf } from './stack.ts';
 import { withTimeout } from './timeout.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
-const IDS_PER_STATEMENT = 4000;
-/** Per run, and there is one each minute: 200 ids a second, as many as one database records use by use. The rest waits. */
+const ROWS_PER_STATEMENT = 4000;
+/** A run deletes 12,000 ids, and there is one each minute: that is the rate at which one database records single uses. The rest waits. */
 const ID_STATEMENTS = 3;
-const CHANGES_PER_STATEMENT = 4000;
-const SESSIONS_PER_STATEMENT = 4000;
-const ALERTS_PER_STATEMENT = 4000;
 const KEEP_SESSIONS_DAYS = 7;
-/** How many days after its last day a change is still looked for by each run. */
+/** How far back each run looks for overdue changes. */
 const CHANGES_OVERDUE_DAYS = 30;
 /** For each database. The next run begins a minute after this one. */
 const TIMEOUT_MS = 30_000;
@@ -61,21 +58,16 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × IDS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
+ * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
  * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, codes, alerts, or messages. At
  * most five statements, so ten databases stay within the free plan's 50.
  */
 export async function purge(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
-  const turns = [
-    ...[purgeFormerTokens, purgeChanges, endDeletions],
-    ...[purgeSessions, purgeChanges, purgeCodes],
-    ...[purgeAlerts, purgeChanges, purgeMessages],
-  ];
-  await turns[minute % turns.length]?.(db, now, minute);
+  await TURNS[minute % TURNS.length]?.(db, now, minute);
   await purgeRefusedOrigins(db, now, minute);
   for (let statement = 0; statement < ID_STATEMENTS; statement++) {
-    if ((await purgeIds(db, now)) < IDS_PER_STATEMENT) return;
+    if ((await purgeIds(db, now)) < ROWS_PER_STATEMENT) return;
   }
 }
 
@@ -90,7 +82,7 @@ async function purgeIds(db: Database, now: Date): Promise<number> {
     .select(columns)
     .from(ledger)
     .where(inArray(ledger.business_id, deleted(db)));
-  const due = unionAll(overdue, ofDeleted).limit(IDS_PER_STATEMENT);
+  const due = unionAll(overdue, ofDeleted).limit(ROWS_PER_STATEMENT);
   const { meta } = await db.delete(ledger).where(sql`(business_id, digest) in (select * from ${due})`);
   return meta.changes;
 }
@@ -100,40 +92,41 @@ const deleted = (db: Database) => db.select({ business_id: deletions.business_id
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
-/** Until then, the log can say that a session has ended, and not only that it is unknown. */
+/** Sessions are kept that long so that the log can say that one has ended, not only that it is unknown. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
   const keptFrom = timestampOf(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
   const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
-  await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(SESSIONS_PER_STATEMENT)));
+  await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(ROWS_PER_STATEMENT)));
 }
 
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, timestampOf(now)));
 
-/** The last change of a business or user stays, so that ids never start again. The first run of a day looks at all that stayed. */
+/** The last change of a business or user stays, so that its ids never start again. The first turn of a day looks at all changes. */
 async function purgeChanges(db: Database, now: Date, minute: number): Promise<void> {
   const keptFrom = changesKeptFrom(now);
-  const from = minute === 1 ? '' : addDays(keptFrom, -CHANGES_OVERDUE_DAYS);
-  const next = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}
+  const isFirstTurn = minute === TURNS.indexOf(purgeChanges);
+  const from = isFirstTurn ? undefined : gte(changes.at, addDays(keptFrom, -CHANGES_OVERDUE_DAYS));
+  const hasLater = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}
     and later.subject_id = ${changes.subject_id} and later.id > ${changes.id})`;
   const columns = { subject: changes.subject, subject_id: changes.subject_id, id: changes.id };
   const overdue = db
     .select(columns)
     .from(changes)
-    .where(and(lt(changes.at, keptFrom), gte(changes.at, from), next));
+    .where(and(lt(changes.at, keptFrom), from, hasLater));
   const ofDeleted = db
     .select(columns)
     .from(changes)
-    .where(and(eq(changes.subject, 'business'), inArray(changes.subject_id, deleted(db)), next));
-  const due = unionAll(overdue, ofDeleted).limit(CHANGES_PER_STATEMENT);
+    .where(and(eq(changes.subject, 'business'), inArray(changes.subject_id, deleted(db)), hasLater));
+  const due = unionAll(overdue, ofDeleted).limit(ROWS_PER_STATEMENT);
   await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
 }
 
 /** A deletion has ended when no id is left, and of the changes only the last. */
 async function endDeletions(db: Database): Promise<void> {
-  const id = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
+  const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
-  const change = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
-  await db.delete(deletions).where(sql`not exists (${id}) and not exists (${change})`);
+  const secondChange = sql`select 1 from ${changes} where ${ofBusiness} limit 1 offset 1`;
+  await db.delete(deletions).where(sql`not exists (${anyId}) and not exists (${secondChange})`);
 }
 
 async function purgeAlerts(db: Database, now: Date): Promise<void> {
@@ -141,7 +134,7 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
     .select({ id: alerts.id })
     .from(alerts)
     .where(lt(alerts.at, alertsKeptFrom(now)));
-  await db.delete(alerts).where(inArray(alerts.id, old.limit(ALERTS_PER_STATEMENT)));
+  await db.delete(alerts).where(inArray(alerts.id, old.limit(ROWS_PER_STATEMENT)));
 }
 
 /**
@@ -155,7 +148,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
     .select({ last_id: messages.last_id })
     .from(messages)
     .where(and(lt(messages.last_id, firstKept), lt(messages.created_at, alertsKeptFrom(now))));
-  await db.delete(messages).where(inArray(messages.last_id, old.limit(ALERTS_PER_STATEMENT)));
+  await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
 /** Looks at one slice of the businesses in each minute of the day, so each is visited once a day. `last_seen` has no index. */
@@ -167,3 +160,16 @@ async function purgeRefusedOrigins(db: Database, now: Date, minute: number): Pro
   const isInSlice = sql`${business_id} >= ${startOf(minute)} and ${business_id} < ${startOf(minute + 1)}`;
   await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsKeptFrom(now))));
 }
+
+/** What each minute deletes, in turns. */
+const TURNS = [
+  purgeFormerTokens,
+  purgeChanges,
+  endDeletions,
+  purgeSessions,
+  purgeChanges,
+  purgeCodes,
+  purgeAlerts,
+  purgeChanges,
+  purgeMessages,
+];

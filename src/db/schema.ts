@@ -1,6 +1,6 @@
 // The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
 // ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { getTableColumns, isNotNull, sql } from 'drizzle-orm';
+import { isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Threshold } from '../core/limits.ts';
@@ -233,18 +233,22 @@ export const messages = sqliteTable(
   (table) => [index('messages_open').on(table.last_id).where(isNotNull(table.body))],
 );
 
-const {
-  daily_limit,
-  monthly_limit,
-  decision: _,
-  creation_key: __,
-  creation_request: ___,
-  billing_day,
-  limits_at: ____,
-  ...shown
-} = getTableColumns(businesses);
-/** The columns of a business that responses show. The limits are not among them, nor what only the service needs. */
-export const businessColumns = shown;
+const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
+const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day } = businesses;
+/** The columns of a business that responses show. */
+export const businessColumns = {
+  id: idOfBusiness,
+  user_id,
+  name,
+  main_domain,
+  site,
+  country_id,
+  business_size,
+  token,
+  status,
+  created_at,
+  updated_at,
+};
 export const limitColumns = { daily_limit, monthly_limit, billing_day };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;

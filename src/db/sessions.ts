@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { isBeforeDeadline } from './call.ts';
 import { NEW_ID, newRow } from './new-row.ts';
-import { isPermitted } from './permission.ts';
+import { isPermitted, type Permission } from './permission.ts';
 import { apiKeys, codes } from './schema.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
@@ -30,37 +30,39 @@ export const endSessionsOf = statement(['key_id'], (_, $) => {
     .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
 });
 
-type Started = { hash: SQLWrapper; now: SQLWrapper };
 /** A column of the session with this hash. Null if there is no such session, which equals nothing. */
-const ofStarted = (column: SQLiteColumn, { hash }: Started) =>
+const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 
 /**
- * Ends sessions of the user of the session that has started, if too many run: first the oldest that came the same way, so that a narrow
- * key ends no others as long as it has some of its own.
+ * Ends the user's sessions beyond MAX_SESSIONS: first the oldest that came the same way, so that a narrow key ends no others as long as
+ * it has some of its own.
  */
-function endExcessOf($: Started) {
-  const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $)}
-    and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $)})`;
+const endExcess = statement(['hash'], (_, $) => {
+  const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
+    and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $.hash)})`;
   const runs = gt(apiKeys.ends_at, $.now);
-  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $)), runs)}
+  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $.hash)), runs)}
     order by ${apiKeys.hash} <> ${$.hash}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
   return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
-}
+});
 
-/** Deletes sessions of the user that ended long ago, more than have started, so that nobody fills the database with them. */
-function dropExcessOf($: Started) {
-  const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $))}
+/** Deletes two of the user's sessions that ended long ago: more than a start adds, so that nobody fills the database with them. */
+const dropExcess = statement(['hash'], (_, $) => {
+  const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
   return builder.delete(apiKeys).where(inArray(apiKeys.id, oldest));
-}
+});
+
+/** The id of the key of the call, if the call is permitted. */
+const permittedKeyId = (permission: Permission) =>
+  sql`(select case when ${isPermitted(permission)} then ${permission.key_id} end from ${permission})`;
 
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   const { user_id, last_four, expires_on, business_id, read_only, record_only, id } = apiKeys;
   // A key that expires on a day works through that day.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
   const last_day = sql`min(coalesce(${expires_on}, ${dayIn(sql`${$.ends_at}`)}), ${dayIn(sql`${$.ends_at}`)})`;
-  const permitted = sql`(select case when ${permission.refusal} is null then ${permission.key_id} end from ${permission})`;
   return builder
     .insert(apiKeys)
     .select(
@@ -78,12 +80,10 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
         business_id,
         read_only,
         record_only,
-      })} from ${apiKeys} where ${eq(id, permitted)} and ${isBeforeDeadline}`,
+      })} from ${apiKeys} where ${eq(id, permittedKeyId(permission))} and ${isBeforeDeadline}`,
     )
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
 });
-const endExcess = statement(['hash'], (_, $) => endExcessOf($));
-const dropExcess = statement(['hash'], (_, $) => dropExcessOf($));
 
 /** Starts a session of the API key of the call. It ends at `ends_at`, or earlier if the key expires earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
@@ -134,10 +134,9 @@ export const redeemCode = (hash: string, last_four: string) => ({
 
 /** Ends the session whose key makes the call. */
 export const endSession = statement([], (permission, $) => {
-  const permitted = sql`(select case when ${permission.refusal} is null then ${permission.key_id} end from ${permission})`;
   return builder
     .update(apiKeys)
     .set(ending($.now))
-    .where(and(eq(apiKeys.id, permitted), isBeforeDeadline))
+    .where(and(eq(apiKeys.id, permittedKeyId(permission)), isBeforeDeadline))
     .returning({ id: apiKeys.id });
 })({});

@@ -1,8 +1,8 @@
 // Statements of a call. Each depends on the permission, and its SQL is written once for each shape of call.
-import type { SQL } from 'drizzle-orm';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
+import type { Json } from './json.ts';
 import { type Permission, permissionFor, verdictOf } from './permission.ts';
 import {
   type Bindable,
@@ -32,6 +32,10 @@ export type Steps = { readonly [step: string]: Statement };
 export type RowsOf<S extends Steps> = {
   -readonly [Step in keyof S]: S[Step] extends Statement<infer Row> ? Row[] : never;
 };
+
+/** An entry of the JSON list that a statement selects as the field `Name`. */
+export type EntryOf<S, Name extends string> =
+  S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
 /** Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call. */
 export function statement<const N extends string, Q extends BuiltQuery>(

@@ -6,6 +6,9 @@ import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 /** Drizzle's query builder. It only writes SQL, so it needs no database. */
 export const builder = drizzle({} as D1Database);
 
+/** The SQL null. */
+export const NULL = sql`null`;
+
 export type Bindable = string | number | null;
 
 /** A query of Drizzle's builder. */

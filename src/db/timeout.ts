@@ -1,9 +1,12 @@
 // A time limit for what may never respond: a batch, or the receiver of alerts.
 
-/** The result of `response`, or an error after `ms`, which outageOf reads as an unknown outcome. A late result is ignored. */
+/** Nobody knows whether the other side has done what it was asked for. */
+export class TimedOut extends Error {}
+
+/** The result of `response`, or a TimedOut after `ms`. A late result is ignored. */
 export async function withTimeout<T>(response: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no response within ${ms} ms`)), ms);
+  const timer = setTimeout(() => late.reject(new TimedOut(`no response within ${ms} ms`)), ms);
   try {
     return await Promise.race([response, late.promise]);
   } finally {

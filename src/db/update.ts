@@ -7,7 +7,7 @@ import type { Ask, BoundDatabases } from './batch.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
 import { change, type Decision, isDecided } from './change.ts';
-import { homeOf } from './homes.ts';
+import { claimHome } from './homes.ts';
 import { apiKeys, type BusinessRow, businesses, codes } from './schema.ts';
 import { ending } from './sessions.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -31,21 +31,21 @@ const COLUMNS = [
 ] as const satisfies (keyof BusinessUpdate)[];
 
 /** The column of businesses that a member of the JSON of the fields is about. */
-const column = sql`case key ${sql.join(
+const currentValue = sql`case key ${sql.join(
   COLUMNS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${businesses[name]}`),
   sql` `,
 )} end`;
 
 /** The id of the business if it is given to another user. Otherwise null. */
-const givenId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
+const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
 /** The fields that differ from those of the business. */
 const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
-  where ${eq(businesses.id, $call.business_id)} and value is not ${column}`;
+  where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
 const update = change('update_business', ['fields'], {
-  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${column})`,
-  before: ($) => sql`(select json_group_object(key, ${column}) ${differing($)})`,
+  decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})`,
+  before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, value) ${differing($)})`,
   apply: {
     /** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
@@ -53,8 +53,8 @@ const update = change('update_business', ['fields'], {
       builder
         .update(apiKeys)
         .set(ending($.now))
-        .where(and(eq(apiKeys.business_id, givenId($)), isNull(apiKeys.revoked_at))),
-    dropped: ($) => builder.delete(codes).where(eq(codes.business_id, givenId($))),
+        .where(and(eq(apiKeys.business_id, transferredId($)), isNull(apiKeys.revoked_at))),
+    dropped: ($) => builder.delete(codes).where(eq(codes.business_id, transferredId($))),
     set($) {
       const set = COLUMNS.map((name): [string, SQL] => {
         const path = sql.raw(`'$.${name}'`);
@@ -64,8 +64,8 @@ const update = change('update_business', ['fields'], {
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
         ];
       });
-      const isOther = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${column})`;
-      const limits_at = sql`case when ${isOther} then ${$.now} else ${businesses.limits_at} end`;
+      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${currentValue})`;
+      const limits_at = sql`case when ${changesLimits} then ${$.now} else ${businesses.limits_at} end`;
       return builder
         .update(businesses)
         .set({ ...Object.fromEntries(set), limits_at })
@@ -87,8 +87,8 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
  * Makes sure that the business in database `number` can belong to a user: everything of a user is in one database. A user who has none
  * yet gets that one. Throws a Conflict for a user of another.
  */
-export async function requireHome(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
-  const { home } = await homeOf(databases, user_id, { wanted: number });
+export async function claimHomeIn(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
+  const { home } = await claimHome(databases, user_id, { wanted: number });
   if (home !== number)
     throw new Conflict(
       'user_id',

@@ -11,7 +11,7 @@ import { isOverLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { type Statement, statement, withVerdict } from './statement.ts';
+import { type EntryOf, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
@@ -28,8 +28,8 @@ const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${MAX_COUNT})`;
 
 /**
- * Reads the verdict and, of the `limit` businesses after the one with the id `after`, by id, how many uses each has from `from` to `to`.
- * One without any is there too, with 0. They are those of everybody, so the policy must let only the operator do this.
+ * Reads the verdict and a page of totals: the uses from `from` to `to` of the `limit` businesses after the id `after`, 0 for those without
+ * any. It covers all owners, so the policy must let only the operator do this.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) => {
   const page = builder
@@ -48,8 +48,7 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 });
 /** A row of that list. */
-export type Total = ListedIn<ReturnType<typeof totalsAfter>>;
-type ListedIn<S> = S extends Statement<{ totals: Json<(infer Row)[]> }> ? Row : never;
+export type Total = EntryOf<ReturnType<typeof totalsAfter>, 'totals'>;
 
 /** The totals of a page. Throws a Conflict if one is not exact. */
 export function exactTotals(totals: Json<Total[]>, { from, to }: Range): Total[] {
@@ -113,7 +112,7 @@ const ledgerRow = (
     keep_days: sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`),
   });
 
-/** Whether the statement directly before counted anything. It decides together with the permission, never alone. */
+/** Whether the previous statement counted anything. Always combined with the permission. */
 const hasCounted = sql`changes() > 0`;
 
 type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
@@ -127,7 +126,11 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
   return (values: Record<N, Bindable>) => ({ counted: counted(values), remembered: remembered(values) });
 }
 
-const countNewUse = countingOnce(
+/**
+ * Counts a use of this quantity today and remembers its digest, unless the ledger has it or a limit refuses it. The count comes back if
+ * it was counted.
+ */
+export const countOnce = countingOnce(
   ['digest', 'quantity'],
   (permission, $) =>
     addToCounts(
@@ -142,12 +145,6 @@ const countNewUse = countingOnce(
         from (select 1 where ${hasCounted}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
-/**
- * Counts a use of this quantity today and remembers its digest, unless the ledger has it or a limit refuses it. The count comes back if
- * it was counted.
- */
-export const countOnce = (digest: string, quantity: number) => countNewUse({ digest, quantity });
-
 /**
  * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
  * null if the use is new.

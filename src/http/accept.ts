@@ -10,12 +10,12 @@ export function prefersCsv(accept = ''): boolean {
   const ranges = parseAccept(accept).map(({ type, q }) => ({ type: type.toLowerCase(), q }));
   const rankOf = (...specificFirst: string[]) => {
     for (const type of specificFirst) {
-      const place = ranges.findIndex((range) => range.type === type); // those with equal weights are in the order of the header
-      if (place !== -1) return { q: ranges[place]?.q ?? 0, place };
+      const position = ranges.findIndex((range) => range.type === type); // those with equal weights are in the order of the header
+      if (position !== -1) return { q: ranges[position]?.q ?? 0, position };
     }
-    return { q: 0, place: ranges.length };
+    return { q: 0, position: ranges.length };
   };
   const csv = rankOf('text/csv', 'text/*');
   const json = rankOf('application/json', 'application/*', '*/*');
-  return csv.q > json.q || (csv.q > 0 && csv.q === json.q && csv.place < json.place);
+  return csv.q > json.q || (csv.q > 0 && csv.q === json.q && csv.position < json.position);
 }

@@ -15,9 +15,9 @@ export async function bodyOf({ headers, body }: Request): Promise<string> {
   return text;
 }
 
-/** The text of a body, or null as soon as it is too long. */
+/** The text of a body, or null as soon as it is too long. Throws if it breaks off or is not UTF-8: input is never repaired. */
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let text = '';
   let size = 0;
   for await (const chunk of body) {

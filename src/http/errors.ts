@@ -1,5 +1,5 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
-import { Conflict } from '../core/conflict.ts';
+import { Conflict, type FieldErrors } from '../core/conflict.ts';
 import type { RefusingLimit } from '../core/limits.ts';
 import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
@@ -76,7 +76,7 @@ export class Unauthenticated extends ServiceError {
 }
 
 /** `errors` says for each field (its path with dots) what is wrong and what would be right. */
-export const invalid = (errors: Record<string, string[]>, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
+export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
 /** A limit refuses a use. `wait` is in seconds; null if waiting does not help. */
@@ -92,13 +92,12 @@ export function limitReached({ limit, period, left }: RefusingLimit, wait: numbe
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
-/** The body broke off: the caller or the network failed. */
+/** The body broke off, or is not UTF-8. */
 export const brokenBody = (cause?: unknown) =>
   new ServiceError('broken_body', 400, { message: 'Bad Request' }, {}, cause);
 
 export const tooLarge = () => new ServiceError('too_large', 413, { message: 'Payload Too Large' });
 
-/** A rate limit is exceeded. */
 export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'Too Many Attempts.' }, LATER);
 
 /** A database cannot respond now, and trying again is safe. */
@@ -113,17 +112,16 @@ export function batchError(cause: unknown, isRepeatable: boolean): Error {
 }
 
 /** The part of a call that a refusal mentions. */
-type DeniedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };
+type RefusedCall = Pick<Call, 'operation' | 'origin'> & { credential: Pick<Call['credential'], 'kind'> };
 
-/** The caller may not make this call. */
-export function denied(refusal: Refusal, call: DeniedCall): ServiceError {
+export function refusedCall(refusal: Refusal, call: RefusedCall): ServiceError {
   const isOfUsage = POLICY[call.operation].resource === 'usage';
   const status = refusal !== 'unknown_business' ? 403 : isOfUsage ? 422 : 401;
   const body = { status: false as const, message: messageOf(refusal, call) };
   return new ServiceError(refusal, status, body, status === 401 ? CHALLENGE : {});
 }
 
-function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCall): string {
+function messageOf(refusal: Refusal, { operation, origin, credential }: RefusedCall): string {
   const { resource, does } = POLICY[operation];
   switch (refusal) {
     case 'operator_key_in_page':
@@ -157,7 +155,7 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: DeniedCa
 }
 
 export function onError(thrown: Error, c: ContextOf<Env>): Response {
-  const error = thrown instanceof Conflict ? invalid({ [thrown.field]: [thrown.message] }) : thrown;
+  const error = thrown instanceof Conflict ? inputError({ [thrown.field]: [thrown.message] }) : thrown;
   c.get('logEntry').error = error;
   const { code, status, body, headers } = error instanceof ServiceError ? error : SERVER_ERROR;
   return json(c, body, status, { 'Error-Code': code, ...headers });

@@ -1,8 +1,10 @@
 // Reads input, after the guard. Only callers who may make the call learn what is wrong with it: creating an input error asks for
 // the permission first, and throws the refusal instead if there is one.
+
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
+import type { FieldErrors } from '../core/conflict.ts';
 import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson } from '../core/json.ts';
 import { type Operation, POLICY } from '../core/policy.ts';
 import { idempotencyKeyOf } from '../core/use.ts';
@@ -17,7 +19,7 @@ import {
   type Query,
   unknownRule,
 } from '../wire/requests.ts';
-import { invalid, type ServiceError } from './errors.ts';
+import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
   too_large: `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_ENTRIES} members and elements`,
@@ -26,9 +28,9 @@ const JSON_RULES = {
 };
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */
-export async function invalidInput(c: ContextOf<Guarded>, errors: Record<string, string[]>): Promise<ServiceError> {
+export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): Promise<ServiceError> {
   await c.get('ask')(readVerdict);
-  return invalid(errors);
+  return inputError(errors);
 }
 
 /** The same for one field. `rule` completes the sentence that starts with the field's name. */
@@ -36,28 +38,28 @@ export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string)
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
 /**
- * The error of an Idempotency-Key for an operation that is not safe to repeat, or null: two of what it makes would be made in spite of
- * the key.
+ * Refuses an Idempotency-Key where it would not prevent a duplicate. Null if there is nothing to refuse.
  */
-export function uselessKey(req: HonoRequest, operation: Operation): Record<string, string[]> | null {
+export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
   if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
   return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
 }
 
 /** The id in an Idempotency-Key. */
-export async function idInHeader(c: ContextOf<Guarded>, header: string): Promise<string> {
+export async function requireId(c: ContextOf<Guarded>, header: string): Promise<string> {
   const id = idempotencyKeyOf(header);
   if (id !== null) return id;
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
 /** The issues of `input` by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
-export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): Record<string, string[]> {
+export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
-    const path = issue.code === 'unrecognized_keys' ? [...issue.path, nameOf(issue.keys[0])] : issue.path;
+    const unknown = issue.code === 'unrecognized_keys' ? [nameOf(issue.keys[0])] : [];
+    const path = [...issue.path, ...unknown];
     const field = path.length === 0 ? 'body' : path.join('.');
-    const given = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], input);
+    const given = issue.path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], input);
     const missing = given === undefined && path.length > 0 ? 'is required, and ' : '';
     errors.set(field, [...(errors.get(field) ?? []), `${field} ${missing}${issue.message}`]);
   }
@@ -69,14 +71,14 @@ const NAME_LENGTH = 64;
 const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
 /**
- * The error of the first parameter that an operation does not have, or null: a typing error must not be ignored. Old clients add
- * `_=<digits>` to what they read, so that no cache responds.
+ * The error of the first unknown parameter, or null: a typo must not be ignored. `_=<digits>` is allowed where nothing is changed, because
+ * old clients send it against caches.
  */
 export function unknownParameter(
   { url, method }: HonoRequest,
   { name, schema, operatorOnly = [] }: Query,
   isOperator = false,
-): Record<string, string[]> | null {
+): FieldErrors | null {
   if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const query = url.slice(url.indexOf('?') + 1);
@@ -127,11 +129,11 @@ export async function readJson<S extends z.ZodMiniType>(
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }
-  return checkedJson(c, jsonOf(body), schema);
+  return requireJson(c, jsonOf(body), schema);
 }
 
 /** The same of a body that is parsed already. */
-export async function checkedJson<S extends z.ZodMiniType>(
+export async function requireJson<S extends z.ZodMiniType>(
   c: ContextOf<Guarded>,
   json: ParsedJson,
   schema: S,
@@ -141,7 +143,7 @@ export async function checkedJson<S extends z.ZodMiniType>(
   return data;
 }
 
-type Checked<T> = { data: T; errors?: never } | { data?: never; errors: Record<string, string[]> };
+type Checked<T> = { data: T; errors?: never } | { data?: never; errors: FieldErrors };
 
 /** What a JSON body has, or what is wrong with it. */
 export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {

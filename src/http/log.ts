@@ -16,7 +16,7 @@ export const logged = (clock: Clock, log: Log) =>
     c.set('log', log);
     c.set('logEntry', logEntry);
     await next();
-    const line = lineOf(logEntry, c.res.status, clock().getTime() - began.getTime());
+    const line = logLine(logEntry, c.res.status, clock().getTime() - began.getTime());
     if (isFailure(c.res.status)) log.error(line);
     else log.log(line);
   });
@@ -24,7 +24,7 @@ export const logged = (clock: Clock, log: Log) =>
 /** Whether the service or its database failed, which deserves an alert. */
 const isFailure = (status: number): boolean => status >= 500;
 
-function lineOf({ request_id, d1, credential, database, call, error }: LogEntry, status: number, ms: number): object {
+function logLine({ request_id, d1, credential, database, call, error }: LogEntry, status: number, ms: number): object {
   const refusal = refusalOf(error);
   return {
     operation: call?.operation ?? null,

@@ -1,6 +1,6 @@
 // Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
 import { cursorOf } from '../core/cursor.ts';
-import { databaseOfId, nextDatabase } from '../core/database.ts';
+import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
 import type { Ask } from '../db/batch.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -15,8 +15,8 @@ export function askForPage(c: ContextOf<Guarded>, after: number): Ask {
 }
 
 /**
- * What to send as `after` for the next page, or null on the last one. A full page ends where the next begins. After any other, the next
- * database follows, but for a key or a user, whose businesses are all in one.
+ * The `after` of the next page, or null on the last one. A page that is not full continues in the next database, unless all businesses of
+ * the list are in one.
  */
 export function nextAfter(
   c: ContextOf<Guarded>,
@@ -24,23 +24,23 @@ export function nextAfter(
 ): number | null {
   if (ids.length === limit) return ids.at(-1) ?? null;
   if (isInOne || c.get('call').credential.kind !== 'operator') return null;
-  return nextDatabase(after, (name) => c.env[name] !== undefined);
+  return startOfNextDatabase(after, (name) => c.env[name] !== undefined);
 }
 
 /** How many entries a page has, unless the caller says. */
-export const PER_PAGE = 20;
+export const DEFAULT_PER_PAGE = 20;
 
 /** What to read for a page of a list with the newest first: one more than it shows, to know whether there are more. */
-export const pageBefore = (query: { limit?: string | undefined; before?: string | undefined }) => ({
-  limit: Number(query.limit ?? PER_PAGE) + 1,
+export const pageBefore = (query: { limit?: string | undefined; before?: string | number | undefined }) => ({
+  limit: Number(query.limit ?? DEFAULT_PER_PAGE) + 1,
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
 });
 
 /**
- * The page of what was read, of which there are `found`, and where the next one begins: after the page, or where what was found ends and
- * more was not looked at.
+ * Cuts the page from what was read, of which there are `found`, and says where the next one begins: after the page, or at `next`, where the
+ * search stopped.
  */
-function shown<Entry extends { id: number }>(
+function cutToPage<Entry extends { id: number }>(
   entries: Entry[],
   found: number,
   { limit }: { limit: number },
@@ -52,13 +52,13 @@ function shown<Entry extends { id: number }>(
 
 export function shownChanges(row: { list: Json<Changes & { found: number }> }, read: { limit: number }): Changes {
   const { found, changes, next } = parseJson(row.list);
-  const shownPage = shown(changes, found, read, next);
+  const shownPage = cutToPage(changes, found, read, next);
   return { changes: shownPage.page, next: shownPage.next };
 }
 
 export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { limit: number }): Alerts {
   const alerts = parseJson(row.alerts);
-  const { page, next } = shown(alerts, alerts.length, read);
+  const { page, next } = cutToPage(alerts, alerts.length, read);
   return { alerts: page, next };
 }
 
@@ -70,7 +70,7 @@ export function shownAllAlerts(
   numbers: readonly number[],
 ): AllAlerts {
   const alerts = parseJson(row.alerts);
-  const { page, next } = shown(alerts, alerts.length, read);
+  const { page, next } = cutToPage(alerts, alerts.length, read);
   if (next !== null) return { alerts: page, next: cursorOf({ number, before: next }) };
   const following = numbers.find((other) => other > number);
   return { alerts: page, next: following === undefined ? null : cursorOf({ number: following, before: null }) };

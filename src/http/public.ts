@@ -2,7 +2,7 @@
 import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
 import { NO_QUERY } from '../wire/requests.ts';
-import { invalid, tooMany } from './errors.ts';
+import { inputError, tooMany } from './errors.ts';
 import { unknownParameter } from './input.ts';
 import { isAddressLimited } from './rate-limits.ts';
 
@@ -10,6 +10,6 @@ import { isAddressLimited } from './rate-limits.ts';
 export const openToAll = createMiddleware<Env>(async function openToAll(c, next) {
   if (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP'))) throw tooMany();
   const errors = unknownParameter(c.req, NO_QUERY);
-  if (errors !== null) throw invalid(errors);
+  if (errors !== null) throw inputError(errors);
   await next();
 });

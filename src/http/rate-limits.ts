@@ -31,8 +31,7 @@ export async function isCredentialLimited(
 }
 
 /**
- * Whether a refused origin may be remembered: once a minute, and ten of a business. So what strangers send costs few writes. The
- * origin is checked first, so that one that keeps coming does not use up the limit of its business.
+ * Limits the writes that strangers cause: a refused origin is remembered once a minute, and ten for each business. The origin is checked first, so that one that keeps coming does not use up the limit of its business.
  */
 export async function mayRemember(
   { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT }: Bindings,

@@ -12,7 +12,7 @@ import { json } from './response.ts';
  */
 export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
 
-/** A slash at the end does not count, but where something is changed or removed: without its id, an entry would be all entries. */
+/** Ignores a trailing slash, except for DELETE and PATCH: `/access/` without its id must not mean the whole list. */
 function pathOf(request: Request): string {
   const path = getPath(request);
   return path.length > 1 && path.endsWith('/') && !['DELETE', 'PATCH'].includes(request.method)
@@ -27,7 +27,7 @@ export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
 /** The same routes, and a 405 for the other methods of each of their paths. (Hono responds with 404.) */
-export function complete<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
+export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
   const all = newRoutes().route('/', routes);
   for (const path of new Set(routes.routes.map((route) => route.path))) {
     const allow = methodsOf(routes.routes.filter((route) => route.path === path)).join(', ');

@@ -5,7 +5,7 @@ import { FIRST_RULE, LAST_RULE, NO_QUERY } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { anAlert, businessWith, detailsOf, SHOP, times } from './examples.ts';
 import type { WordsByRoute } from './paths.ts';
-import { invalid, unknown, unknownParameter } from './refusals.ts';
+import { invalidField, unknown, unknownParameter } from './refusals.ts';
 import { ok } from './responses.ts';
 
 const WILDCARDS = ['https://*.acme.example', 'http://localhost:*'];
@@ -67,7 +67,7 @@ one change, which says that it was deleted; its id is never given again.`,
       wildcards: businessWith(...WILDCARDS),
     }),
     invalid: { invalid_site: { sites: ['shop.example'] }, invalid_list: { sites: [] } },
-    refusals: { sender_shut_out: invalid('sites', FIRST_RULE) },
+    refusals: { sender_shut_out: invalidField('sites', FIRST_RULE) },
   },
   'DELETE /api/v1/business/{business_id}/access': {
     operationId: 'removeAllAccess',
@@ -137,7 +137,7 @@ count is no error, so a repeat is safe.`,
     success: ok('What was imported.', schemas.importedHistory, { history: { days: 2, uses: 300 } }),
     invalid: { invalid_day: { days: [{ date: '2026-02-30', count: 1 }] } },
     refusals: {
-      day_taken: invalid('days.0', '2026-01-31 already has the count 5: send "replace": true to overwrite it'),
+      day_taken: invalidField('days.0', '2026-01-31 already has the count 5: send "replace": true to overwrite it'),
     },
   },
   'GET /api/v1/business/{business_id}/changes': {
@@ -169,7 +169,7 @@ count is no error, so a repeat is safe.`,
       },
     }),
     invalid: { invalid_action: { action: 'delete' }, invalid_limit: { limit: '0' } },
-    refusals: { invalid_order: invalid('from', 'must not be after to (2026-03-01)') },
+    refusals: { invalid_order: invalidField('from', 'must not be after to (2026-03-01)') },
   },
   'GET /api/v1/business/{business_id}/alerts': {
     operationId: 'readAlerts',
@@ -191,7 +191,7 @@ threshold; of both thresholds at once, only the higher. Alerts are kept for 90 d
     success: ok('The business and its remaining domains.', schemas.business, { business: businessWith(SHOP) }),
     refusals: {
       unknown_entry: unknown('Access id', 'the business has no entry `access_id`'),
-      last_domain: invalid('access_id', LAST_RULE),
+      last_domain: invalidField('access_id', LAST_RULE),
     },
   },
 };

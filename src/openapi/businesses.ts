@@ -1,12 +1,13 @@
 // The words of what concerns users, and all businesses.
+
 import { usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
+import { MAX_TOTALS_PER_PAGE } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import { anAlert, apiKey, businessWith, fields, SHOP, thirtyDays, times, written } from './examples.ts';
 import type { WordsByRoute } from './paths.ts';
-import { invalid, unknown } from './refusals.ts';
+import { invalidField, unknown } from './refusals.ts';
 import { linked, ok, orCsv } from './responses.ts';
 
 const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');
@@ -42,9 +43,9 @@ same business again, for as long as the business exists. Another body with that 
     success: ok('The business and its domains.', schemas.business, { business: businessWith(SHOP) }),
     invalid: { invalid_body: [] },
     refusals: {
-      token_taken: invalid('token', 'must be one that no business has or had'),
-      id_taken: invalid('id', 'must be greater than 41, the last id of its database'),
-      key_used: invalid('Idempotency-Key', usedKeyRule(3)),
+      token_taken: invalidField('token', 'must be one that no business has or had'),
+      id_taken: invalidField('id', 'must be greater than 41, the last id of its database'),
+      key_used: invalidField('Idempotency-Key', usedKeyRule(3)),
     },
   },
   'GET /api/v1/user/{user_id}/keys': {
@@ -68,7 +69,10 @@ same business again, for as long as the business exists. Another body with that 
       record_key: { api_key: 'bua_sk_00123456789ABCDEFGHIJKLMNOPQRSabcd', ...apiKey },
     }),
     invalid: { invalid_role: { role: 'owner' } },
-    refusals: { unknown_user: UNKNOWN_USER, invalid_business: invalid('business_id', 'must be a business of user 7') },
+    refusals: {
+      unknown_user: UNKNOWN_USER,
+      invalid_business: invalidField('business_id', 'must be a business of user 7'),
+    },
   },
   'DELETE /api/v1/user/{user_id}/keys/{key_id}': {
     operationId: 'revokeKey',
@@ -101,7 +105,7 @@ same business again, for as long as the business exists. Another body with that 
         'User id',
         '`user_id` is not an id, or the user has neither a business nor an API key that works',
       ),
-      invalid_business: invalid('business_id', 'must be a business of user 7'),
+      invalid_business: invalidField('business_id', 'must be a business of user 7'),
     },
   },
   'GET /api/v1/user/{user_id}/changes': {
@@ -152,7 +156,7 @@ header \`Link\` has the URL of the next one.`,
     ),
     invalid: { invalid_day: { from: 'yesterday' }, invalid_limit: { limit: '1001' } },
     refusals: {
-      too_many_uses: invalid(
+      too_many_uses: invalidField(
         'from',
         `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
       ),

@@ -16,7 +16,9 @@ const prose = (text = '') => text && `<p>${escaped(text).replace(/`([^`]+)`/g, '
 /** One line for each way to call it. */
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
   const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? '');
-  const query = parameters.flatMap(({ in: place, name, example }) => (place === 'query' ? [`${name}=${example}`] : []));
+  const query = parameters.flatMap(({ in: location, name, example }) =>
+    location === 'query' ? [`${name}=${example}`] : [],
+  );
   const address = query.length === 0 ? url : `"${url}?${query.join('&')}"`;
   const takesToken = security.some((credential) => 'businessToken' in credential);
   const takesSession = security.some((credential) => 'sessionKey' in credential);

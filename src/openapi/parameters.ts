@@ -1,6 +1,6 @@
 // The parameters of the operations. What they may be is in the schemas of the routes; here is what they mean, by name.
 import * as z from 'zod/mini';
-import { PER_PAGE } from '../http/pages.ts';
+import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 
 /** What a parameter means, and an example. */
 export type Meaning = readonly [description: string, example: unknown];
@@ -12,17 +12,17 @@ const MEANINGS: Record<string, Meaning> = {
   key_id: ['Identifier of the key.', 12],
   from: ['First day. Default: 29 days before `to`.', '2026-03-01'],
   to: ['Last day. Default: today.', '2026-03-03'],
-  limit: [`How many at most. Default: ${PER_PAGE}.`, 20],
+  limit: [`How many at most. Default: ${DEFAULT_PER_PAGE}.`, 20],
   after: ['The `next` of the page before. Default: from the first.', 20],
   before: ['The `next` of the page before. Default: the newest.', 17],
   cursor: ['The `next` of the page before. Default: the first page.', '017'],
 };
 
 /** A parameter as its schema and `own`, or else its name, describe it. */
-export function parameter(place: 'path' | 'query' | 'header', name: string, schema: z.ZodMiniType, own?: Meaning) {
+export function parameter(location: 'path' | 'query' | 'header', name: string, schema: z.ZodMiniType, own?: Meaning) {
   const [description, example] = own ?? MEANINGS[name] ?? [];
   if (description === undefined) throw new Error(`the parameter ${name} has no description`);
-  return schema.check(z.meta({ param: { in: place, name, description, example } }));
+  return schema.check(z.meta({ param: { in: location, name, description, example } }));
 }
 
 const id = z.int().check(z.minimum(1));

@@ -8,7 +8,7 @@ import { ACCEPTS, type Accepts } from '../guard.ts';
 import { NO_QUERY } from '../wire/requests.ts';
 import { component } from '../wire/responses.ts';
 import { idempotencyKey, inPath, type Meaning, ORIGIN, parameter } from './parameters.ts';
-import { BROKEN_BODY, denials, FAILURES, mismatch, NO_BODY, type Refused, unknownParameter } from './refusals.ts';
+import { BROKEN_BODY, FAILURES, mismatch, NO_BODY, type Refused, refusalsOf, unknownParameter } from './refusals.ts';
 import { json, refusals } from './responses.ts';
 
 /** What the route of an operation cannot say. */
@@ -75,7 +75,7 @@ function operationOf(method: string, accepts: Accepts, words: Words): ZodOpenApi
     ...Object.entries(invalid).map(([name, input]) => ({ [name]: mismatch(body ?? query.schema, input) })),
     own,
     method === 'GET' ? {} : { ...(words.body === undefined ? NO_BODY : {}), ...BROKEN_BODY },
-    ...operations.map(denials),
+    ...operations.map(refusalsOf),
     FAILURES,
   );
   return {

@@ -8,24 +8,24 @@ import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requ
 /** `when` says for a 404 which id does not exist. */
 export type Refused = { status: number; body: object; when?: string };
 
-function denial(refusal: Refusal, operation: Operation): Refused {
+function refusalOf(refusal: Refusal, operation: Operation): Refused {
   const { allowsKey, allowsToken } = POLICY[operation];
   const kind = allowsToken ? 'token' : allowsKey ? 'key' : 'operator';
-  return errors.denied(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
+  return errors.refusedCall(refusal, { operation, origin: 'https://evil.example', credential: { kind } });
 }
 
 /** How a field is refused. `problem` completes the sentence that starts with its name. */
-export const invalid = (field: string, problem: string) => errors.invalid({ [field]: [`${field} ${problem}`] });
+export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
 /** How input is refused that does not match its schema. Throws if it does match. */
 export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
   const { error } = z.safeParse(schema, input);
   if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
-  return errors.invalid(errorsOf(error.issues, input));
+  return errors.inputError(errorsOf(error.issues, input));
 }
 
 /** How calls of an operation are refused because of what its policy says. */
-export function denials(operation: Operation): Record<string, Refused> {
+export function refusalsOf(operation: Operation): Record<string, Refused> {
   const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
     POLICY[operation];
   const reasons: Refusal[] = ['operator_key_in_page'];
@@ -39,24 +39,24 @@ export function denials(operation: Operation): Record<string, Refused> {
   if (allowsKey && writes) reasons.push('read_only_key');
   if (!allowsRecordKey && session !== 'only') reasons.push('record_only_key');
   if (!allowsInactive) reasons.push('inactive_business');
-  const others = reasons.map((reason) => [reason, denial(reason, operation)] as const);
+  const others = reasons.map((reason) => [reason, refusalOf(reason, operation)] as const);
   return {
     unauthenticated: new errors.Unauthenticated('unknown'),
     ...Object.fromEntries(others),
-    ...(POLICY[operation].repeatable ? {} : { useless_key: invalid('Idempotency-Key', NO_KEY_RULE) }),
+    ...(POLICY[operation].repeatable ? {} : { useless_key: invalidField('Idempotency-Key', NO_KEY_RULE) }),
   };
 }
 
 /** How a parameter is refused that an operation does not have. */
 export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sent = 'verbose') => {
   const known = Object.keys(schema.shape).filter((parameter) => !operatorOnly.includes(parameter));
-  return { unknown_parameter: invalid(sent, unknownRule('parameter', name, known)) };
+  return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };
 };
 
 /** What every operation can fail with, and those that ask no database. */
 export const PUBLIC = { too_many: errors.tooMany(), server_error: errors.SERVER_ERROR };
 export const FAILURES = { ...PUBLIC, unavailable: errors.unavailable() };
-export const NO_BODY = { unexpected_body: invalid('body', NO_BODY_RULE) };
+export const NO_BODY = { unexpected_body: invalidField('body', NO_BODY_RULE) };
 export const BROKEN_BODY = { broken_body: errors.brokenBody(), too_large: errors.tooLarge() };
 
 /** A 404. `when` says which id does not exist. */

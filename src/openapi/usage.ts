@@ -6,7 +6,7 @@ import { limitReached } from '../http/errors.ts';
 import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import type { WordsByRoute } from './paths.ts';
-import { invalid, mismatch, unknownParameter } from './refusals.ts';
+import { invalidField, mismatch, unknownParameter } from './refusals.ts';
 import { ok, orCsv } from './responses.ts';
 
 const nothing = z.union([z.strictObject({}), z.array(z.never())]);
@@ -30,7 +30,7 @@ export const usage: WordsByRoute = {
     invalid: { invalid_day: { from: 'yesterday' } },
     refusals: {
       ...unknownParameter(rangeQuery, 'form'),
-      invalid_order: invalid('from', 'must not be after to (2026-03-01)'),
+      invalid_order: invalidField('from', 'must not be after to (2026-03-01)'),
     },
   },
   'POST /api/v1/business/usage/{business_id}': {

@@ -1,6 +1,7 @@
 // /api/v1/business/{business_id}/access: the domains on which the token of a business works.
+import { Conflict } from '../core/conflict.ts';
 import { idOf } from '../core/request.ts';
-import { covers, MAX_SITES, sitesCovering } from '../core/site.ts';
+import { covers, MAX_SITES } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -8,7 +9,7 @@ import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-orig
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { invalid, unknownEntry } from '../http/errors.ts';
+import { inputError, unknownEntry } from '../http/errors.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import { FIRST_RULE, LAST_RULE, sitesBody } from '../wire/requests.ts';
@@ -36,15 +37,14 @@ export const access = newRoutes()
   .post('/:business_id/access', guard('change_access', { body: sitesBody }), async (c) => {
     const canonical = await canonicalSites(c, c.req.valid('json').sites);
     const { origin, ownOrigin } = c.get('call');
-    const coversSender =
-      origin === null || origin === ownOrigin || sitesCovering(origin).some((site) => canonical.includes(site));
+    const coversSender = origin === null || origin === ownOrigin || covers(new Set(canonical), origin);
     const { row, decided, applied } = await c.get('ask')(businessWithEntries, addSites(canonical, coversSender));
     const before = parseJson(row.entries);
-    if (!coversSender && before.length === 0) throw invalid({ sites: [`sites ${FIRST_RULE}`] });
+    if (!coversSender && before.length === 0) throw new Conflict('sites', FIRST_RULE);
     const entries = [...before, ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
-      throw invalid({ sites: [`sites must not bring the business to more than ${MAX_SITES} sites`] });
+      throw new Conflict('sites', `must not bring the business to more than ${MAX_SITES} sites`);
     }
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
   })
@@ -67,7 +67,7 @@ export const access = newRoutes()
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');
     const [business] = decided;
-    if (business === undefined) throw invalid({ access_id: [`access_id ${LAST_RULE}`] }, 'last_domain');
+    if (business === undefined) throw inputError({ access_id: [`access_id ${LAST_RULE}`] }, 'last_domain');
     const others = entries.filter(({ id }) => id !== access_id);
     return businessResponse(c, row, business, others);
   });

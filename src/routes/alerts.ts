@@ -1,5 +1,5 @@
 // /api/v1/alerts: which limits all businesses have come near or used up.
-import { cursorOf, positionOf } from '../core/cursor.ts';
+import { positionOf } from '../core/cursor.ts';
 import { allAlertsBefore } from '../db/alerts.ts';
 import { guard } from '../guard.ts';
 import { invalidField } from '../http/input.ts';
@@ -12,9 +12,9 @@ import type { AllAlerts } from '../wire/responses.ts';
 export const alerts = newRoutes().get('/', guard('read_all_alerts', { query: allAlertsQuery }), async (c) => {
   const { limit, cursor } = c.req.valid('query');
   const { numbers, askIn } = c.get('databases');
-  const position = positionOf(cursor ?? cursorOf({ number: 0, before: null }));
+  const position = cursor === undefined ? { number: 0, before: null } : positionOf(cursor);
   if (position === null || !numbers.includes(position.number)) throw await invalidField(c, 'cursor', CURSOR_RULE);
-  const page = pageBefore({ limit, before: position.before?.toString() });
+  const page = pageBefore({ limit, before: position.before ?? undefined });
   const { row } = await askIn(position.number)(allAlertsBefore(page));
   return success<AllAlerts>(c, shownAllAlerts(row, page, position.number, numbers));
 });

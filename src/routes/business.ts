@@ -1,4 +1,4 @@
-// /api/v1/business: the businesses of a key or of everybody, one of them, its token, who changed what, and its alerts.
+// /api/v1/business: lists, creates, shows, changes and deletes businesses; their tokens, history, changes and alerts.
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
@@ -11,17 +11,17 @@ import { changesOfBusiness } from '../db/changes.ts';
 import { createBusiness } from '../db/creation.ts';
 import { deleteBusiness } from '../db/deletion.ts';
 import { importHistory } from '../db/history.ts';
-import { knownHome } from '../db/homes.ts';
+import { findHome } from '../db/homes.ts';
 import { parseJson } from '../db/json.ts';
 import { originsKeptFrom } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
-import { requireHome, updateBusiness } from '../db/update.ts';
+import { claimHomeIn, updateBusiness } from '../db/update.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
-import { invalid } from '../http/errors.ts';
-import { idInHeader, invalidField } from '../http/input.ts';
-import { askForPage, nextAfter, PER_PAGE, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
+import { inputError } from '../http/errors.ts';
+import { invalidField, requireId } from '../http/input.ts';
+import { askForPage, DEFAULT_PER_PAGE, nextAfter, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import {
@@ -44,7 +44,7 @@ async function businessesOf(
   user_id: number,
   page: { limit: number; after: number; from: string; since: string },
 ) {
-  const home = await knownHome(c.get('databases'), user_id);
+  const home = await findHome(c.get('databases'), user_id);
   return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
 }
 
@@ -53,7 +53,7 @@ export const business = newRoutes()
     const query = c.req.valid('query');
     const { now } = c.get('call');
     const today = dayOf(now);
-    const limit = Number(query.limit ?? PER_PAGE);
+    const limit = Number(query.limit ?? DEFAULT_PER_PAGE);
     const after = Number(query.after ?? 0);
     // A month that is not over began at most 30 days ago.
     const page = { limit, after, from: addDays(today, -30), since: originsKeptFrom(now) };
@@ -61,7 +61,7 @@ export const business = newRoutes()
       ? askForPage(c, after)(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));
     const examined = parseJson(row.businesses);
-    const readable = examined.filter(({ denied }) => denied === null);
+    const readable = examined.filter(({ refusal }) => refusal === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
       next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id), isInOne: query.user_id !== undefined }),
@@ -71,7 +71,7 @@ export const business = newRoutes()
   .post('/', guard('create_business', { body: newBusinessBody }), async (c) => {
     const { sites, id, ...fields } = c.req.valid('json');
     const header = c.req.header('Idempotency-Key');
-    const idempotencyKey = header === undefined ? undefined : await idInHeader(c, header);
+    const idempotencyKey = header === undefined ? undefined : await requireId(c, header);
     const canonical = await canonicalSites(c, sites ?? []);
     const { business, entries } = await createBusiness(
       c.get('databases'),
@@ -89,7 +89,7 @@ export const business = newRoutes()
     const { business_id } = c.get('call');
     if (fields.user_id !== undefined) {
       await c.get('ask')(readVerdict); // nobody gets a home for a business that is unknown
-      await requireHome(c.get('databases'), fields.user_id, databaseOfId(business_id));
+      await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);
     return detailsResponse(c, row, parseJson(row.business), parseJson(row.former_tokens));
@@ -106,15 +106,15 @@ export const business = newRoutes()
     const { read, steps, total } = importHistory(days, replace);
     const { row } = await c.get('ask')(read, isPossible ? steps : undefined);
     const errors = errorsWith(parseJson(row.taken));
-    if (Object.keys(errors).length > 0) throw invalid(errors);
+    if (Object.keys(errors).length > 0) throw inputError(errors);
     return success<ImportedHistory>(c, total);
   })
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');
     const { business_id, now } = c.get('call');
-    const keepUntil = keep_old && timestampOf(new Date(now.getTime() + (durationOf(keep_old) ?? 0)));
+    const keepUntil = keep_old === undefined ? null : timestampOf(new Date(now.getTime() + durationOf(keep_old)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));
-    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil ?? null));
+    const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil));
     const [business] = decided;
     if (business === undefined) throw new Error('a permitted rotation changed nothing');
     return businessResponse(c, row, { ...business, token }, parseJson(row.entries));

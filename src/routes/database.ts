@@ -3,7 +3,7 @@ import { ALPHABET } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { readDatabase } from '../db/databases.ts';
-import { PATIENCE_MS } from '../db/health.ts';
+import { PROBE_TIMEOUT_MS } from '../db/health.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -18,7 +18,7 @@ async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases
   const database = { number, letter: ALPHABET.charAt(number), binding: `${bindingOf(number)}` };
   const day = addDays(dayOf(c.get('call').now), -1);
   try {
-    const { row, bytes } = await withTimeout(c.get('databases').askIn(number)(readDatabase({ day })), PATIENCE_MS);
+    const { row, bytes } = await withTimeout(c.get('databases').askIn(number)(readDatabase({ day })), PROBE_TIMEOUT_MS);
     return { ...database, bytes, uses_yesterday: row.uses, backlog: { ids: row.ids, alerts: row.alerts } };
   } catch (error) {
     const { request_id } = c.get('logEntry');

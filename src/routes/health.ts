@@ -8,37 +8,37 @@ import { newRoutes } from '../http/router.ts';
 import type { Health } from '../wire/responses.ts';
 
 const REUSE_MS = 5000;
-/** While a database is asked, an older outcome would hide that it hangs. */
+/** Older results are not served, or they would hide a database that hangs. */
 const MAX_AGE_MS = 2 * REUSE_MS;
-/** How often a request that came before the first outcome looks for it. (It cannot await what another request awaits.) */
+/** How often a waiting request looks for the result. (It cannot await what another request awaits.) */
 const POLL_MS = 50;
 
-/** With an outcome of its own, which the requests of an isolate share. */
+/** A factory, so that each app has its own result, which the requests of an isolate share. */
 export function health() {
-  let asked = Number.NEGATIVE_INFINITY;
-  let answered = Number.NEGATIVE_INFINITY;
-  let outcome: Error[] | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  let latest: Error[] | undefined;
 
-  /** One request asks. Meanwhile the others get the outcome before, or wait if there is none or it is old. */
-  async function currentOutcome(c: ContextOf<Env>): Promise<Error[]> {
+  /** One request asks the databases. Meanwhile the others get the previous result, or wait if there is none or it is too old. */
+  async function latestFaults(c: ContextOf<Env>): Promise<Error[]> {
     for (;;) {
       const now = c.get('clock')().getTime();
-      if (now - asked >= REUSE_MS) {
-        asked = now;
+      if (now - askedAt >= REUSE_MS) {
+        askedAt = now;
         const asking = faultsIn(c.env, c.get('logEntry').d1).then((faults) => {
-          answered = c.get('clock')().getTime();
-          outcome = faults;
+          answeredAt = c.get('clock')().getTime();
+          latest = faults;
         });
-        c.executionCtx.waitUntil(asking); // a caller who leaves must not keep the outcome from the others
+        c.executionCtx.waitUntil(asking); // a caller who leaves must not keep the result from the others
         await asking;
       }
-      if (outcome !== undefined && c.get('clock')().getTime() - answered < MAX_AGE_MS) return outcome;
+      if (latest !== undefined && c.get('clock')().getTime() - answeredAt < MAX_AGE_MS) return latest;
       await scheduler.wait(POLL_MS);
     }
   }
 
   return newRoutes().get('/health', openToAll, async (c) => {
-    const faults = await currentOutcome(c);
+    const faults = await latestFaults(c);
     if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
     return json<Health>(c, { status: true });
   });

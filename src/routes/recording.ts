@@ -1,11 +1,12 @@
 // What a POST to usage records. The guard has already decided which operation it is.
+import type { FieldErrors } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import type { ParsedJson } from '../core/json.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse } from '../core/use.ts';
 import type { IdentifiedUse } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
-import { checkedJson, invalidField, invalidInput } from '../http/input.ts';
+import { invalidField, invalidInput, requireJson } from '../http/input.ts';
 import { AT_RULE, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
@@ -16,9 +17,9 @@ export async function identifiedUses(
   json: ParsedJson,
 ): Promise<{ uses: IdentifiedUse[]; listed: number }> {
   if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', HEADER_RULE);
-  const { uses } = await checkedJson(c, json, usesBody);
+  const { uses } = await requireJson(c, json, usesBody);
   const { credential, now } = c.get('call');
-  const errors: Record<string, string[]> = {};
+  const errors: FieldErrors = {};
   const first = new Map<string, { day: string; quantity: number }>();
   for (const [index, { id, at, quantity = 1 }] of uses.entries()) {
     const day = at === undefined ? dayOf(now) : dayOfUse(at, now);

@@ -4,7 +4,7 @@ import type * as z from 'zod/mini';
 import { type Credential, codeOf, hashOf, newCredential } from '../core/credential.ts';
 import { jsonOf } from '../core/json.ts';
 import { SESSION_HOURS } from '../core/session.ts';
-import { timestampOf } from '../core/time.ts';
+import { HOUR_MS, timestampOf } from '../core/time.ts';
 import { endSession, redeemCode, startSession } from '../db/sessions.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { Guarded } from '../env.ts';
@@ -15,13 +15,12 @@ import { newRoutes } from '../http/router.ts';
 import { codeBody, NO_QUERY } from '../wire/requests.ts';
 import type { EndedSession, Session } from '../wire/responses.ts';
 
-const HOUR_MS = 3_600_000;
 /** A code is short. What is longer is not parsed. */
 const MAX_CODE_CHARACTERS = 1000;
 
 /**
- * The code that a body has, and nothing else; null if it is anything else. Whoever sends one learns whether it works, and nothing else: a
- * body that is wrong, or a parameter, is 401, too.
+ * The code in a body, or null if the body has anything else. A wrong body and a parameter are 401, too, so that whoever tries codes learns
+ * only whether one works.
  */
 function codeIn(req: HonoRequest, body: string): Credential | null {
   if (body.length > MAX_CODE_CHARACTERS || unknownParameter(req, NO_QUERY) !== null) return null;

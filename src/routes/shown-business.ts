@@ -1,5 +1,5 @@
 // How responses show a business.
-import { endOf, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import { endOfPeriod, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -33,7 +33,7 @@ function shownLimits(standing: Standing, today: string): Limits {
   const remaining = remainingOf(standing);
   if (remaining === null) return null;
   const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
-  const end = (period: LimitedPeriod) => timestampOf(endOf(period, today, standing));
+  const end = (period: LimitedPeriod) => timestampOf(endOfPeriod(period, today, standing));
   return {
     daily,
     monthly,

@@ -1,4 +1,5 @@
 // The sites in a body, in the form in which they are stored.
+import type { FieldErrors } from '../core/conflict.ts';
 import { canonicalSite } from '../core/site.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { invalidInput } from '../http/input.ts';
@@ -6,7 +7,7 @@ import { isShared } from '../public-suffix.ts';
 
 /** The sites of a body in canonical form, each once. */
 export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<string[]> {
-  const errors: Record<string, string[]> = {};
+  const errors: FieldErrors = {};
   const sites = new Set<string>();
   for (const [index, text] of texts.entries()) {
     const { site, below } = canonicalSite(text);

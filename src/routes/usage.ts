@@ -1,18 +1,18 @@
 // /api/v1/business/usage/{business_id}: the usage report, and recording uses. /api/v1/usage: what each business used.
 import type { TypedResponse } from 'hono';
 import type * as z from 'zod/mini';
+import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
   MAX_COUNT,
-  passedBy,
   refusingLimit,
   remainingOf,
   type Standing,
+  secondsUntilAllowed,
   standingAfter,
-  waitOf,
+  thresholdsPassedBy,
 } from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
-import { MAX_TOTALS_PER_PAGE } from '../core/use.ts';
 import { writeMissingOf, writePassed } from '../db/alerts.ts';
 import { parseJson } from '../db/json.ts';
 import {
@@ -30,12 +30,12 @@ import {
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { invalid, limitReached } from '../http/errors.ts';
-import { checkedJson, idInHeader, invalidField } from '../http/input.ts';
+import { limitReached } from '../http/errors.ts';
+import { invalidField, requireId, requireJson } from '../http/input.ts';
 import { askForPage, nextAfter } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
+import { MAX_TOTALS_PER_PAGE, quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
 import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
 import { identifiedUses } from './recording.ts';
 
@@ -52,45 +52,45 @@ type Outcome = { before: Standing & { date?: string | null; count?: number }; co
 type DayCount = { date: string; count: number };
 
 /** Counts a use of this quantity: with an Idempotency-Key, once. */
-async function countedUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
+async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
   const ask = c.get('ask');
   const header = c.req.header('Idempotency-Key');
   if (header === undefined) {
-    const { row, counted } = await counting(ask(readStanding, { counted: countUse({ quantity }) }));
+    const { row, counted } = await refusingOverflow(ask(readStanding, { counted: countUse({ quantity }) }));
     return { before: row, counted: counted[0] };
   }
-  const digest = await digestOf(c.get('call').credential.kind, await idInHeader(c, header));
-  const { row, counted } = await counting(ask(readKnownUse({ digest }), countOnce(digest, quantity)));
+  const digest = await digestOf(c.get('call').credential.kind, await requireId(c, header));
+  const { row, counted } = await refusingOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
   return { before: row, counted: counted[0] };
 }
 
-/** Writes down what a use has passed: after the response, so that it takes no longer. The next sweep writes what is lost there. */
-function writeAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
+/** Stores the alerts that this use has passed, after the response. The next sweep writes what is lost there. */
+function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
-  const passed = passedBy(before, quantity, dayOf(now));
+  const passed = thresholdsPassedBy(before, quantity, dayOf(now));
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
 }
 
 /** The result of a batch that counts. */
-async function counting<T>(batch: Promise<T>): Promise<T> {
+async function refusingOverflow<T>(batch: Promise<T>): Promise<T> {
   return batch.catch((error: unknown) => {
     throw isBeyondCount(error) ? beyondCount() : error;
   });
 }
-const beyondCount = () => invalid({ quantity: [`quantity would bring a day beyond ${MAX_COUNT} uses`] });
+const beyondCount = () => new Conflict('quantity', `would bring a day beyond ${MAX_COUNT} uses`);
 
 /** The day of a use and that day's count now. Throws if a limit refused the use. */
-function recordedUse({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
+function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // With a limit of the month alone, the month is looked at, whose days are all less.
+    // With only a monthly limit, compare the month: no day exceeds its month.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity);
     throw refusing === null
       ? new Error('a permitted use was not counted')
-      : limitReached(refusing, waitOf(refusing, before, quantity, now));
+      : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
   }
   const remaining = remainingOf(counted === undefined ? before : standingAfter(before, quantity));
   return remaining === null ? use : { ...use, remaining };
@@ -108,7 +108,7 @@ function csvResponse(c: ContextOf<Guarded>, { name, lines, headers = {} }: CsvFi
 }
 
 /** Where the next page is (RFC 8288). It names the days, so that all pages have the same range, whatever day it is by then. */
-function linkTo(c: ContextOf<Guarded>, next: Record<'from' | 'to' | 'limit' | 'after', string | number>) {
+function linkHeader(c: ContextOf<Guarded>, next: Record<'from' | 'to' | 'limit' | 'after', string | number>) {
   const query = Object.entries(next).map(([name, value]) => `${name}=${value}`);
   return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
@@ -128,17 +128,17 @@ export const usage = newRoutes()
     const recording = c.get('recording');
     if (recording.operation === 'record_uses') {
       const { uses, listed } = await identifiedUses(c, recording.json);
-      const { row, remembered } = await counting(c.get('ask')(limitsOnly, countManyOnce(uses)));
+      const { row, remembered } = await refusingOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
       const { business_id, now } = c.get('call');
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
         c.get('later')('write_alerts', (d1) => writeMissingOf(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
     const { quantity } =
-      recording.operation === 'record_use' ? { quantity: 1 } : await checkedJson(c, recording.json, quantityBody);
-    const outcome = await countedUse(c, quantity);
-    writeAlerts(c, outcome, quantity);
-    return success<RecordedUse>(c, recordedUse(outcome, quantity, c.get('call').now));
+      recording.operation === 'record_use' ? { quantity: 1 } : await requireJson(c, recording.json, quantityBody);
+    const outcome = await recordUse(c, quantity);
+    scheduleAlerts(c, outcome, quantity);
+    return success<RecordedUse>(c, requireRecorded(outcome, quantity, c.get('call').now));
   });
 
 export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
@@ -154,7 +154,7 @@ export const totals = newRoutes().get('/', guard('read_all_usage', { query: tota
     return csvResponse(c, {
       name: `usage-${range.from}-${range.to}${after === 0 ? '' : `-after-${after}`}`,
       lines: ['business_id,user_id,count', ...rows],
-      headers: next === null ? {} : linkTo(c, { ...range, limit, after: next }),
+      headers: next === null ? {} : linkHeader(c, { ...range, limit, after: next }),
     });
   }
   return success<Totals>(c, { usage: page, next }, VARY);

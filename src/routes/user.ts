@@ -5,7 +5,7 @@ import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
 import { changesOfUser } from '../db/changes.ts';
 import { createConsoleLink } from '../db/console-links.ts';
-import { knownHome } from '../db/homes.ts';
+import { findHome } from '../db/homes.ts';
 import { createKey, keysOf, revokeKey } from '../db/keys.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
@@ -27,7 +27,7 @@ function userOf(c: ContextOf<Guarded>): number {
 /** Asks the database of the user in the path. A user who is unknown has nothing there. */
 async function askForUser(c: ContextOf<Guarded>) {
   const user_id = userOf(c);
-  const home = await knownHome(c.get('databases'), user_id);
+  const home = await findHome(c.get('databases'), user_id);
   return { user_id, ask: c.get('databases').askIn(home ?? 0) };
 }
 
@@ -45,7 +45,7 @@ export const user = newRoutes()
   })
   .delete('/:user_id/keys/:key_id', guard('revoke_key'), async (c) => {
     const { user_id, ask } = await askForUser(c);
-    const key = await revokeKey(ask, idOf(c.req.param('key_id')) ?? 0, user_id);
+    const key = await revokeKey(ask, idOf(c.req.param('key_id')), user_id);
     if (key === null) throw unknownEntry('Key id');
     return success<RevokedKey>(c, { key });
   })

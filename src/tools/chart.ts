@@ -22,8 +22,7 @@ export function chartFiles(code: Uint8Array): Record<string, string | Uint8Array
 }
 
 /**
- * For pages that run these bytes only. After another query caches keep another copy, so that no browser holds old bytes
- * against a new hash.
+ * For pages that pin these exact bytes. Another query is another cache entry, so no browser checks old bytes against a new hash.
  */
 export function pin(code: Uint8Array): { path: string; integrity: string } {
   const hash = createHash('sha384').update(code).digest('base64');

@@ -6,7 +6,7 @@ import { numberOf } from '../core/database.ts';
 const CONFIG = resolve(import.meta.dirname, '../../wrangler.toml');
 
 /** A database that a configuration binds. */
-export type BoundDatabase = {
+export type ConfiguredDatabase = {
   number: number;
   binding: string;
   /** Empty if the configuration names none. */
@@ -51,7 +51,7 @@ export function readConfiguration(given?: string, environment?: string) {
       if (number === null && /^db[-_]?\d+$/i.test(binding))
         throw new Error(`${file} binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.`);
       const migrations = resolve(dirname(file), migrations_dir);
-      return number === null ? [] : [{ number, binding, name, id, migrations } satisfies BoundDatabase];
+      return number === null ? [] : [{ number, binding, name, id, migrations } satisfies ConfiguredDatabase];
     },
   );
   databases.sort((a, b) => a.number - b.number);

@@ -10,7 +10,7 @@ const DAYS = 92;
 type Business = { id: number; name: string; token: string };
 
 /**
- * Creates what is missing of the demo, and new keys to replace the last ones, which nobody can read any more. Each port has its own
+ * Creates what the demo lacks, and new keys, because nobody can read the old ones any more. Each port has its own
  * keys, because two servers may share a database. `other` is null if there is one database.
  */
 export async function prepareDemo(service: Service, now: Date, port: number, hasSeveral: boolean) {

@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BINDINGS, bindingOf, otherDatabaseOf } from '../core/database.ts';
 import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
-import { type BoundDatabase, type Configuration, readConfiguration } from './configuration.ts';
+import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
 
 /** Runs wrangler. Its output is captured (`read`) or shown (`show`). With `ask`, it can also ask questions. */
@@ -73,56 +73,16 @@ export function deploy(
   log(`Account: ${account.label}. Worker: ${config.name}.`);
 
   const migrations = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  const states = new Map<number, State>();
-  for (const database of databases.filter(({ id }) => id !== null)) {
-    const query = <Row>(sql: string) =>
-      read<[{ results: [Row] }]>(labelOf(database), [
-        ...['d1', 'execute', database.binding, '--remote', '--command', sql],
-      ])[0].results[0];
-    const tables: string[] = JSON.parse(query<{ names: string }>(TABLES).names);
-    const state = tables.includes('businesses') ? query<State>(stateSql(tables)) : NEW;
-    const problem = problemWith(database, tables, state, databases, isRollback ? appliedIn(state) : migrations);
-    if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
-    states.set(database.number, state);
-  }
-  const lost = lostDatabase(databases, states);
-  if (lost !== null) throw new Error(`${lost} ${UNCHANGED}`);
-  if (added.length > 0) {
-    const listed = read<{ name: string; uuid: string }[]>('The databases', ['d1', 'list']);
-    const taken = added.flatMap(({ binding, name }) => {
-      const found = listed.find((other) => other.name === name);
-      return found === undefined ? [] : [`\n# ${binding}\n${idLines(binding, found.uuid)}`];
-    });
-    if (taken.length > 0)
-      throw new Error(
-        `${missingIds} The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
-      );
-  }
+  const states = readStates(databases, read, isRollback ? null : migrations);
+  if (added.length > 0) requireNewNames(added, read<Listed[]>('The databases', ['d1', 'list']), missingIds);
 
   // An option that wrangler does not know, or code that does not build, is found before anything changes.
   const built = isDryRun ? null : run(['deploy', ...upload, '--dry-run'], 'read');
   if (built?.isDone === false) throw new Error(`${built.output.trim()}\n${UNCHANGED}`);
 
-  for (const { number, binding, name, id } of databases) {
-    if (isDryRun) {
-      const applied = appliedIn(states.get(number) ?? NEW);
-      const pending = migrations.filter((name) => !applied.includes(name));
-      if (id === null) log(`Would create the database ${name} (${binding}).`);
-      if (pending.length > 0) log(`Would apply to ${binding}: ${pending.join(', ')}`);
-      continue;
-    }
-    if (id === null) {
-      const created = run(['d1', 'create', name], 'read');
-      const [uuid] = UUID.exec(created.stdout) ?? [];
-      if (!created.isDone || uuid === undefined) throw new Error(`${binding} (${name}): ${created.output}`);
-      log(`Created the database ${name} (${binding}).`);
-      if (!writeDatabaseId(file, env, binding, uuid))
-        throw new Error(
-          `${file} could not be edited. Add these lines to the block of ${binding}, and run npm run deploy again:\n${idLines(binding, uuid)}`,
-        );
-    }
-    if (!run(['d1', 'migrations', 'apply', binding, '--remote'], 'show').isDone)
-      throw new Error(`The migrations of ${binding} were not applied. Nothing was uploaded.`);
+  for (const database of databases) {
+    if (isDryRun) announce(database, states.get(database.number) ?? NEW, migrations, log);
+    else prepare(database, config, run, log);
   }
   if (!run(['deploy', ...upload, ...(isDryRun ? ['--dry-run'] : [])], 'ask').isDone)
     throw new Error('wrangler deploy failed.');
@@ -131,9 +91,72 @@ export function deploy(
   log(NEXT);
 }
 
+type Read = <T>(label: string, args: string[]) => T;
+type Listed = { name: string; uuid: string };
+
+/** Reads the state of each database that has an id. Throws if one cannot be used. `migrations` are those it may have: null allows any. */
+function readStates(databases: ConfiguredDatabase[], read: Read, migrations: string[] | null): Map<number, State> {
+  const states = new Map<number, State>();
+  for (const database of databases.filter(({ id }) => id !== null)) {
+    const query = <Row>(sql: string) => {
+      const args = ['d1', 'execute', database.binding, '--remote', '--command', sql];
+      return read<[{ results: [Row] }]>(labelOf(database), args)[0].results[0];
+    };
+    const tables: string[] = JSON.parse(query<{ names: string }>(TABLES).names);
+    const state = tables.includes('businesses') ? query<State>(stateSql(tables)) : NEW;
+    const problem = problemWith(database, tables, state, databases, migrations ?? appliedIn(state));
+    if (problem !== null) throw new Error(`${problem} ${UNCHANGED}`);
+    states.set(database.number, state);
+  }
+  const lost = lostDatabase(databases, states);
+  if (lost !== null) throw new Error(`${lost} ${UNCHANGED}`);
+  return states;
+}
+
+/** Throws if the account already has a database with the name of one that is to be created. */
+function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingIds: string): void {
+  const taken = added.flatMap(({ binding, name }) => {
+    const found = listed.find((other) => other.name === name);
+    return found === undefined ? [] : [`\n# ${binding}\n${idLines(binding, found.uuid)}`];
+  });
+  if (taken.length > 0)
+    throw new Error(
+      `${missingIds} The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
+    );
+}
+
+/** Says what `prepare` would do. */
+function announce({ binding, name, id }: ConfiguredDatabase, state: State, migrations: string[], log: Printer['log']) {
+  const applied = appliedIn(state);
+  const pending = migrations.filter((migration) => !applied.includes(migration));
+  if (id === null) log(`Would create the database ${name} (${binding}).`);
+  if (pending.length > 0) log(`Would apply to ${binding}: ${pending.join(', ')}`);
+}
+
+/** Creates a database that has no id, writes the id into the configuration, and applies the migrations. */
+function prepare(
+  { binding, name, id }: ConfiguredDatabase,
+  { file, env }: Configuration,
+  run: Run,
+  log: Printer['log'],
+) {
+  if (id === null) {
+    const created = run(['d1', 'create', name], 'read');
+    const [uuid] = UUID.exec(created.stdout) ?? [];
+    if (!created.isDone || uuid === undefined) throw new Error(`${binding} (${name}): ${created.output}`);
+    log(`Created the database ${name} (${binding}).`);
+    if (!writeDatabaseId(file, env, binding, uuid))
+      throw new Error(
+        `${file} could not be edited. Add these lines to the block of ${binding}, and run npm run deploy again:\n${idLines(binding, uuid)}`,
+      );
+  }
+  if (!run(['d1', 'migrations', 'apply', binding, '--remote'], 'show').isDone)
+    throw new Error(`The migrations of ${binding} were not applied. Nothing was uploaded.`);
+}
+
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 const REFUSED_LIMITS = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'];
-const labelOf = ({ binding, name, id }: BoundDatabase): string => `${binding} (${name}, ${id})`;
+const labelOf = ({ binding, name, id }: ConfiguredDatabase): string => `${binding} (${name}, ${id})`;
 
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
@@ -187,17 +210,14 @@ function requireValid(
   const id = repeatedId(file);
   requireThat(id === undefined, `${file} has the database_id ${id} twice.`);
   // What is wrong with the receiver of alerts would otherwise show only in the log.
-  const { ALERT_URL: url = 'https://a.example', ALERT_SECRET: secret } = vars;
+  const { ALERT_URL: url, ALERT_SECRET: secret } = vars;
   const isBound = services?.some(({ binding }) => binding === 'ALERTS') === true;
   requireThat(
     secret === undefined,
     'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.',
   );
-  requireThat(
-    !isBound || vars.ALERT_URL === undefined,
-    'Remove ALERT_URL or the service ALERTS: alerts have one receiver.',
-  );
-  requireThat(typeof url === 'string' && isAddress(url), `ALERT_URL ${ADDRESS_RULE}.`);
+  requireThat(!isBound || url === undefined, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.');
+  requireThat(url === undefined || (typeof url === 'string' && isAddress(url)), `ALERT_URL ${ADDRESS_RULE}.`);
 }
 
 /** The account to deploy to: the chosen one, or the only one of the login. */
@@ -232,10 +252,10 @@ function stateSql(tables: string[]): string {
 
 /** Why a database cannot be the one of its binding, or not with this version. Null if it can. `known` are the migrations that it may have. */
 function problemWith(
-  database: BoundDatabase,
+  database: ConfiguredDatabase,
   tables: string[],
   state: State,
-  bound: BoundDatabase[],
+  bound: ConfiguredDatabase[],
   known: string[],
 ): string | null {
   const label = labelOf(database);
@@ -253,8 +273,8 @@ function problemWith(
 }
 
 /** Why a database must have been replaced by a new one: owners are known to be in it. Null if none was. */
-function lostDatabase(databases: BoundDatabase[], states: Map<number, State>): string | null {
-  const isNew = ({ number }: BoundDatabase) => (states.get(number) ?? NEW) === NEW;
+function lostDatabase(databases: ConfiguredDatabase[], states: Map<number, State>): string | null {
+  const isNew = ({ number }: ConfiguredDatabase) => (states.get(number) ?? NEW) === NEW;
   const homes: number[] = JSON.parse((states.get(0) ?? NEW).homes);
   const hasOwners = [...states.values()].some(({ first_id }) => first_id !== null);
   const lost = databases.find((one) => isNew(one) && (one.number === 0 ? hasOwners : homes.includes(one.number)));

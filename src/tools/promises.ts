@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Call, Service } from './service.ts';
 
-/** The businesses with this name, of the users that are for it, are deleted without a question. */
+/** `verify` deletes any business of its users with this name. */
 export const NAME = 'npm run verify';
 const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
@@ -14,22 +14,22 @@ const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
 const MAX_MS = 20_000; // if they take longer, they may not be 1,000 in ten seconds
 
 export type Business = { id: number; name: string; token: string; created_at: string };
-/** A database, by a user who is there. Once `stopped` is aborted, nothing is waited for, and no business is made. */
-export type Place = { service: Service; database: number; user_id: number; stopped: AbortSignal };
+/** A database, by a user who is there. Once `stopped` is aborted, nothing more is awaited or created. */
+export type Target = { service: Service; database: number; user_id: number; stopped: AbortSignal };
 
 /** A promise cannot be looked at, because something that it needs has failed. */
 export class Unseen extends Error {}
 
-export async function create({ service, stopped, ...place }: Place, more: object = {}) {
+export async function create({ service, stopped, ...target }: Target, more: object = {}) {
   stopped.throwIfAborted();
-  const fields = { ...place, name: NAME, main_domain: 'verify.example', site: SITE, country_id: 1 };
+  const fields = { ...target, name: NAME, main_domain: 'verify.example', site: SITE, country_id: 1 };
   return service.succeed<Business>('POST /business', { body: { ...fields, business_size: 'small', ...more } });
 }
 
 /** A new business, and what the promises ask about it. */
-async function newBusiness(place: Place, more?: object) {
-  const { data } = await create(place, more).catch(({ message }) => Promise.reject(new Unseen(message)));
-  const { send, ok } = place.service;
+async function newBusiness(target: Target, more?: object) {
+  const { data } = await create(target, more).catch(({ message }) => Promise.reject(new Unseen(message)));
+  const { send, ok } = target.service;
   const record = async (call?: Call) => (await send(`POST /business/usage/${data.id}`, call)).outcome;
   async function uses(): Promise<number> {
     const { used } = await ok<{ used: { count: number }[] }>(`GET /business/usage/${data.id}`);
@@ -43,48 +43,48 @@ function same(seen: unknown, promised: unknown): void {
 }
 
 /** Of each database. */
-export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
-  async 'a use is in the report as soon as it is confirmed'(place) {
-    const { token, record, uses } = await newBusiness(place);
+export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
+  async 'a use is in the report as soon as it is confirmed'(target) {
+    const { token, record, uses } = await newBusiness(target);
     same([await record({ key: token }), await record(), await uses()], ['200', '200', 2]);
   },
-  async '20 uses at once with 10 ids count 10'(place) {
-    const { record, uses } = await newBusiness(place);
+  async '20 uses at once with 10 ids count 10'(target) {
+    const { record, uses } = await newBusiness(target);
     const calls = Array.from({ length: 20 }, (_, index) => ({ headers: { 'Idempotency-Key': `id-${index % 10}` } }));
     same([...new Set(await Promise.all(calls.map(record))), await uses()], ['200', 10]);
   },
-  async 'a limit of 1 refuses the second of two at once'(place) {
-    const { record, uses } = await newBusiness(place, { daily_limit: 1 });
+  async 'a limit of 1 refuses the second of two at once'(target) {
+    const { record, uses } = await newBusiness(target, { daily_limit: 1 });
     same([...(await Promise.all([record(), record()])).sort(), await uses()], ['200', '429 limit_reached', 1]);
   },
-  async 'a revoked key stops at once'({ service, ...place }) {
-    const { id: business_id, record } = await newBusiness({ service, ...place });
-    const [keys, call] = [`/user/${place.user_id}/keys`, { body: { name: NAME, business_id } }];
+  async 'a revoked key stops at once'({ service, ...target }) {
+    const { id: business_id, record } = await newBusiness({ service, ...target });
+    const [keys, call] = [`/user/${target.user_id}/keys`, { body: { name: NAME, business_id } }];
     const { id, api_key: key } = await service.ok<{ id: number; api_key: string }>(`POST ${keys}`, call);
     const before = await record({ key });
     await service.ok(`DELETE ${keys}/${id}`);
     same([before, await record({ key })], ['200', '401 unauthenticated']);
   },
-  async 'the token of a suspended business stops at once'(place) {
-    const { path, token: key, record } = await newBusiness(place);
+  async 'the token of a suspended business stops at once'(target) {
+    const { path, token: key, record } = await newBusiness(target);
     const before = await record({ key });
-    await place.service.ok(`PATCH ${path}`, { body: { status: 'suspended' } });
+    await target.service.ok(`PATCH ${path}`, { body: { status: 'suspended' } });
     same([before, await record({ key })], ['200', '401 unauthenticated']);
   },
-  async 'a token works on pages of its site only, and a refused one is remembered'(place) {
-    const { path, token: key, record } = await newBusiness(place, { sites: [SITE] });
+  async 'a token works on pages of its site only, and a refused one is remembered'(target) {
+    const { path, token: key, record } = await newBusiness(target, { sites: [SITE] });
     const [other, own] = ['https://other.example', SITE].map((Origin) => ({ key, headers: { Origin } }));
     const outcomes = [await record(own), await record(other), await record({ key })];
     same(outcomes, ['200', '403 origin_not_authorized', '403 origin_missing']);
     for (const deadline = performance.now() + STORED_WITHIN_MS; performance.now() < deadline; ) {
-      const { refused } = await place.service.ok<{ refused: object[] }>(`GET ${path}/access/refused`);
+      const { refused } = await target.service.ok<{ refused: object[] }>(`GET ${path}/access/refused`);
       if (refused.length > 0) return;
-      await wait(500, undefined, { signal: place.stopped });
+      await wait(500, undefined, { signal: target.stopped });
     }
     throw new Error(`the refused origin is not listed after ${STORED_WITHIN_MS / 1000} seconds`);
   },
-  async 'a header that is sent twice lets nobody in'(place) {
-    const { token, record } = await newBusiness(place, { sites: [SITE] });
+  async 'a header that is sent twice lets nobody in'(target) {
+    const { token, record } = await newBusiness(target, { sites: [SITE] });
     const headers = { Authorization: `Bearer ${token}`, Origin: SITE };
     for (const name of ['Authorization', 'Origin'] as const) {
       const outcome = await record({ ...PUBLIC, headers: { ...headers, [name]: [headers[name], headers[name]] } });
@@ -92,9 +92,9 @@ export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
       if (!/^40[013]\b/.test(outcome)) throw new Error(`with two headers ${name} it is ${outcome}`);
     }
   },
-  async 'a console link opens the console at this address, and works once'({ service, ...place }) {
-    const { id: business_id, path } = await newBusiness({ service, ...place });
-    const link = `POST /user/${place.user_id}/console-link`;
+  async 'a console link opens the console at this address, and works once'({ service, ...target }) {
+    const { id: business_id, path } = await newBusiness({ service, ...target });
+    const link = `POST /user/${target.user_id}/console-link`;
     const { url } = await service.ok<{ url: string }>(link, { body: { business_id } });
     const [address, code] = url.split('#code=');
     const start = () =>
@@ -105,9 +105,9 @@ export const OF_DATABASE: Record<string, (place: Place) => Promise<void>> = {
     const promised = [`${service.origin}/owner`, '200', '401 unauthenticated', '200'];
     same([address, ...outcomes, (await service.send(`GET ${path}`, { key })).outcome], promised);
   },
-  async 'a deleted business is unknown at once'(place) {
-    const { path, token, record } = await newBusiness(place);
-    await place.service.ok(`DELETE ${path}?name=${encodeURIComponent(NAME)}`);
+  async 'a deleted business is unknown at once'(target) {
+    const { path, token, record } = await newBusiness(target);
+    await target.service.ok(`DELETE ${path}?name=${encodeURIComponent(NAME)}`);
     same([await record({ key: token }), await record()], ['401 unauthenticated', '422 unknown_business']);
   },
 };

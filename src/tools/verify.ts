@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { credentialOf } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
-import { type Business, create, NAME, OF_DATABASE, OF_SERVICE, type Place, Unseen } from './promises.ts';
+import { type Business, create, NAME, OF_DATABASE, OF_SERVICE, type Target, Unseen } from './promises.ts';
 import { serviceAt } from './service.ts';
 
 /** A run that takes longer is stopped. So a business that is older was left by a run that was killed. */
@@ -18,10 +18,10 @@ const service = serviceAt(...settings());
 const { origin } = service;
 const interrupted = new AbortController();
 const stopped = AbortSignal.any([interrupted.signal, AbortSignal.timeout(MAX_MINUTES * 60_000)]);
-const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Place => {
+const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Target => {
   return { service, database, user_id: FIRST_VERIFICATION_USER + database, stopped };
 });
-let bound: Place[] = [];
+let bound: Target[] = [];
 const counts = { ok: 0, DIFFERS: 0, UNSEEN: 0 };
 
 // A second signal ends the process at once.
@@ -48,14 +48,14 @@ async function look(name: string, check: () => Promise<void>, signal = stopped):
   if (error !== null && signal.aborted) return;
   const mark = error === null ? 'ok' : error instanceof Unseen ? 'UNSEEN' : 'DIFFERS';
   counts[mark]++;
-  console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${lineOf(error.message)}`}`);
+  console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${oneLine(error.message)}`}`);
 }
 
 /** Looks in every database at once. What is wrong is said with the names of the databases. */
-async function inEach(places: Place[], check: (place: Place) => Promise<void>): Promise<void> {
+async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
   if (places.length === 0) throw new Unseen('no database makes a business');
-  const failed: [Place, Error][] = [];
-  await Promise.all(places.map((place) => check(place).catch((error) => failed.push([place, error]))));
+  const failed: [Target, Error][] = [];
+  await Promise.all(places.map((target) => check(target).catch((error) => failed.push([target, error]))));
   if (failed.length === 0) return;
   const text = failed.map(([{ database }, { message }]) => `${bindingOf(database)}: ${message}`).join('; ');
   throw failed.every(([, error]) => error instanceof Unseen) ? new Unseen(text) : new Error(text);
@@ -71,12 +71,12 @@ async function beginAlone(): Promise<void> {
   // Every error of the service has a code.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
     throw new Error(`${origin} is not this service: it answers GET /api/v1/business with ${outcome}.`);
-  const [place] = places as [Place];
-  const { data: own } = await create(place);
+  const [target] = places as [Target];
+  const { data: own } = await create(target);
   try {
     const ageOf = ({ created_at }: Business) => (Date.parse(own.created_at) - Date.parse(created_at)) / 1000;
-    const other = (await ownedBy(place)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
-    if (other === undefined) return await inEach(places, (place) => deleteAll(place, own.id));
+    const other = (await ownedBy(target)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
+    if (other === undefined) return await inEach(places, (target) => deleteAll(target, own.id));
     const began = `Another run began ${Math.round(ageOf(other))} seconds ago.`;
     throw new Error(`${began} Wait until it ends, or if it was killed, until ${MAX_MINUTES} minutes are over.`);
   } catch (error) {
@@ -88,15 +88,15 @@ async function beginAlone(): Promise<void> {
 async function makeFirst(): Promise<void> {
   const { databases } = await service.ok<{ databases: { number: number }[] }>('GET /database');
   bound = places.filter(({ database }) => databases.some(({ number }) => number === database));
-  await inEach(bound, async (place) => {
-    const { headers, data } = await create(place);
+  await inEach(bound, async (target) => {
+    const { headers, data } = await create(target);
     const skew = Date.parse(data.created_at) - Date.parse(headers.date ?? new Date().toISOString());
     if (Math.abs(skew) > MAX_SKEW_MS) throw new Error(`created_at is ${skew} ms from the time of the response`);
   });
 }
 
 /** The businesses of the checks that a user has. */
-async function ownedBy({ user_id }: Place): Promise<Business[]> {
+async function ownedBy({ user_id }: Target): Promise<Business[]> {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}&limit=50`);
   return businesses.filter(({ name }) => name === NAME);
 }
@@ -106,11 +106,11 @@ function remove({ id }: Business): Promise<unknown> {
   return service.send(`DELETE /business/${id}?name=${encodeURIComponent(NAME)}`);
 }
 
-async function deleteAll(place: Place, except?: number): Promise<void> {
-  const found = (await ownedBy(place)).filter(({ id }) => id !== except);
+async function deleteAll(target: Target, except?: number): Promise<void> {
+  const found = (await ownedBy(target)).filter(({ id }) => id !== except);
   for (const business of found) await remove(business);
   // Not the business of another run that has begun in the meantime.
-  const still = (await ownedBy(place)).find(({ id }) => found.some((business) => business.id === id));
+  const still = (await ownedBy(target)).find(({ id }) => found.some((business) => business.id === id));
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
@@ -139,11 +139,11 @@ function settings(): [origin: string, operatorKey: string] {
 }
 
 /** One line without secrets. */
-function lineOf(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/\b(bua_[a-z]{2}_)\w+/g, '$1…').replace(/\s+/g, ' ');
 }
 
 function end(text: string, code: number): never {
-  process.stderr.write(`${lineOf(text)}\n`);
+  process.stderr.write(`${oneLine(text)}\n`);
   process.exit(code);
 }

@@ -8,9 +8,9 @@ import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import {
   BILLING_DAY_RULE,
+  isLine,
   isUrl,
   LINE_RULE,
-  lineOf,
   MAX_BILLING_DAY,
   MAX_LIMIT,
   STATUS_RULE,
@@ -24,7 +24,7 @@ import { idOf } from '../core/request.ts';
 import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
-import { MAX_QUANTITY, MAX_TOTALS_PER_PAGE, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
+import { MAX_AGE_DAYS, MAX_AHEAD_MINUTES, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
 
 /**
  * The parameters of an operation. `name` is how the error for an unknown parameter names the operation. For callers other than the
@@ -44,15 +44,13 @@ function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
 }
 
-/**
- * What the description says of schemas that check by a function of ours. zod has such schemas, which would make the Worker 0.8 KiB larger (gzipped).
- */
+/** JSON Schema for checks that are functions of ours. zod's own checks would make the Worker 0.8 KiB larger (gzipped). */
 export const DESCRIBED = new Map<unknown, object>();
 function described<S extends z.ZodMiniType>(schema: S, words: object): S {
   DESCRIBED.set(schema, words);
   return schema;
 }
-/** `abort`: a rule about several numbers is not looked at if one of them is wrong. */
+/** `abort` skips rules that combine several numbers if one of them is wrong. */
 const wholeNumber = (minimum: number, maximum: number, rule: string) =>
   described(
     z.number(rule).check(
@@ -71,7 +69,7 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
   );
 
 /** A list of 1 to `most` entries. The length is checked first: a million wrong entries are one error, not a million. */
-const listOf = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
+const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
 const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
@@ -132,6 +130,8 @@ export const businessesQuery = {
   }),
   operatorOnly: ['user_id'],
 } satisfies Query;
+/** The most businesses on a page of totals. */
+export const MAX_TOTALS_PER_PAGE = 1000;
 export const totalsQuery = {
   name: 'this list',
   schema: z.extend(rangeQuery.schema, pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape),
@@ -143,31 +143,28 @@ const site = z.string('must be a string, such as https://example.com').check((pa
   if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
 });
 export const sitesBody = strict(
-  { sites: listOf(site, MAX_SITES_PER_CALL, SITES_RULE) },
+  { sites: boundedList(site, MAX_SITES_PER_CALL, SITES_RULE) },
   'must be a JSON object, such as {"sites":["https://example.com"]}',
 );
 
-const line = z.string(`must ${LINE_RULE}`).check(
-  z.trim(),
-  z.refine((text) => lineOf(text) !== null, `must ${LINE_RULE}`),
-);
+const line = z.string(LINE_RULE).check(z.trim(), z.refine(isLine, LINE_RULE));
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
-const number = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
+const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
 const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
 const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
-const url = z.string(`must ${URL_RULE}`).check(z.refine(isUrl, `must ${URL_RULE}`));
+const url = z.string(URL_RULE).check(z.refine(isUrl, URL_RULE));
 const fields = {
-  user_id: number,
+  user_id: positiveInteger,
   name: line,
   main_domain: line,
   site: url,
-  country_id: number,
+  country_id: positiveInteger,
   business_size: line,
 };
 const limits = {
   daily_limit: limit,
   monthly_limit: limit,
-  billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, `must ${BILLING_DAY_RULE}`)),
+  billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
 };
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);
@@ -176,11 +173,11 @@ const NEW_BUSINESS =
 export const newBusinessBody = strict(
   {
     ...fields,
-    token: z.optional(z.string(`must ${TOKEN_RULE}`).check(z.refine(isImportable, `must ${TOKEN_RULE}`))),
-    sites: z.optional(listOf(site, MAX_SITES_PER_CALL, SITES_RULE)),
+    token: z.optional(z.string(TOKEN_RULE).check(z.refine(isImportable, TOKEN_RULE))),
+    sites: z.optional(boundedList(site, MAX_SITES_PER_CALL, SITES_RULE)),
     ...limits,
     database: z.optional(database),
-    id: z.optional(number),
+    id: z.optional(positiveInteger),
   },
   `must be a JSON object, such as ${NEW_BUSINESS}`,
 );
@@ -189,13 +186,8 @@ export const businessUpdateBody = z.pipe(
   z.unknown().check(z.refine((body) => body !== null && Object.keys(Object(body)).length > 0, NO_FIELD_RULE)),
   strict(
     {
-      user_id: z.optional(number),
-      name: z.optional(line),
-      main_domain: z.optional(line),
-      site: z.optional(url),
-      country_id: z.optional(number),
-      business_size: z.optional(line),
-      status: z.optional(oneOf(STATUSES, `must ${STATUS_RULE}`)),
+      ...z.partial(z.object(fields)).shape,
+      status: z.optional(oneOf(STATUSES, STATUS_RULE)),
       ...limits,
     },
     NO_FIELD_RULE,
@@ -214,7 +206,7 @@ const historyDay = strict(
 );
 export const historyBody = strict(
   {
-    days: listOf(historyDay, MAX_RANGE_DAYS, DAYS_RULE).check(
+    days: boundedList(historyDay, MAX_RANGE_DAYS, DAYS_RULE).check(
       z.refine((days) => days.reduce((sum, { count }) => sum + count, 0) <= MAX_COUNT, SUM_RULE),
     ),
     replace: z.optional(z.boolean('must be true or false')),
@@ -233,7 +225,7 @@ export const EXPIRY_RULE = 'must be today or a later day, written YYYY-MM-DD';
 export const newKeyBody = strict(
   {
     name: z.optional(line),
-    business_id: z.optional(number),
+    business_id: z.optional(positiveInteger),
     role: z.optional(oneOf(ROLES, ROLE_RULE)),
     expires_on: z.optional(z.string(EXPIRY_RULE).check(z.refine(isDay, EXPIRY_RULE))),
   },
@@ -244,7 +236,7 @@ const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
 export const consoleLinkBody = strict(
   {
-    business_id: z.optional(number),
+    business_id: z.optional(positiveInteger),
     role: z.optional(oneOf(LINK_ROLES, LINK_ROLE_RULE)),
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
   },
@@ -277,8 +269,7 @@ const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
-export const AT_RULE =
-  'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
+export const AT_RULE = `must be an instant such as 2026-01-31T12:00:00Z, within the last ${MAX_AGE_DAYS} days and at most ${MAX_AHEAD_MINUTES} minutes ahead`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
@@ -289,5 +280,5 @@ const use = strict(
 );
 export const usesBody = z.pipe(
   z.unknown().check(z.refine((body) => typeof body === 'object' && body !== null && 'uses' in body, BODY_RULE)),
-  strict({ uses: listOf(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE),
+  strict({ uses: boundedList(use, MAX_USES_PER_CALL, USES_RULE) }, BODY_RULE),
 );

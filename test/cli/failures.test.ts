@@ -218,6 +218,11 @@ describe('usage import', () => {
     });
   });
 
+  test('ends with 2 for an id that is none, before the file is read', async () => {
+    const { code, stderr } = await adminIn({}, 'usage', 'import', 'abc', '/none.csv');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'ID must be a positive whole number, such as 7\n' });
+  });
+
   test('says that there is no such file', async () => {
     await expect(printed({}, 'usage', 'import', '1', '/none.csv')).rejects.toThrow(/no such file .*\/none\.csv/);
   });

@@ -7,7 +7,7 @@ import { access } from '../../src/openapi/access.ts';
 import { businesses } from '../../src/openapi/businesses.ts';
 import { operationsHtml } from '../../src/openapi/operations.ts';
 import { pathsOf } from '../../src/openapi/paths.ts';
-import { service } from '../../src/openapi/service.ts';
+import { publicOperations } from '../../src/openapi/public.ts';
 import { session } from '../../src/openapi/session.ts';
 import { usage } from '../../src/openapi/usage.ts';
 import { ROUTES } from '../routes.ts';
@@ -27,7 +27,9 @@ test('the description is not made of a route without words, or of words without 
   expect(() => pathsOf({}, {})).toThrow('src/openapi has no words for GET /api/v1/business/usage/{business_id}, ');
   const words = { operationId: 'readWeather', summary: '', description: '', success: { description: '' } };
   const described = { ...usage, ...access, ...businesses, ...session, 'GET /api/v1/weather': words };
-  expect(() => pathsOf(described, service)).toThrow('src/openapi has words for GET /api/v1/weather, which is ');
+  expect(() => pathsOf(described, publicOperations)).toThrow(
+    'src/openapi has words for GET /api/v1/weather, which is ',
+  );
 });
 
 test('the page at / sets every variable that its commands use', () => {

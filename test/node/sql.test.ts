@@ -16,7 +16,11 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 test.each([
   ['report', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
   ['use', { ...page, operation: 'record_use' }, { read: readStanding, counted: countUse({ quantity: 1 }) }],
-  ['use-with-id', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce(digest, 1) }],
+  [
+    'use-with-id',
+    { ...page, operation: 'record_use' },
+    { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) },
+  ],
   [
     'add-sites',
     { ...server, operation: 'change_access' },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
-import { OF_DATABASE, OF_SERVICE, type Place, Unseen } from '../../src/tools/promises.ts';
+import { OF_DATABASE, OF_SERVICE, type Target, Unseen } from '../../src/tools/promises.ts';
 import { serviceAt } from '../../src/tools/service.ts';
 import { nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
 import { freePort, startService, withDatabases } from '../node/server.ts';
@@ -192,7 +192,7 @@ describe('a promise', () => {
   afterAll(() => service[Symbol.asyncDispose]());
 
   async function problemAt(url: string, name: string): Promise<Error | undefined> {
-    const place: Place = {
+    const place: Target = {
       service: serviceAt(url, KEY),
       database: 0,
       user_id: 9_000_000_000,

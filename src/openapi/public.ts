@@ -8,7 +8,7 @@ import { cached, json, refusals, uncached } from './responses.ts';
 
 const openApi = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
 
-export const service: Record<string, ZodOpenApiOperationObject> = {
+export const publicOperations: Record<string, ZodOpenApiOperationObject> = {
   'GET /api/v1/health': {
     operationId: 'readHealth',
     tags: ['description'],
@@ -17,7 +17,7 @@ export const service: Record<string, ZodOpenApiOperationObject> = {
     security: [],
     responses: {
       200: {
-        description: 'All respond. The outcome can be 5 seconds old.',
+        description: 'All respond. The result can be 5 seconds old, or 10 while a database is slow.',
         headers: z.object(uncached),
         content: json(schemas.health, { healthy: { status: true } }),
       },
