@@ -242,6 +242,21 @@ test.each([
   expect(answer.message ?? '').not.toContain('twice');
 });
 
+const ANEW = ['rotate the token', 'create a key', 'create a console link', 'start a session'];
+test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
+  'no Idempotency-Key is taken where the second request would make a second: to $name',
+  async (route) => {
+    const business = await newBusiness();
+    const as = await callerOf(route, business);
+    const before = await everything();
+    const headers = { ...route.headers, 'Idempotency-Key': 'visit-1' };
+    const { status, body } = await call(route.method, route.path(business), { as, headers, body: route.body });
+    const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
+    expect({ status, body }).toEqual(refusal('Idempotency-Key', message));
+    expect(await everything()).toBe(before);
+  },
+);
+
 test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {
   // A code comes without a credential, and its refusal says nothing of it: test/sessions.test.ts.
   const taking = ROUTES.filter(
