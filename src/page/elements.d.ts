@@ -1,8 +1,17 @@
 // The element of this folder, by its name. Other projects take types/usage-chart.d.ts.
+import type { ClassAttributes } from 'preact';
 import type { UsageChart } from './usage-chart.ts';
 
 declare global {
   interface HTMLElementTagNameMap {
     'usage-chart': UsageChart;
+  }
+}
+
+declare module 'preact' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'usage-chart': ClassAttributes<UsageChart> & { label: string; compare: UsageChart['compare'] | 'off' };
+    }
   }
 }

@@ -51,18 +51,6 @@ const minifiedStyle: esbuild.Plugin = {
     }),
 };
 
-/**
- * The console neither sends cookies nor writes into the head of its document, and no form of it is sent by the browser. What Hono has for
- * these is 2 KiB (gzipped), so it is left out.
- */
-const withoutUnused: esbuild.Plugin = {
-  name: 'without unused parts of Hono',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /hono\/dist\/(utils\/cookie|jsx\/dom\/intrinsic-element\/components)\.js$/ }, () => ({
-      contents: 'export const serialize = () => "", components_exports = {};',
-    })),
-};
-
 async function files(): Promise<Record<string, string | Uint8Array>> {
   const { outputFiles } = await esbuild.build({
     entryPoints: [
@@ -74,9 +62,9 @@ async function files(): Promise<Record<string, string | Uint8Array>> {
     minify: true,
     format: 'esm',
     jsx: 'automatic',
-    jsxImportSource: 'hono/jsx/dom',
+    jsxImportSource: 'preact',
     target: TARGET,
-    plugins: [minifiedStyle, withoutUnused],
+    plugins: [minifiedStyle],
     write: false,
     logLevel: 'warning',
   });

@@ -1,11 +1,10 @@
 // One business: its name, what needs attention, and its views.
-import type { Child } from 'hono/jsx';
-import { useRef } from 'hono/jsx/dom';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, Limits, RefusedOrigin } from '../../wire/responses.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
-import { useEffect, useState } from './hooks.ts';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
@@ -71,7 +70,7 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
       setDismissed(origins);
     },
   };
-  const rooms: Record<Room, () => Child> = {
+  const rooms: Record<Room, () => ComponentChildren> = {
     usage: () => (
       <Usage
         {...frame}
@@ -88,7 +87,7 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
     changes: () => <Changes {...frame} id={id} onRead={onRead} />,
   };
   /** A view that needs the business. */
-  function editing(view: (props: RoomProps) => Child): Child {
+  function editing(view: (props: RoomProps) => ComponentChildren): ComponentChildren {
     if (data !== null) return view({ ...frame, business: data, onChanged, reload: details.reload });
     return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is told above
   }

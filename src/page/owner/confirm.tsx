@@ -1,13 +1,12 @@
 // The dialog before what cannot be undone. Its button says what it does, does not cover the one that opened it, and ignores presses
 // for the first half second. Nothing is shown as done before the service has said so.
-import type { PropsWithChildren } from 'hono/jsx';
-import { useRef } from 'hono/jsx/dom';
-import { useEffect } from './hooks.ts';
+import type { RenderableProps } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Notice, useArmed } from './parts.tsx';
 import { useMutation } from './query.ts';
 import { changeFailureWords } from './words.ts';
 
-type Props = PropsWithChildren<{
+type Props = RenderableProps<{
   title: string;
   /** `ordinary`: what it ends can still be mended. Everything else is red. */
   kind?: 'danger' | 'ordinary';
@@ -36,7 +35,6 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
     dialog.current?.showModal();
     const [from, to] = [opener?.getBoundingClientRect(), button.current?.getBoundingClientRect()];
     if (from && to && overlap(from, to)) dialog.current?.classList.add('low');
-    return () => dialog.current?.close();
   }, []);
 
   async function confirm(event: MouseEvent): Promise<void> {
@@ -59,7 +57,7 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
       aria-labelledby="confirm-title"
       onKeyDown={press}
       onCancel={cancel}
-      onClose={() => onClose(succeeded.current ?? false)}
+      onClose={() => onClose(succeeded.current)}
     >
       <h2 id="confirm-title">{title}</h2>
       {children}

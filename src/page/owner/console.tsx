@@ -1,9 +1,8 @@
 // The frame of the console: who is signed in and for how long, and which view is shown.
-import type { Child } from 'hono/jsx';
-import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Api, beginWithCode, beginWithKey, connect } from './api.ts';
 import { BusinessView } from './business.tsx';
-import { useState } from './hooks.ts';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
 import { Loading, Notice } from './parts.tsx';
@@ -50,7 +49,7 @@ export function Console() {
   const [isNearEnd, setNearEnd] = useState(false);
   const route = useRoute(follow);
   const session = state.is === 'signed in' ? state.session : null;
-  useSearchKey(session === null ? null : (memory.current?.list ?? null));
+  useSearchKey(session === null ? null : memory.current.list);
 
   /** The state in which a tab starts, or goes on after a link that did not replace its session. */
   function resumed(): State {
@@ -140,7 +139,6 @@ export function Console() {
     setState((last) => (last === told ? { ...told, notice: signedOutWords(kept, isEnded) } : last));
   }
 
-  // Both as layout effects: the others wait for a frame, and a tab in the background has none.
   useLayoutEffect(() => {
     if (state.is === 'opening') openPending();
   }, []);
@@ -155,27 +153,22 @@ export function Console() {
     );
   }, [session]);
 
-  function viewOf(session: Session): [name: string, view: Child] {
+  function viewOf(session: Session): ComponentChildren {
     const shared = { session, query: route.query, memory: memory.current };
-    if (route.view === 'businesses') return ['businesses', <BusinessesView {...shared} />];
+    if (route.view === 'businesses') return <BusinessesView {...shared} />;
     const { id, room, part } = route;
-    return [`business-${id}`, <BusinessView {...shared} id={id} room={room} part={part} />];
+    return <BusinessView key={id} {...shared} id={id} room={room} part={part} />;
   }
-  function viewNow(): [name: string, view: Child] {
-    if (state.is === 'opening') return ['opening', <Loading rows={LOADING_ROWS} />];
+  function viewNow(): ComponentChildren {
+    if (state.is === 'opening') return <Loading rows={LOADING_ROWS} />;
     if (state.is === 'signed in') return viewOf(state.session);
-    if (state.is === 'asking') {
-      const { turn, kept } = state;
-      return [`question-${turn}`, <LinkQuestion kept={kept} stay={stay} open={openPending} />];
-    }
+    if (state.is === 'asking')
+      return <LinkQuestion key={state.turn} kept={state.kept} stay={stay} open={openPending} />;
     const { notice, byLink, again } = state;
-    if (!byLink) return ['sign-in', <SignIn notice={notice} signIn={(key) => attempt(beginWithKey(key))} />];
+    if (!byLink) return <SignIn notice={notice} signIn={(key) => attempt(beginWithKey(key))} />;
     const useKey = () => setState({ is: 'signed out', notice: '', byLink: false });
-    return ['link', <LinkView notice={notice} again={again} earlier={keptSession()} stay={stay} useKey={useKey} />];
+    return <LinkView notice={notice} again={again} earlier={keptSession()} stay={stay} useKey={useKey} />;
   }
-  // A view has an element of its own, which goes with it: Hono can draw a component again that it has removed, if an answer comes late.
-  const [name, view] = viewNow();
-
   return (
     <>
       <button type="button" class="skip" onClick={skip}>
@@ -197,7 +190,7 @@ export function Console() {
           </div>
         )}
       </header>
-      <main key={name}>{view}</main>
+      <main>{viewNow()}</main>
       {session !== null && isNearEnd && (
         <div class="near-end">
           <Notice kind="warning" action={{ label: 'Hide', press: () => setNearEnd(false) }}>

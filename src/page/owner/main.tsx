@@ -1,5 +1,5 @@
 // The console at /owner. It starts here.
-import { render } from 'hono/jsx/dom';
+import { render } from 'preact';
 import { Console } from './console.tsx';
 
 // A held Enter would press again and again what it has pressed, and then what takes its place: in all views, forms and dialogs.

@@ -1,13 +1,11 @@
 // Small parts that several views share.
-import type { Child, PropsWithChildren } from 'hono/jsx';
-import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import type { ComponentChildren, RenderableProps } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
-import { useEffect, useState } from './hooks.ts';
 import type { Level } from './standing.ts';
 import { failureWords } from './words.ts';
 
-/** Also in a tab in the background, where an effect that waits for a frame would leave the name of the view before. */
 export const useDocumentTitle = (name: string): void =>
   useLayoutEffect(() => {
     document.title = `${name} · Business Usage and Access`;
@@ -26,7 +24,12 @@ export function Title({ name, part }: { name: string; part?: string }) {
 }
 
 /** A part of a view, under a heading of its own. */
-export function Section({ id, title, note, children }: PropsWithChildren<{ id: string; title: string; note?: Child }>) {
+export function Section({
+  id,
+  title,
+  note,
+  children,
+}: RenderableProps<{ id: string; title: string; note?: ComponentChildren }>) {
   return (
     <section class={`card ${id}`} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`} tabIndex={-1}>
@@ -40,7 +43,7 @@ export function Section({ id, title, note, children }: PropsWithChildren<{ id: s
 
 /** `warning`: read this before. `done`: the service has confirmed it. `problem`: it failed, or is not valid. */
 type NoticeKind = 'warning' | 'done' | 'problem';
-type NoticeProps = PropsWithChildren<{
+type NoticeProps = RenderableProps<{
   kind: NoticeKind;
   id?: string;
   /** What can be done about it. */
@@ -65,7 +68,7 @@ export function Notice({ kind, id, action, children }: NoticeProps) {
   );
 }
 
-type ButtonProps = PropsWithChildren<{
+type ButtonProps = RenderableProps<{
   class?: string;
   busy?: boolean;
   label?: string;
@@ -102,12 +105,11 @@ export function useArmed(action = ''): boolean {
     const timer = setTimeout(() => setArmedFor(action), ARMED_AFTER_MS);
     return () => clearTimeout(timer);
   }, [action]);
-  return armedFor === action; // also before the effect is run, with the next frame
+  return armedFor === action; // also before the effect runs, after the next frame
 }
 
-/** For fields that a browser should not complete, correct or remember. (Hono omits an attribute that is false.) */
-const NO = 'false' as unknown as boolean;
-export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: NO } as const;
+/** For fields that a browser should not complete, correct or remember. */
+export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
 /** Why something could not be read, with a way to try again. */
 export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: () => void }) => (
@@ -134,7 +136,7 @@ export const Status = ({ status }: { status: string }) =>
   status === 'active' ? null : <Mark level="full">{STATUSES[status] ?? status}</Mark>;
 
 /** A word about something that needs attention. */
-export const Mark = ({ level, children }: PropsWithChildren<{ level: Level }>) => (
+export const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
   <span class={`mark ${level}`}>{children}</span>
 );
 

@@ -1,8 +1,7 @@
 // Reading and changing what the service has, from a component.
-import { useCallback, useRef } from 'hono/jsx/dom';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './api.ts';
 import { now } from './clock.ts';
-import { useEffect, useIsGone, useState } from './hooks.ts';
 
 /** What went wrong, also if it is a fault of this page. */
 export const failureOf = (error: unknown): Failure =>
@@ -14,11 +13,16 @@ export const failureOf = (error: unknown): Failure =>
  */
 export function useLatest(): () => () => boolean {
   const calls = useRef(0);
-  const isGone = useIsGone();
+  useLayoutEffect(
+    () => () => {
+      calls.current = Number.NaN; // equals nothing, and stays so
+    },
+    [],
+  );
   return () => {
-    const own = (calls.current ?? 0) + 1;
-    calls.current = own;
-    return () => calls.current === own && !isGone();
+    calls.current += 1;
+    const own = calls.current;
+    return () => calls.current === own;
   };
 }
 
@@ -36,8 +40,11 @@ export type Query<T> = {
   setData: (data: T) => void;
 };
 
-/** Reads when the component appears, and whenever one of `dependencies` changes. An answer that a later call overtook is dropped. */
-export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unknown[]): Query<T> {
+/**
+ * Reads when the component appears, and whenever one of `dependencies` changes. An answer that a later call overtook is dropped: `read`
+ * gets whether its answer is still wanted.
+ */
+export function useQuery<T>(read: (isWanted: () => boolean) => Promise<T>, dependencies: readonly unknown[]): Query<T> {
   const [state, setState] = useState({
     data: null as T | null,
     failure: null as Failure | null,
@@ -55,7 +62,7 @@ export function useQuery<T>(read: () => Promise<T>, dependencies: readonly unkno
     };
     isReading.current = true;
     setState((last) => ({ ...last, failure: null, busy: true }));
-    read().then(
+    read(isLatest).then(
       (data) => settle({ data, failure: null, readAt: now() }),
       (error) => settle({ failure: failureOf(error) }),
     );

@@ -1,9 +1,8 @@
 // When what is shown was read, and reading it again: on request, when the tab is shown again after a minute, and when a new day begins.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { DAY_MS } from '../../core/time.ts';
 import { now } from './clock.ts';
 import { clockTime } from './formats.ts';
-import { useEffect, useState } from './hooks.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
@@ -20,7 +19,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
   };
   useEffect(() => {
     const look = () => {
-      if (document.visibilityState === 'visible' && Date.now() - (askedAt.current ?? 0) >= STALE_MS) refresh();
+      if (document.visibilityState === 'visible' && Date.now() - askedAt.current >= STALE_MS) refresh();
     };
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);

@@ -1,7 +1,8 @@
 // What is shown is in the hash: a view, and in its query what was chosen there. So back, forward, bookmarks and copied links work. The code
 // of a link is in it only until the page starts (link.ts).
+
+import { useEffect, useState } from 'preact/hooks';
 import { idOf } from '../../core/request.ts';
-import { useEffect, useState } from './hooks.ts';
 import { ROOMS, type Room } from './rooms.ts';
 import { takeCode } from './sign-in/link.ts';
 

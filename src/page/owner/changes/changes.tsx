@@ -1,13 +1,12 @@
 // Who changed what, newest first, under the days. The address says what narrows the list.
-import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { FIRST_DAY, isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { dayHeading, instantWords, number } from '../formats.ts';
-import { useEffect, useIsGone, useState } from '../hooks.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
-import { useMutation, useQuery } from '../query.ts';
+import { useLatest, useMutation, useQuery } from '../query.ts';
 import { businessHref, setQuery } from '../route.ts';
 import type { OnRead, RoomProps } from '../session.ts';
 import { failureWords } from '../words.ts';
@@ -91,7 +90,7 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
   const field = (name: Narrowing) => form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement;
 
   function stopWaiting(): void {
-    clearTimeout(timer.current ?? 0);
+    clearTimeout(timer.current);
     timer.current = 0;
     setTyping(false);
   }
@@ -104,7 +103,7 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
       if (field(name).value.trim() !== value) field(name).value = value;
     }
   }, [values.action, values.search, values.from, values.to]);
-  useEffect(() => () => clearTimeout(timer.current ?? 0), []);
+  useLayoutEffect(() => () => clearTimeout(timer.current), []);
 
   function apply(how: 'push' | 'replace'): void {
     stopWaiting();
@@ -120,7 +119,7 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
   }
   function type(): void {
     setTyping(true);
-    clearTimeout(timer.current ?? 0);
+    clearTimeout(timer.current);
     timer.current = window.setTimeout(() => apply('replace'), TYPING_MS);
   }
   function submit(event: Event): void {
@@ -207,15 +206,10 @@ type ListProps = {
 
 /** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
-  const isGone = useIsGone();
-  const read = (before: number | null) =>
-    readOn(
-      (from) => api.changes(id, filter, from),
-      before,
-      clear !== null,
-      () => !isGone(),
-    );
-  const newest = useQuery(() => read(null), [id, revision]);
+  const begin = useLatest();
+  const read = (before: number | null, isWanted: () => boolean) =>
+    readOn((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
+  const newest = useQuery((isWanted) => read(null, isWanted), [id, revision]);
   const { readAt } = newest;
   useEffect(() => onRead({ readAt, busy: newest.busy }), [readAt, newest.busy]);
   const [known, setKnown] = useState<Read | null>(null);
@@ -236,7 +230,7 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
 
   const older = (from: Read) =>
     run('Loading…', async () => {
-      const page = await read(from.next);
+      const page = await read(from.next, begin());
       focused.current = page.changes[0]?.id ?? from.changes.at(-1)?.id ?? 0;
       setKnown(append(from, page));
     });

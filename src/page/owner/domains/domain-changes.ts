@@ -1,8 +1,9 @@
 // The changes of the domains of a business, one at a time. Each is begun at a place of the view, where its progress and its failure
 // stand.
+
+import { useState } from 'preact/hooks';
 import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
 import type { Failure } from '../api.ts';
-import { useState } from '../hooks.ts';
 import { useArmed } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import type { RoomProps } from '../session.ts';

@@ -1,9 +1,8 @@
 // The field for domains to add: one, or several at once. What is not clear is said beside it, and nothing is sent.
-import { useRef } from 'hono/jsx/dom';
+import { useRef, useState } from 'preact/hooks';
 import type { Failure } from '../api.ts';
 import { useKeptFocus } from '../focus.ts';
 import { plural } from '../formats.ts';
-import { useState } from '../hooks.ts';
 import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';

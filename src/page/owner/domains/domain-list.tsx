@@ -1,8 +1,7 @@
 // The registered domains, and those that were removed while the view is open, each in its place.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef } from 'preact/hooks';
 import { useKeptFocus } from '../focus.ts';
 import { number, plural } from '../formats.ts';
-import { useEffect } from '../hooks.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { type DomainChanges, EVERYWHERE } from './domain-changes.ts';
@@ -39,7 +38,7 @@ export function DomainList({ rows, count, wanted, revealed, readOnly, changes }:
   const length = useRef(rows.length);
   useEffect(() => {
     const last = box.current?.lastElementChild;
-    if (rows.length > (length.current ?? 0) && last && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (rows.length > length.current && last && box.current) box.current.scrollTop = box.current.scrollHeight;
     length.current = rows.length;
   }, [rows.length]);
 

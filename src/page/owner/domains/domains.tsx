@@ -1,9 +1,8 @@
 // The domains on which the token of a business works: add, remove, try an origin, and see which were refused. What is removed stays in
 // its place until the view is left, so that nothing else gets under the pointer.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Confirm } from '../confirm.tsx';
 import { plural } from '../formats.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { Button, Section } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import type { RoomProps } from '../session.ts';
@@ -31,7 +30,7 @@ export function Domains(props: RoomProps) {
   const release = useSteady(root);
   const sites = business.access_list.map(({ site }) => site);
   const seen = useRef<string[]>([]);
-  seen.current = inOrderSeen(seen.current ?? [], sites);
+  seen.current = inOrderSeen(seen.current, sites);
   const rows = rowsOf(seen.current, sites, changes.touched);
   const isActive = business.status === 'active';
   const isLifted = lifted?.place === ALL && sites.length === 0;

@@ -1,7 +1,6 @@
 // Whether an origin would pass, by the same rules that the service applies.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { isRegistrable } from '../../../core/site.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
 import { couldBeSomeones, originOfPage, siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.ts';

@@ -1,12 +1,11 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
-import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
 import { useKeptFocus } from '../focus.ts';
 import { instantWords, plural } from '../formats.ts';
-import { useState } from '../hooks.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
 import { siteCovering } from './address.ts';
@@ -40,16 +39,16 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
 
   const listed = data ?? [];
   seen.current = inOrderSeen(
-    seen.current ?? [],
+    seen.current,
     listed.map(({ origin }) => origin),
   );
-  for (const one of listed) known.current?.set(one.origin, one);
+  for (const one of listed) known.current.set(one.origin, one);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
   // Until the list is read again, it may still leave out an origin that passed when it was read and is refused now.
   const isOld = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
   const rows = seen.current.flatMap((origin) => {
-    const one = known.current?.get(origin);
+    const one = known.current.get(origin);
     const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin) || isOld;
     return one === undefined || dismissed.has(origin) || !stays ? [] : [one];
   });
@@ -57,18 +56,15 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
 
   const title = () => root.current?.querySelector('h2');
   useKeptFocus(root, title);
-  // In a microtask, as useKeptFocus: what was pressed is gone by then, unless the focus went elsewhere meanwhile.
-  useLayoutEffect(() =>
-    queueMicrotask(() => {
-      const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
-      const next = buttons.find(
-        (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
-      );
-      if (next === undefined) return;
-      nextFocus.current = null;
-      if (document.activeElement === document.body || document.activeElement === title()) next.focus();
-    }),
-  );
+  useLayoutEffect(() => {
+    const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
+    const next = buttons.find(
+      (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
+    );
+    if (next === undefined) return;
+    nextFocus.current = null;
+    if (document.activeElement === document.body || document.activeElement === title()) next.focus();
+  });
 
   function dismiss(origin: string): void {
     const next = rows[rows.findIndex((row) => row.origin === origin) + 1];
@@ -209,7 +205,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
         </small>
       </span>
       {!readOnly && (
-        // Without keys, Hono would turn one button into another, and the focus would stay on it.
+        // Without keys, one button would become another, and the focus would stay on it.
         <span class="acts">
           {undone === null ? (
             !passes &&

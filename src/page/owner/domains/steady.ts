@@ -1,7 +1,7 @@
 // What was pressed stays where it is in the window, whatever appears or disappears above it: the next press at the same point must not
 // meet something else.
-import { type RefObject, useRef } from 'hono/jsx/dom';
-import { useEffect } from '../hooks.ts';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 type Held = { element: Element; top: number };
 

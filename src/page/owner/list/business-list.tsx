@@ -1,5 +1,5 @@
 // The rows of the list: each business with what needs attention, its growth, and its uses of 30 days.
-import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { compact, dayWords, number, percentChange, plural } from '../formats.ts';

@@ -1,9 +1,8 @@
 // The businesses of a session: all of them are read, then ordered and searched here, because the service lists them by id only.
-import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { clockTime, number, plural } from '../formats.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
 import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts';
@@ -68,14 +67,12 @@ export function BusinessesView({ session, query, memory }: Props) {
     const { isSearching, top } = list;
     const isBack = list.href === href && businesses.length > 0;
     list.isSearching = false;
-    // This runs before the view is in the document, and a microtask before it is painted.
-    queueMicrotask(() => {
-      const row = isBack && memory.opened !== null ? rowOf(memory.opened.id) : null;
-      (isSearching ? search.current : (row ?? title.current))?.focus({ preventScroll: true });
-      scrollTo(0, isBack && !isSearching ? top : 0);
-    });
+    const row = isBack && memory.opened !== null ? rowOf(memory.opened.id) : null;
+    (isSearching ? search.current : (row ?? title.current))?.focus({ preventScroll: true });
+    scrollTo(0, isBack && !isSearching ? top : 0);
   }, []);
-  useEffect(() => {
+  // A layout effect ends before the next scroll event, which tells where the view that follows is.
+  useLayoutEffect(() => {
     const follow = () => {
       list.top = scrollY;
     };
@@ -164,7 +161,7 @@ export function BusinessesView({ session, query, memory }: Props) {
             }}
           >
             {ORDERS.map((one) => (
-              <option key={one} value={one} selected={one === order}>
+              <option key={one} value={one}>
                 {ORDER_NAMES[one]}
               </option>
             ))}

@@ -1,7 +1,8 @@
 // Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
+
+import { useEffect, useState } from 'preact/hooks';
 import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
 import { again, further, type Listing, withPage } from './listing.ts';

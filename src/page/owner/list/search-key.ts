@@ -1,5 +1,5 @@
 // The key “/” leads to the search from wherever somebody is in the console.
-import { useEffect } from '../hooks.ts';
+import { useEffect } from 'preact/hooks';
 import type { ListMemory } from '../session.ts';
 
 /** Of the field. */

@@ -1,6 +1,5 @@
 // What somebody is asked who is signed in and opens a link. The button that has the focus changes nothing.
-import { useRef } from 'hono/jsx/dom';
-import { useEffect } from '../hooks.ts';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
 import { wayWords } from '../words.ts';
 import type { KeptSession } from './kept.ts';

@@ -1,6 +1,5 @@
 // What whoever came by a link sees without a session. Most of them have no API key, so the form to sign in is one step away.
-import { useRef } from 'hono/jsx/dom';
-import { useEffect } from '../hooks.ts';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button, useDocumentTitle } from '../parts.tsx';
 import { wayWords } from '../words.ts';
 import type { KeptSession } from './kept.ts';

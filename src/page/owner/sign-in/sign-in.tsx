@@ -1,7 +1,6 @@
 // Signing in with an API key. The field is uncontrolled, so that the key never becomes an attribute.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef } from 'preact/hooks';
 import { Failure } from '../api.ts';
-import { useEffect } from '../hooks.ts';
 import { Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import { refusedKeyWords } from '../words.ts';

@@ -1,6 +1,6 @@
 // What ends a token: a new one in its place, and the end of the old ones.
 
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { durationOf } from '../../../core/duration.ts';
 import { timestampOf } from '../../../core/time.ts';
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
@@ -8,7 +8,6 @@ import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
 import { useKeptFocus } from '../focus.ts';
 import { instantWords } from '../formats.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { Button, Notice, Section } from '../parts.tsx';
 import type { RoomProps } from '../session.ts';
 import {

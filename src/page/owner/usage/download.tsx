@@ -1,8 +1,7 @@
 // Saves the days that are shown as a file.
-import { useRef } from 'hono/jsx/dom';
+import { useRef, useState } from 'preact/hooks';
 import type { Range } from '../../../core/time.ts';
 import type { Api, Failure } from '../api.ts';
-import { useState } from '../hooks.ts';
 import { Button, Notice } from '../parts.tsx';
 import { failureOf, useLatest } from '../query.ts';
 import { failureWords } from '../words.ts';

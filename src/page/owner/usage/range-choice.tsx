@@ -1,7 +1,6 @@
 // Chooses the days that are shown, and those that they are compared with. What is chosen is in the address.
-import { useLayoutEffect, useRef } from 'hono/jsx/dom';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import {
@@ -110,7 +109,7 @@ function Dates({ range, reset, fault }: DatesProps) {
     if (from.current) from.current.value = range.from;
     if (to.current) to.current.value = range.to;
   }, [reset, range.from, range.to]);
-  useEffect(() => stop, []);
+  useLayoutEffect(() => stop, []);
 
   function stop(): void {
     clearTimeout(timer.current);
@@ -135,7 +134,7 @@ function Dates({ range, reset, fault }: DatesProps) {
     setQuery(entriesOf({ choice: null, range: typed }), 'replace');
   }
   const field = {
-    type: 'date',
+    type: 'date' as const,
     min: FIRST_DAY,
     'aria-invalid': said === null ? undefined : ('true' as const),
     'aria-describedby': 'range-problem',

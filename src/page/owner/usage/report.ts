@@ -1,10 +1,9 @@
 // Reading the days that a view shows: one request at a time counts, and days that were just read are not read again.
-import { useRef } from 'hono/jsx/dom';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
-import { useEffect, useState } from '../hooks.ts';
 import { failureOf, useLatest } from '../query.ts';
 import { daysOf, type Reading } from './days-read.ts';
 import { paceDays } from './pace.ts';

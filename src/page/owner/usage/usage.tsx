@@ -1,13 +1,12 @@
 // The usage of a business: its chart and figures for the days that were chosen, and its limits.
-import { useLayoutEffect, useMemo, useRef } from 'hono/jsx/dom';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { dayOf } from '../../../core/time.ts';
 import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
-import { type Compare, sum } from '../../scale.ts';
+import { sum } from '../../scale.ts';
 import type { Data, UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useKeptFocus } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
-import { useEffect } from '../hooks.ts';
 import { Loading, Notice } from '../parts.tsx';
 import type { OnRead, RoomProps } from '../session.ts';
 import { failureWords } from '../words.ts';
@@ -17,7 +16,7 @@ import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
 import { type Month, paceOf } from './pace.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { comparedDays, comparisonIn, shownBy } from './ranges.ts';
+import { type Comparison, comparedDays, comparisonIn, shownBy } from './ranges.ts';
 import { type Report, usePaceDays, useReport } from './report.ts';
 import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 
@@ -82,12 +81,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
           fault={problem && `${problemWords(problem, typed)} These are the last 28 days.`}
           today={today}
         />
-        <Chart
-          report={report}
-          name={name}
-          data={data}
-          compare={compared && comparison !== 'off' ? comparison : undefined}
-        />
+        <Chart report={report} name={name} data={data} compare={compared === null ? 'off' : comparison} />
         <p class="sr-only" role="status">
           {isRead && !busy && `${rangeWords(range)}: ${plural(sum(used), 'use')}`}
         </p>
@@ -113,7 +107,7 @@ type ChartProps = {
   name: string;
   /** Null: not read yet. What was drawn before stays until then, and is dimmed. */
   data: Data | null;
-  compare: Compare | undefined;
+  compare: Comparison;
 };
 
 function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartProps) {
