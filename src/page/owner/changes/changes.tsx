@@ -7,8 +7,9 @@ import type { Api } from '../api.ts';
 import { dayHeading, instantWords, number } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useLatest, useMutation, useQuery } from '../query.ts';
-import { businessHref, setQuery } from '../route.ts';
+import { setQuery } from '../route.ts';
 import type { OnRead, RoomProps } from '../session.ts';
+import { useTyping } from '../typing.ts';
 import { failureWords } from '../words.ts';
 import { ACTIONS } from './actions.ts';
 import {
@@ -26,7 +27,6 @@ import {
 import { describe, type Line, whoWords } from './change-words.ts';
 
 const LOADING_ROWS = 3;
-const TYPING_MS = 400;
 /** More entries of a list than these are folded away. */
 const MOST_SHOWN = 5;
 /** Nobody sees these changes here: the business is gone. */
@@ -52,7 +52,7 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
   return (
     <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Days and times are UTC.">
       <search ref={bar}>
-        <Bar id={id} filter={filter} isNarrowed={isNarrowed} setTyping={setTyping} clear={clear} />
+        <Bar filter={filter} isNarrowed={isNarrowed} setTyping={setTyping} clear={clear} />
       </search>
       {!isRefused && (
         <div class={isTyping ? 'overtaken' : undefined} aria-busy={isTyping ? 'true' : undefined}>
@@ -72,7 +72,6 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
 }
 
 type BarProps = {
-  id: number;
   filter: Filter;
   isNarrowed: boolean;
   setTyping: (isTyping: boolean) => void;
@@ -83,19 +82,16 @@ type BarProps = {
  * The fields keep what is typed, also a day that is not complete, until the address says something else. A choice is in the address at
  * once, and what is typed is after a short wait.
  */
-function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }: BarProps) {
+function Bar({ filter: { values, problems }, isNarrowed, setTyping, clear }: BarProps) {
   const form = useRef<HTMLFormElement>(null);
-  const timer = useRef(0);
   const [incomplete, setIncomplete] = useState<readonly Narrowing[]>([]);
   const field = (name: Narrowing) => form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement;
 
-  function stopWaiting(): void {
-    clearTimeout(timer.current);
-    timer.current = 0;
-    setTyping(false);
-  }
+  const { wait, finish, drop } = useTyping(() => apply('replace'));
+
   useLayoutEffect(() => {
-    stopWaiting();
+    drop();
+    setTyping(false);
     setIncomplete([]);
     for (const name of NARROWING) {
       const isField = name === 'action' || name === 'search' || isDay(values[name]); // a field of days takes nothing else
@@ -103,11 +99,10 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
       if (field(name).value.trim() !== value) field(name).value = value;
     }
   }, [values.action, values.search, values.from, values.to]);
-  useLayoutEffect(() => () => clearTimeout(timer.current), []);
 
   function apply(how: 'push' | 'replace'): void {
-    stopWaiting();
-    if (location.hash.split('?')[0] !== businessHref(id, 'changes')) return; // on the way to another view
+    drop();
+    setTyping(false);
     const partial = (['from', 'to'] as const).filter((name) => {
       const { badInput, rangeUnderflow } = field(name).validity;
       return badInput || rangeUnderflow; // the year 202 is 2026 before its last digit
@@ -119,12 +114,11 @@ function Bar({ id, filter: { values, problems }, isNarrowed, setTyping, clear }:
   }
   function type(): void {
     setTyping(true);
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => apply('replace'), TYPING_MS);
+    wait();
   }
   function submit(event: Event): void {
     event.preventDefault();
-    apply('replace');
+    finish();
   }
   const problemOf = (name: Narrowing) =>
     incomplete.includes(name) ? 'This day is not complete. The list is as before.' : (problems[name] ?? '');

@@ -1,7 +1,8 @@
 // Whether an origin would pass, by the same rules that the service applies.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { isRegistrable } from '../../../core/site.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
+import { useTyping } from '../typing.ts';
 import { couldBeSomeones, originOfPage, siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
@@ -9,30 +10,19 @@ import { refusalOf } from './refusal.ts';
 import { SiteName } from './site-name.tsx';
 
 const PLACE = 'check';
-/** Nobody reads "No" while still typing. */
-const TYPED_AFTER_MS = 400;
 
 type Props = { isActive: boolean; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
 export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [text, setText] = useState('');
   const [registered, setRegistered] = useState('');
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const { wait, finish } = useTyping(() => setText(field.current?.value.trim() ?? ''));
 
   function type(): void {
     setText('');
     setRegistered('');
-    clearTimeout(timer.current);
-    timer.current = setTimeout(settle, TYPED_AFTER_MS);
-  }
-  function settle(): void {
-    clearTimeout(timer.current);
-    setText(field.current?.value.trim() ?? '');
-  }
-  function press(event: KeyboardEvent): void {
-    if (event.key === 'Enter') settle();
+    wait();
   }
   function register(origin: string): void {
     setRegistered(origin); // from now on: the button must not vanish between the answer and its becoming Undo
@@ -58,8 +48,8 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
         inputmode="url"
         placeholder="https://www.shop.example"
         onInput={type}
-        onBlur={settle}
-        onKeyDown={press}
+        onBlur={finish}
+        onKeyDown={({ key }) => key === 'Enter' && finish()}
       />
       <div role="status">
         {origin !== '' && (

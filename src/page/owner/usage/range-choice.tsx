@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
+import { useTyping } from '../typing.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -17,9 +18,6 @@ import {
   type Shown,
 } from './ranges.ts';
 import { COMPARISON_WORDS, problemWords } from './usage-words.ts';
-
-/** How long typing has to pause: a field passes through years that nobody means. */
-const TYPED_AFTER_MS = 500;
 
 type Props = {
   shown: Shown;
@@ -93,10 +91,10 @@ type DatesProps = { range: Range; reset: string; fault: string | null };
 function Dates({ range, reset, fault }: DatesProps) {
   const from = useRef<HTMLInputElement>(null);
   const to = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const isOwn = useRef(false);
   const [problem, setProblem] = useState<string | null>(null);
   const said = problem ?? fault;
+  const { wait, finish, drop } = useTyping(take);
 
   // The fields are not controlled: to be written to while a day is half typed would empty them.
   useLayoutEffect(() => {
@@ -104,28 +102,13 @@ function Dates({ range, reset, fault }: DatesProps) {
       isOwn.current = false;
       return;
     }
-    stop();
+    drop();
     setProblem(null);
     if (from.current) from.current.value = range.from;
     if (to.current) to.current.value = range.to;
   }, [reset, range.from, range.to]);
-  useLayoutEffect(() => stop, []);
 
-  function stop(): void {
-    clearTimeout(timer.current);
-    timer.current = undefined;
-  }
-  function wait(): void {
-    const { hash } = location;
-    stop();
-    timer.current = setTimeout(() => location.hash === hash && take(), TYPED_AFTER_MS);
-  }
-  /** Takes what was typed, if anything was. */
-  function finish(): void {
-    if (timer.current !== undefined) take();
-  }
   function take(): void {
-    stop();
     const typed = { from: from.current?.value ?? '', to: to.current?.value ?? '' };
     const found = problemOf(typed);
     setProblem(found && problemWords(found, typed));
