@@ -16,14 +16,16 @@ type Props = RenderableProps<{
   work: () => Promise<void>;
   /** Called before the dialog shows a failure: the work may have been done all the same. */
   onFailure?: () => void;
-  /** Called once the dialog is gone. */
+  /** Called when the dialog has closed. */
   onClose: (succeeded: boolean) => void;
+  /** Gets the focus then if the button that opened the dialog cannot have it again. */
+  next: () => HTMLElement | null | undefined;
 }>;
 
 const overlap = (a: DOMRect, b: DOMRect): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, children }: Props) {
+export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, next, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const armed = useArmed(action); // after another choice the button does something else
@@ -46,19 +48,18 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
   function cancel(event: Event): void {
     if (busy !== null) event.preventDefault(); // the request is on its way, and cannot be called back
   }
+  function close(): void {
+    onClose(succeeded.current);
+    const focused = document.activeElement;
+    if (focused === document.body || dialog.current?.contains(focused)) next()?.focus();
+  }
   // Browsers let a page prevent closing a dialog once, and not again until the user has interacted with it.
   function press(event: KeyboardEvent): void {
     if (event.key === 'Escape') cancel(event);
   }
 
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby="confirm-title"
-      onKeyDown={press}
-      onCancel={cancel}
-      onClose={() => onClose(succeeded.current)}
-    >
+    <dialog ref={dialog} aria-labelledby="confirm-title" onKeyDown={press} onCancel={cancel} onClose={close}>
       <h2 id="confirm-title">{title}</h2>
       {children}
       <Notice kind="problem">{failure && changeFailureWords(failure)}</Notice>

@@ -4,6 +4,7 @@ import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { FIRST_DAY, isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
+import { useKeptFocus } from '../focus.ts';
 import { dayHeading, instantWords, number } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useLatest, useMutation, useQuery } from '../query.ts';
@@ -209,23 +210,17 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  /** The id of the change that gets the focus once it is shown: the newest of those that were loaded, or the last of all. */
-  const focused = useRef<number | null>(null);
+  /** The first change that "Older" has loaded, or else the last of all: it gets the focus when the button goes. */
+  const firstLoaded = useRef(0);
   const shown = newest.data === null ? null : join(newest.data, known);
 
-  useLayoutEffect(() => {
-    if (focused.current === null || busy !== null) return;
-    if (document.activeElement === document.body) {
-      const entry = list.current?.querySelector<HTMLElement>(`[data-id="${focused.current}"]`);
-      (entry ?? list.current)?.focus();
-    }
-    focused.current = null;
-  });
+  const entry = () => list.current?.querySelector<HTMLElement>(`[data-id="${firstLoaded.current}"]`);
+  useKeptFocus(list, () => entry() ?? list.current);
 
   const older = (from: Read) =>
     run('Loading…', async () => {
       const page = await read(from.next, begin());
-      focused.current = page.changes[0]?.id ?? from.changes.at(-1)?.id ?? 0;
+      firstLoaded.current = page.changes[0]?.id ?? from.changes.at(-1)?.id ?? 0;
       setKnown(append(from, page));
     });
 

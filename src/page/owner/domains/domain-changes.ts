@@ -11,9 +11,6 @@ import type { RoomProps } from '../session.ts';
 /** What the removal of all domains has done. */
 export const EVERYWHERE = 'Removed. The token works on every site now.';
 
-/** Where a change is begun, and what had the focus there. */
-type Start = { place: string; opener: Element | null };
-
 export type DomainChanges = {
   /** The place of the change whose answer is awaited. */
   busy: string | null;
@@ -34,7 +31,7 @@ export type DomainChanges = {
   /** Begins the dialog in which all domains are removed. */
   askToLift: (place: string) => void;
   /** Where the dialog was begun while it is open. */
-  asking: Start | null;
+  asking: string | null;
   closeDialog: () => void;
   /** Removes all domains. */
   lift: () => Promise<void>;
@@ -49,7 +46,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
   const { busy, failure, run, reset } = useMutation();
   const [last, setLast] = useState({ place: '', count: 0, done: '' });
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
-  const [asking, setAsking] = useState<Start | null>(null);
+  const [asking, setAsking] = useState<string | null>(null);
   const [lifted, setLifted] = useState<DomainChanges['lifted']>(null);
   const armed = useArmed(`${last.count}`);
 
@@ -79,10 +76,9 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
       },
       `Added ${sites.join(', ')}.`,
     );
-  const askToLift = (place: string) => setAsking({ place, opener: document.activeElement });
   async function remove(place: string, sites: string[]): Promise<boolean> {
     if (entries.every(({ site }) => sites.includes(site))) {
-      askToLift(place);
+      setAsking(place);
       return false;
     }
     touch(sites);
@@ -101,9 +97,9 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
     const sites = entries.map(({ site }) => site);
     touch(sites);
     // None is left if the answer to the first attempt was lost: what that removed can still be added again.
-    if (sites.length > 0) setLifted({ place: asking.place, sites });
+    if (sites.length > 0) setLifted({ place: asking, sites });
     onChanged(await api.removeSites(id));
-    ended(asking.place, EVERYWHERE);
+    ended(asking, EVERYWHERE);
   }
   return {
     busy,
@@ -115,7 +111,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
     touched,
     add,
     remove,
-    askToLift,
+    askToLift: setAsking,
     asking,
     closeDialog: () => setAsking(null),
     lift,

@@ -6,7 +6,6 @@ import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { type DomainChanges, EVERYWHERE } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
-import type { Row } from './seen.ts';
 import { SiteName } from './site-name.tsx';
 import { writtenName } from './written-name.ts';
 
@@ -14,9 +13,10 @@ import { writtenName } from './written-name.ts';
 const FILTERED_FROM = 10;
 
 type Props = {
-  rows: Row[];
-  /** How many are registered. */
-  count: number;
+  /** The registered sites, and those that were removed here. */
+  rows: string[];
+  /** The registered ones. */
+  sites: string[];
   /** What the list is filtered by. */
   wanted: string;
   /** The site to which somebody is pointed. */
@@ -28,12 +28,12 @@ type Props = {
 const matches = (site: string, wanted: string): boolean =>
   site.includes(wanted) || writtenName(site)?.includes(wanted) === true;
 
-export function DomainList({ rows, count, wanted, revealed, readOnly, changes }: Props) {
+export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useKeptFocus(box, () => document.getElementById('domains-title'));
   const hasFilter = rows.length >= FILTERED_FROM || wanted !== '';
   const sought = wanted.trim().toLowerCase();
-  const shown = sought === '' ? rows : rows.filter(({ site }) => matches(site, sought));
+  const shown = sought === '' ? rows : rows.filter((site) => matches(site, sought));
   // What is added comes last: it would be out of sight.
   const length = useRef(rows.length);
   useEffect(() => {
@@ -56,7 +56,7 @@ export function DomainList({ rows, count, wanted, revealed, readOnly, changes }:
           />
           <span class="count" role="status">
             {sought === ''
-              ? plural(count, 'domain')
+              ? plural(sites.length, 'domain')
               : `${number(shown.length)} of ${number(rows.length)} match${shown.length === 1 ? 'es' : ''}`}
           </span>
         </div>
@@ -65,12 +65,12 @@ export function DomainList({ rows, count, wanted, revealed, readOnly, changes }:
         <div ref={box} class="box" tabIndex={readOnly ? 0 : undefined}>
           {shown.length === 0 && <p class="none">No domain matches “{sought}”.</p>}
           <ul class="rows">
-            {shown.map(({ site, isRegistered }) => (
+            {shown.map((site) => (
               <DomainRow
                 key={site}
                 site={site}
-                isRegistered={isRegistered}
-                isLast={count === 1}
+                isRegistered={sites.includes(site)}
+                isLast={sites.length === 1}
                 isRevealed={site === revealed}
                 readOnly={readOnly}
                 changes={changes}

@@ -12,7 +12,7 @@ import { DomainList } from './domain-list.tsx';
 import { OriginCheck } from './origin-check.tsx';
 import { PlaceFailure } from './place-failure.tsx';
 import { Refused } from './refused.tsx';
-import { inOrderSeen, rowsOf } from './seen.ts';
+import { useSeen } from './seen.ts';
 import { SiteName } from './site-name.tsx';
 import { useSteady } from './steady.ts';
 
@@ -29,9 +29,8 @@ export function Domains(props: RoomProps) {
   const root = useRef<HTMLDivElement>(null);
   const release = useSteady(root);
   const sites = business.access_list.map(({ site }) => site);
-  const seen = useRef<string[]>([]);
-  seen.current = inOrderSeen(seen.current, sites);
-  const rows = rowsOf(seen.current, sites, changes.touched);
+  const seen = useSeen(sites, (site) => site);
+  const isShown = (site: string) => sites.includes(site) || changes.touched.has(site);
   const isActive = business.status === 'active';
   const isLifted = lifted?.place === ALL && sites.length === 0;
 
@@ -45,13 +44,6 @@ export function Domains(props: RoomProps) {
     if (site !== null) setQuery({ q: null }, 'replace'); // the filter may hide it
     setRevealed(site);
   }
-  function close(): void {
-    const opener = asking?.opener;
-    const next = root.current?.querySelector<HTMLElement>(asking?.place === 'check' ? '#origin' : '#site');
-    changes.closeDialog();
-    if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
-    else next?.focus();
-  }
 
   return (
     <div ref={root} class="domains-view">
@@ -61,8 +53,8 @@ export function Domains(props: RoomProps) {
         note={isActive ? (sites.length === 0 ? UNRESTRICTED : RESTRICTED) : INACTIVE}
       >
         <DomainList
-          rows={rows}
-          count={sites.length}
+          rows={[...seen.values()].filter(isShown)}
+          sites={sites}
           wanted={query.get('q') ?? ''}
           revealed={revealed}
           readOnly={readOnly}
@@ -109,7 +101,8 @@ export function Domains(props: RoomProps) {
           doing="Removing…"
           work={changes.lift}
           onFailure={reload}
-          onClose={close}
+          onClose={changes.closeDialog}
+          next={() => document.getElementById(asking === 'check' ? 'origin' : 'site')}
         >
           <p>
             Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of

@@ -1,6 +1,6 @@
 // The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
 // stays in its place until the view is left.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
 import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
@@ -12,7 +12,7 @@ import { siteCovering } from './address.ts';
 import type { DomainChanges } from './domain-changes.ts';
 import { PlaceFailure } from './place-failure.tsx';
 import { refusalOf } from './refusal.ts';
-import { inOrderSeen } from './seen.ts';
+import { useSeen } from './seen.ts';
 import { SiteName } from './site-name.tsx';
 
 const LOADING_ROWS = 2;
@@ -32,38 +32,25 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
   /** What was registered for an origin here, by origin. */
   const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
   const root = useRef<HTMLDivElement>(null);
-  const nextFocus = useRef<string>(null);
+  /** The name of the button that gets the focus when the one that was pressed is gone. */
+  const nextFocus = useRef('');
   const armed = useArmed(`${dismissed.size}`);
-  const seen = useRef<string[]>([]);
-  const known = useRef(new Map<string, RefusedOrigin>());
-
   const listed = data ?? [];
-  seen.current = inOrderSeen(
-    seen.current,
-    listed.map(({ origin }) => origin),
-  );
-  for (const one of listed) known.current.set(one.origin, one);
+  const seen = useSeen(listed, ({ origin }) => origin);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
   // Until the list is read again, it may still leave out an origin that passed when it was read and is refused now.
   const isOld = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
-  const rows = seen.current.flatMap((origin) => {
-    const one = known.current.get(origin);
+  const rows = [...seen.values()].filter(({ origin }) => {
     const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin) || isOld;
-    return one === undefined || dismissed.has(origin) || !stays ? [] : [one];
+    return stays && !dismissed.has(origin);
   });
   const hidden = listed.filter(({ origin }) => dismissed.has(origin));
 
   const title = () => root.current?.querySelector('h2');
-  useKeptFocus(root, title);
-  useLayoutEffect(() => {
+  useKeptFocus(root, () => {
     const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
-    const next = buttons.find(
-      (button) => (button.getAttribute('aria-label') ?? button.textContent) === nextFocus.current,
-    );
-    if (next === undefined) return;
-    nextFocus.current = null;
-    if (document.activeElement === document.body || document.activeElement === title()) next.focus();
+    return buttons.find(({ ariaLabel, textContent }) => (ariaLabel ?? textContent) === nextFocus.current) ?? title();
   });
 
   function dismiss(origin: string): void {
@@ -80,22 +67,14 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
     for (const row of root.current?.querySelectorAll('li') ?? [])
       row.style.minHeight = `${row.getBoundingClientRect().height}px`;
   }
-  async function add(origin: string, site: string): Promise<void> {
+  function add(origin: string, site: string): void {
     keepHeights();
-    nextFocus.current = undoLabel(origin, site);
     setAdded((before) => new Map(before).set(origin, site)); // from now on: Undo appears with the answer
-    if (!(await changes.add(placeOf(origin), [site]))) nextFocus.current = null;
-  }
-  async function undo(origin: string, site: string): Promise<void> {
-    nextFocus.current = `Add ${site}`;
-    if (!(await changes.remove(placeOf(origin), [site]))) nextFocus.current = null;
+    void changes.add(placeOf(origin), [site]);
   }
   function forgotten(succeeded: boolean): void {
     setForgetting(false);
-    if (succeeded) {
-      seen.current = [];
-      root.current?.querySelector('h2')?.focus();
-    }
+    if (succeeded) seen.clear();
     reload();
   }
 
@@ -129,7 +108,6 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
                   readOnly={readOnly}
                   changes={changes}
                   add={add}
-                  undo={undo}
                   dismiss={dismiss}
                 />
               ))}
@@ -161,6 +139,7 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
           doing="Forgetting…"
           work={async () => void (await api.forgetRefused(id))}
           onClose={forgotten}
+          next={title}
         >
           <p>
             The service forgets the whole list, with its counts. An origin that tries again comes back as a new one.
@@ -185,12 +164,11 @@ type RowProps = {
   isArmed: boolean;
   readOnly: boolean;
   changes: DomainChanges;
-  add: (origin: string, site: string) => Promise<void>;
-  undo: (origin: string, site: string) => Promise<void>;
+  add: (origin: string, site: string) => void;
   dismiss: (origin: string) => void;
 };
 
-function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes, add, undo, dismiss }: RowProps) {
+function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes, add, dismiss }: RowProps) {
   const { origin, count, last_seen } = refused;
   const place = placeOf(origin);
   const { reason, offers } = refusalOf(origin, sites);
@@ -205,40 +183,34 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
         </small>
       </span>
       {!readOnly && (
-        // Without keys, one button would become another, and the focus would stay on it.
         <span class="acts">
-          {undone === null ? (
-            !passes &&
-            offers.map((site) => (
-              <Button
-                key={site}
-                class="quiet"
-                label={`Add ${site}`}
-                busy={changes.locked || !isArmed}
-                onClick={() => void add(origin, site)}
-              >
-                {changes.busy === place && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
-              </Button>
-            ))
-          ) : (
-            <Button
-              key="undo"
-              class="quiet"
-              label={undoLabel(origin, undone)}
-              busy={changes.locked}
-              onClick={() => void undo(origin, undone)}
-            >
-              {changes.busy === place ? 'Removing…' : 'Undo'}
-            </Button>
-          )}
+          {undone === null
+            ? !passes &&
+              offers.map((site) => (
+                <Button
+                  key={site}
+                  class="quiet"
+                  label={`Add ${site}`}
+                  busy={changes.locked || !isArmed}
+                  onClick={() => add(origin, site)}
+                >
+                  {changes.busy === place && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
+                </Button>
+              ))
+            : // By its key, the button that was pressed becomes Undo, and keeps the focus.
+              [
+                <Button
+                  key={undone}
+                  class="quiet"
+                  label={undoLabel(origin, undone)}
+                  busy={changes.locked}
+                  onClick={() => void changes.remove(place, [undone])}
+                >
+                  {changes.busy === place ? 'Removing…' : 'Undo'}
+                </Button>,
+              ]}
           {!passes && (
-            <Button
-              key="dismiss"
-              class="quiet"
-              label={`Dismiss ${origin}`}
-              busy={!isArmed}
-              onClick={() => dismiss(origin)}
-            >
+            <Button class="quiet" label={`Dismiss ${origin}`} busy={!isArmed} onClick={() => dismiss(origin)}>
               Dismiss
             </Button>
           )}

@@ -1,17 +1,9 @@
 // What a list shows while its view is open: nothing leaves its place, so that nothing else moves under the pointer.
+import { useRef } from 'preact/hooks';
 
-/** The keys in the order in which they were first seen: what is new comes last. */
-export const inOrderSeen = (seen: readonly string[], now: readonly string[]): string[] => [
-  ...new Set([...seen, ...now]),
-];
-
-/** `isRegistered`: false for a site that was removed here, and stays in its place. */
-export type Row = { site: string; isRegistered: boolean };
-
-/** The rows of a list. `touched` are the sites that were removed here; those that somebody else removed are not shown any more. */
-export function rowsOf(seen: readonly string[], registered: readonly string[], touched: ReadonlySet<string>): Row[] {
-  const now = new Set(registered);
-  return seen
-    .filter((site) => now.has(site) || touched.has(site))
-    .map((site) => ({ site, isRegistered: now.has(site) }));
+/** All rows that were listed since the view was opened, by their keys, in the order in which they were first seen. */
+export function useSeen<T>(listed: readonly T[], keyOf: (row: T) => string): Map<string, T> {
+  const { current: seen } = useRef(new Map<string, T>());
+  for (const row of listed) seen.set(keyOf(row), row); // a key that is there keeps its place
+  return seen;
 }

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
+import { useKeptFocus } from '../focus.ts';
 import { clockTime, number, plural } from '../formats.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
@@ -23,6 +24,8 @@ const ORDER_NAMES: Record<Order, string> = {
   changed: 'Last change',
 };
 
+/** `firstNew`: the first row that "Show more" has added, which gets the focus. */
+type Rows = { href: string; rows: number; firstNew?: number };
 type Props = { session: Session; query: URLSearchParams; memory: Memory };
 
 export function BusinessesView({ session, query, memory }: Props) {
@@ -37,7 +40,7 @@ export function BusinessesView({ session, query, memory }: Props) {
   const all = useMemo(() => indexed(ordered(businesses, order)), [businesses, order]);
   const matches = useMemo(() => found(all, wanted), [all, wanted]);
   /** How many rows are shown of the list at this address. */
-  const [shown, setShown] = useState({ href: list.href, rows: list.rows });
+  const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
   /** For which matches somebody has pressed Enter without effect. */
   const [entered, setEntered] = useState('');
@@ -46,12 +49,9 @@ export function BusinessesView({ session, query, memory }: Props) {
   const title = useRef<HTMLHeadingElement>(null);
   const total = useRef<HTMLParagraphElement>(null);
   const search = useRef<HTMLInputElement>(null);
-  /** The row that gets the focus once it is there. */
-  const firstNew = useRef<number | null>(null);
-  const focused = document.activeElement;
-  const hadFocus = view.current?.contains(focused) ?? false;
 
   useDocumentTitle('Businesses');
+  useKeptFocus(view, () => total.current);
   // Whoever has one business starts there. It is done before the list is painted, and not on the way back to the list.
   const mayStartElsewhere = location.hash === '' && businesses.length < 2;
   const only = mayStartElsewhere && extent === 'all' ? businesses[0] : undefined;
@@ -84,13 +84,9 @@ export function BusinessesView({ session, query, memory }: Props) {
     list.rows = rows;
   }, [href, rows]);
   useLayoutEffect(() => {
-    if (firstNew.current !== null) {
-      view.current?.querySelectorAll<HTMLElement>('.row a')[firstNew.current]?.focus({ preventScroll: true });
-      firstNew.current = null;
-    }
-    // What had the focus is gone: a button that did its work, or the row of a business that is there no more.
-    if (hadFocus && focused?.isConnected === false) total.current?.focus({ preventScroll: true });
-  });
+    const { firstNew = -1 } = shown;
+    view.current?.querySelectorAll<HTMLElement>('.row a')[firstNew]?.focus({ preventScroll: true });
+  }, [shown]);
 
   const rowOf = (id: number) => view.current?.querySelector<HTMLElement>(`.row a[href="${businessHref(id)}"]`) ?? null;
   function open(business: ListedBusiness, go: (href: string) => void): void {
@@ -111,8 +107,7 @@ export function BusinessesView({ session, query, memory }: Props) {
     } else setEntered(matching);
   }
   function showMore(): void {
-    firstNew.current = rows;
-    setShown({ href, rows: rows + ROWS });
+    setShown({ href, rows: rows + ROWS, firstNew: rows });
   }
   function clear(): void {
     type('');

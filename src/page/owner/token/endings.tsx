@@ -59,11 +59,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
     setTried(null);
     setOpen(dialog);
   }
-  /** A dialog gives the focus back to the button that opened it, unless that is gone. */
-  function close(): void {
-    setOpen(null);
-    if (working.length === 0) replaceButton()?.focus();
-  }
+  const close = () => setOpen(null);
   async function replace({ keep }: Choice): Promise<void> {
     setDone(null);
     const rotated = await api.rotate(business.id, keep).catch((error) => {
@@ -137,6 +133,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
             work={replace}
             onFailure={reload}
             onClose={close}
+            next={replaceButton}
           />
         )}
         {open === 'stop' && (
@@ -147,6 +144,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
             work={stopNow}
             onFailure={reload}
             onClose={close}
+            next={replaceButton}
           >
             <p>
               {working.length === 0
@@ -173,9 +171,10 @@ type QuestionProps = {
   work: (choice: Choice) => Promise<void>;
   onFailure: () => void;
   onClose: () => void;
+  next: () => HTMLElement | null | undefined;
 };
 
-function ReplaceQuestion({ now, token, working, warning, work, onFailure, onClose }: QuestionProps) {
+function ReplaceQuestion({ now, token, working, warning, work, ...closing }: QuestionProps) {
   const [chosen, setChosen] = useState<Choice>(KEEPS[0]);
   const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
   const earlier = working.length === 0 ? '' : `, and with ${tailsOf(working)},`;
@@ -186,8 +185,7 @@ function ReplaceQuestion({ now, token, working, warning, work, onFailure, onClos
       action={`${warning === null ? 'Replace' : 'Replace again'}, ${chosen.action}`}
       doing="Replacing…"
       work={() => work(chosen)}
-      onFailure={onFailure}
-      onClose={onClose}
+      {...closing}
     >
       <p>The business gets a new token at once. This cannot be undone.</p>
       <fieldset class="choice">
