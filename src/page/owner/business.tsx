@@ -31,8 +31,8 @@ type Props = { session: Session; id: number; room: Room; part: string; query: UR
 export function BusinessView({ session, id, room, part, query, memory }: Props) {
   const { api, kept } = session;
   const { revision, refresh } = useRefresh();
-  const details = useQuery(() => api.business(id), [id, revision]);
-  const refused = useQuery(() => api.refused(id), [id, revision]);
+  const details = useQuery(`${revision}`, () => api.business(id));
+  const refused = useQuery(`${revision}`, () => api.refused(id));
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
   const [ofRoom, setOfRoom] = useState<ReadState | null>(NOT_READ);
   const onRead: OnRead = (state) =>

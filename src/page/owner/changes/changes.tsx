@@ -7,7 +7,7 @@ import type { Api } from '../api.ts';
 import { useKeptFocus } from '../focus.ts';
 import { dayHeading, instantWords, number } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
-import { useLatest, useMutation, useQuery } from '../query.ts';
+import { useMutation, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, RoomProps } from '../session.ts';
 import { useTyping } from '../typing.ts';
@@ -201,10 +201,9 @@ type ListProps = {
 
 /** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
-  const begin = useLatest();
   const read = (before: number | null, isWanted: () => boolean) =>
     readOn((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
-  const newest = useQuery((isWanted) => read(null, isWanted), [id, revision]);
+  const newest = useQuery(`${revision}`, (isWanted) => read(null, isWanted));
   const { readAt } = newest;
   useEffect(() => onRead({ readAt, busy: newest.busy }), [readAt, newest.busy]);
   const [known, setKnown] = useState<Read | null>(null);
@@ -218,8 +217,8 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   useKeptFocus(list, () => entry() ?? list.current);
 
   const older = (from: Read) =>
-    run('Loading…', async () => {
-      const page = await read(from.next, begin());
+    run('Loading…', async (isWanted) => {
+      const page = await read(from.next, isWanted);
       firstLoaded.current = page.changes[0]?.id ?? from.changes.at(-1)?.id ?? 0;
       setKnown(append(from, page));
     });

@@ -1,9 +1,8 @@
 // Saves the days that are shown as a file.
-import { useRef, useState } from 'preact/hooks';
 import type { Range } from '../../../core/time.ts';
 import type { Api, Failure } from '../api.ts';
 import { Button, Notice } from '../parts.tsx';
-import { failureOf, useLatest } from '../query.ts';
+import { useMutation } from '../query.ts';
 import { failureWords } from '../words.ts';
 
 const BLOB_MS = 60_000;
@@ -17,35 +16,23 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), BLOB_MS);
 }
 
-type Download = { busy: boolean; failure: Failure | null; start: () => void };
-const IDLE = { asked: '', busy: false, failure: null as Failure | null };
+type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
 /** Saves `range`. A file that comes after other days were chosen, or the view was left, is not saved. */
 export function useDownload(api: Api, id: number, range: Range): Download {
   const asked = `${range.from}-${range.to}`;
-  const [state, setState] = useState(IDLE);
-  const begin = useLatest();
-  const shown = useRef(asked);
-  shown.current = asked; // not in an effect: a file can come before the next frame
-  async function start(): Promise<void> {
-    const isLatest = begin();
-    setState({ asked, busy: true, failure: null });
-    try {
+  const { busy, failure, run } = useMutation(asked);
+  const start = () =>
+    void run('Downloading…', async (isWanted) => {
       const blob = await api.csv(id, range);
-      if (!isLatest()) return;
-      if (shown.current === asked) save(blob, `usage-${id}-${asked}.csv`);
-      setState(IDLE);
-    } catch (error) {
-      if (isLatest()) setState({ asked, busy: false, failure: failureOf(error) });
-    }
-  }
-  const { busy, failure } = state.asked === asked ? state : IDLE;
-  return { busy, failure, start: () => void start() };
+      if (isWanted()) save(blob, `usage-${id}-${asked}.csv`);
+    });
+  return { busy, failure, start };
 }
 
 export const DownloadButton = ({ busy, start }: Download) => (
-  <Button class="quiet" busy={busy} onClick={start}>
-    {busy ? 'Downloading…' : 'Download CSV'}
+  <Button class="quiet" busy={busy !== null} onClick={start}>
+    {busy ?? 'Download CSV'}
   </Button>
 );
 

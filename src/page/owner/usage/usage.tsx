@@ -42,7 +42,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   const comparison = comparisonIn(query);
   const compared = comparedDays(range, comparison);
   const report = useReport(api, id, withCompared(range, compared), revision, listed?.used ?? null);
-  const { reading, failure, busy } = report;
+  const { data: reading, failure, busy } = report;
   const used = reading && daysOf(reading, range);
   const before = reading && compared && daysOf(reading, compared);
   // The chart draws anew whatever it is given, so it is given the same days once.
@@ -110,7 +110,7 @@ type ChartProps = {
   compare: Comparison;
 };
 
-function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartProps) {
+function Chart({ report: { failure, busy, reload }, name, data, compare }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
@@ -124,7 +124,7 @@ function Chart({ report: { failure, busy, retry }, name, data, compare }: ChartP
 
   return (
     <div ref={place} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
-      <Notice kind="problem" action={{ label: 'Try again', press: retry, busy }}>
+      <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
         {failure && failureWords(failure)}
       </Notice>
       {hasDrawn.current && <usage-chart ref={chart} label={name} compare={compare} />}
