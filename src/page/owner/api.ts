@@ -17,23 +17,15 @@ const PER_PAGE = 50;
 export class Failure extends Error {
   readonly status: number;
   /** How long to wait, if the service says. */
-  readonly seconds: number | null;
+  readonly seconds: number | null = null;
   /** The word for the error, if the service sent one. */
-  readonly code: string | null;
+  readonly code: string | null = null;
   /** What is wrong with the fields of the request, by their paths, such as `sites.1`. */
-  readonly errors: FieldErrors;
-  constructor(
-    status: number,
-    message: string,
-    seconds: number | null = null,
-    code: string | null = null,
-    errors: FieldErrors = {},
-  ) {
+  readonly errors: FieldErrors = {};
+  constructor(status: number, message: string, more: Partial<Pick<Failure, 'seconds' | 'code' | 'errors'>> = {}) {
     super(message);
     this.status = status;
-    this.seconds = seconds;
-    this.code = code;
-    this.errors = errors;
+    Object.assign(this, more);
   }
 }
 
@@ -50,7 +42,7 @@ async function successOf<A extends Answer>(call: Promise<A>): Promise<A> {
   const wait = Number(answer.headers.get('Retry-After') ?? '');
   const code = answer.headers.get('Error-Code');
   const message = body?.message ?? `The service answered ${answer.status}.`;
-  throw new Failure(answer.status, message, wait || null, code, body?.errors);
+  throw new Failure(answer.status, message, { seconds: wait || null, code, errors: body?.errors ?? {} });
 }
 
 const dataIn = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {

@@ -10,15 +10,7 @@ import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
 import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
-import {
-  type Memory,
-  NOT_READ,
-  type OnRead,
-  type ReadState,
-  type RoomProps,
-  type Session,
-  shownRefused,
-} from './session.ts';
+import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, shownRefused } from './session.ts';
 import { standingOf } from './standing.ts';
 import { Token } from './token/token.tsx';
 import { Usage } from './usage/usage.tsx';
@@ -35,8 +27,6 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
   const refused = useQuery(`${revision}`, () => api.refused(id));
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
   const [ofRoom, setOfRoom] = useState<ReadState | null>(NOT_READ);
-  const onRead: OnRead = (state) =>
-    setOfRoom((last) => (last?.readAt === state?.readAt && last?.busy === state?.busy ? last : state));
   const read = (room === 'usage' || room === 'changes' ? ofRoom : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
@@ -79,12 +69,12 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
         listed={listed}
         limits={seen?.limits ?? null}
         isActive={seen?.status === 'active'}
-        onRead={onRead}
+        onRead={setOfRoom}
       />
     ),
     domains: () => editing((props) => <Domains {...props} />),
     token: () => editing((props) => <Token {...props} />),
-    changes: () => <Changes {...frame} id={id} onRead={onRead} />,
+    changes: () => <Changes {...frame} id={id} onRead={setOfRoom} />,
   };
   /** A view that needs the business. */
   function editing(view: (props: RoomProps) => ComponentChildren): ComponentChildren {
@@ -97,7 +87,7 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
       <>
         <Back href={memory.list.href} />
         <Title name={`Business ${id}`} />
-        <p class="card empty">There is no business {`${id}`} that you can see here.</p>
+        <p class="card empty">There is no business {id} that you can see here.</p>
       </>
     );
   }
@@ -113,7 +103,7 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
       </div>
       {seen && (
         <p class="sub">
-          {seen.main_domain} · id {`${id}`}
+          {seen.main_domain} · id {id}
         </p>
       )}
       {seen && seen.status !== 'active' && (

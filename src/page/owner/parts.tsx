@@ -149,7 +149,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       type="button"
       class="quiet copy"
       aria-label={outcome === '' ? label : undefined}
-      onClick={(event: Event) => void copy(text, (event.currentTarget as Element).previousElementSibling)}
+      onClick={({ currentTarget }) => void copy(text, currentTarget.previousElementSibling)}
     >
       <span aria-live="polite">{outcome || 'Copy'}</span>
     </button>

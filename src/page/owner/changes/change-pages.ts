@@ -6,22 +6,22 @@ import { ACTIONS } from './actions.ts';
 
 /** What narrows the list, by its name in the address and in the service's query. */
 export const NARROWING = ['action', 'search', 'from', 'to'] as const;
-export type Narrowing = (typeof NARROWING)[number];
+export type FilterField = (typeof NARROWING)[number];
 
 /** What changes must be like. The days are both included. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
 /** `sent` is what the service is asked. It is asked nothing while there is a problem. */
 export type Filter = {
-  values: Record<Narrowing, string>;
+  values: Record<FilterField, string>;
   sent: ChangeFilter;
-  problems: Partial<Record<Narrowing, string>>;
+  problems: Partial<Record<FilterField, string>>;
 };
 
 const NO_DAY = 'This is not a day. Choose one from 1970 on.';
 
 export function filterOf(query: URLSearchParams): Filter {
-  const textOf = (name: Narrowing) => (query.get(name) ?? '').trim();
+  const textOf = (name: FilterField) => (query.get(name) ?? '').trim();
   const values = { action: textOf('action'), search: textOf('search'), from: textOf('from'), to: textOf('to') };
   const { action, search, from, to } = values;
   const problems: Filter['problems'] = {};

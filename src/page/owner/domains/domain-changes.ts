@@ -3,7 +3,6 @@
 
 import { useState } from 'preact/hooks';
 import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
-import type { Failure } from '../api.ts';
 import { useArmed } from '../parts.tsx';
 import { useMutation } from '../query.ts';
 import type { RoomProps } from '../session.ts';
@@ -11,43 +10,22 @@ import type { RoomProps } from '../session.ts';
 /** What the removal of all domains has done. */
 export const EVERYWHERE = 'Removed. The token works on every site now.';
 
-export type DomainChanges = {
-  /** The place of the change whose answer is awaited. */
-  busy: string | null;
-  /** Whether there is any domain. */
-  isRestricted: boolean;
-  /** A change is awaited, or ended less than half a second ago: no button does anything. */
-  locked: boolean;
-  /** What the last change did, for screen readers. */
-  done: string;
-  failureAt: (place: string) => Failure | null;
-  /** Forgets the failure of the last change. */
-  forget: () => void;
-  /** The sites that were removed here, or were about to be. */
-  touched: ReadonlySet<string>;
-  add: (place: string, sites: string[]) => Promise<boolean>;
-  /** Asks first, in a dialog, if no domain would be left. */
-  remove: (place: string, sites: string[]) => Promise<boolean>;
-  /** Begins the dialog in which all domains are removed. */
-  askToLift: (place: string) => void;
-  /** Where the dialog was begun while it is open. */
-  asking: string | null;
-  closeDialog: () => void;
-  /** Removes all domains. */
-  lift: () => Promise<void>;
-  /** What was removed at once, and where. */
-  lifted: { place: string; sites: string[] } | null;
-};
+export type DomainChanges = ReturnType<typeof useDomainChanges>;
+
+/** What was removed at once, and where. */
+type Lifted = { place: string; sites: string[] };
 
 type Props = Pick<RoomProps, 'api' | 'business' | 'onChanged' | 'reload'>;
 
-export function useDomainChanges({ api, business, onChanged, reload }: Props): DomainChanges {
+export function useDomainChanges({ api, business, onChanged, reload }: Props) {
   const { id, access_list: entries } = business;
   const { busy, failure, run, reset } = useMutation();
   const [last, setLast] = useState({ place: '', count: 0, done: '' });
+  /** The sites that were removed here, or were about to be. */
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  /** Where the dialog was begun while it is open. */
   const [asking, setAsking] = useState<string | null>(null);
-  const [lifted, setLifted] = useState<DomainChanges['lifted']>(null);
+  const [lifted, setLifted] = useState<Lifted | null>(null);
   const armed = useArmed(`${last.count}`);
 
   const touch = (sites: string[]) => setTouched((before) => new Set([...before, ...sites]));
@@ -76,6 +54,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
       },
       `Added ${sites.join(', ')}.`,
     );
+  /** Asks first, in a dialog, if no domain would be left. */
   async function remove(place: string, sites: string[]): Promise<boolean> {
     if (entries.every(({ site }) => sites.includes(site))) {
       setAsking(place);
@@ -92,6 +71,7 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
       `Removed ${sites.join(', ')}.`,
     );
   }
+  /** Removes all domains. */
   async function lift(): Promise<void> {
     if (asking === null) return;
     const sites = entries.map(({ site }) => site);
@@ -102,11 +82,16 @@ export function useDomainChanges({ api, business, onChanged, reload }: Props): D
     ended(asking, EVERYWHERE);
   }
   return {
+    /** The place of the change whose answer is awaited. */
     busy,
+    /** Whether there is any domain. */
     isRestricted: entries.length > 0,
+    /** A change is awaited, or ended less than half a second ago: no button does anything. */
     locked: busy !== null || !armed,
+    /** What the last change did, for screen readers. */
     done: last.done,
-    failureAt: (place) => (busy === null && last.place === place ? failure : null),
+    failureAt: (place: string) => (busy === null && last.place === place ? failure : null),
+    /** Forgets the failure of the last change. */
     forget: () => busy === null && failure !== null && reset(),
     touched,
     add,

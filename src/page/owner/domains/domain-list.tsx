@@ -52,7 +52,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
             {...VERBATIM}
             placeholder="part of a domain"
             value={wanted}
-            onInput={(event: Event) => setQuery({ q: (event.target as HTMLInputElement).value || null }, 'replace')}
+            onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || null }, 'replace')}
           />
           <span class="count" role="status">
             {sought === ''

@@ -117,7 +117,7 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
         <p class="note hidden-ones" role="status">
           {hidden.length > 0 && (
             <>
-              {`${hidden.length}`} dismissed, until this page is closed.{' '}
+              {hidden.length} dismissed, until this page is closed.{' '}
               <Button class="link" busy={!armed} onClick={showAgain}>
                 {SHOW_AGAIN}
               </Button>

@@ -100,7 +100,7 @@ function Row({ business, showsChange, press }: RowProps) {
           {name}
         </a>
         <small>
-          {main_domain} · {`${id}`}
+          {main_domain} · {id}
           {showsChange && ` · changed ${dayWords(updated_at)}`}
         </small>
       </th>

@@ -137,8 +137,8 @@ export function BusinessesView({ session, query, memory }: Props) {
               placeholder="Search by name, domain or id"
               autocomplete="off"
               value={text}
-              onInput={(event: Event) => type((event.target as HTMLInputElement).value)}
-              onKeyDown={(event: KeyboardEvent) => {
+              onInput={({ currentTarget }) => type(currentTarget.value)}
+              onKeyDown={(event) => {
                 if (event.key !== 'Escape' || event.isComposing || text === '') return;
                 event.preventDefault();
                 type('');
@@ -150,10 +150,7 @@ export function BusinessesView({ session, query, memory }: Props) {
           Sort by{' '}
           <select
             value={order}
-            onChange={(event: Event) => {
-              const { value } = event.target as HTMLSelectElement;
-              setQuery({ sort: value === ORDERS[0] ? null : value }, 'push');
-            }}
+            onChange={({ currentTarget: { value } }) => setQuery({ sort: value === ORDERS[0] ? null : value }, 'push')}
           >
             {ORDERS.map((one) => (
               <option key={one} value={one}>

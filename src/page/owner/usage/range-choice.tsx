@@ -39,8 +39,7 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
     setTurn((count) => count + 1);
     setQuery(entriesOf(next), 'push');
   }
-  function select(event: Event): void {
-    const name = (event.target as HTMLSelectElement).value as ChoiceName | '';
+  function select(name: ChoiceName | ''): void {
     choose(name === '' ? { ...shown, choice: null } : { choice: name, range: rangeOfChoice(name, today) });
   }
   const compareWith = (one: Comparison) => setQuery({ compare: one === 'previous' ? null : one }, 'push');
@@ -51,7 +50,11 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
         <Button class="quiet arrow" label="Earlier days" busy={before === null} onClick={() => choose(before)}>
           ‹
         </Button>
-        <select aria-label="Days" value={shown.choice ?? ''} onChange={select}>
+        <select
+          aria-label="Days"
+          value={shown.choice ?? ''}
+          onChange={({ currentTarget }) => select(currentTarget.value as ChoiceName | '')}
+        >
           {CHOICE_NAMES.map((name) => (
             <option key={name} value={name}>
               {CHOICES[name].label}

@@ -1,0 +1,67 @@
+// One change: when, what, and who made it. Each field that changed is shown as it was and as it is.
+import type { Change } from '../../../wire/responses.ts';
+import { instantWords, number } from '../formats.ts';
+import { describe, type Line, whoWords } from './change-words.ts';
+
+/** More entries of a list than these are folded away. */
+const MOST_SHOWN = 5;
+
+export function Entry({ change }: { change: Change }) {
+  const { id, at } = change;
+  const { title, lines } = describe(change);
+  return (
+    <li class="entry" data-id={id} tabIndex={-1}>
+      <time dateTime={at} title={instantWords(at)}>
+        {at.slice(11, 16)}
+      </time>
+      <div class="what">
+        <b>{title}</b>
+        <ul>
+          {lines.map((line) => (
+            <li key={line.field}>
+              <Field line={line} />
+            </li>
+          ))}
+        </ul>
+      </div>
+      <p class="by">{whoWords(change)}</p>
+    </li>
+  );
+}
+
+/** Domains need no name: the title says what happened to them. */
+function Field({ line: { field, name, before, after } }: { line: Line }) {
+  const isPlain = field === 'sites' && (before === null || after === null);
+  return (
+    <>
+      {!isPlain && <span class="name">{name}: </span>}
+      {before && <Values values={before} />}
+      {before && after && <span class="arrow"> → </span>}
+      {after && <Values values={after} />}
+    </>
+  );
+}
+
+function Values({ values }: { values: string[] }) {
+  if (values.length === 1) return <span>{values[0]}</span>;
+  if (values.length === 0) return <span>none</span>;
+  const items = (some: string[]) => (
+    <ul>
+      {some.map((value) => (
+        <li key={value}>{value}</li>
+      ))}
+    </ul>
+  );
+  const more = values.slice(MOST_SHOWN);
+  return (
+    <>
+      {items(values.slice(0, MOST_SHOWN))}
+      {more.length > 0 && (
+        <details>
+          <summary>and {number(more.length)} more</summary>
+          {items(more)}
+        </details>
+      )}
+    </>
+  );
+}
