@@ -16,6 +16,21 @@ export function tooltipOf(bar: Bar, words: Words, today: string): string[] {
   return [words.counted(count), daysOf(bar, words, today), ...compared];
 }
 
+/** By how many bars a key moves the mark. `onward` is 1 for readers from left to right, and -1 for others. */
+export function stepOf(key: string, onward: number): number | undefined {
+  const steps: Record<string, number> = {
+    ArrowLeft: -onward,
+    ArrowRight: onward,
+    ArrowDown: -1,
+    ArrowUp: 1,
+    PageUp: -7,
+    PageDown: 7,
+    Home: -Infinity,
+    End: Infinity,
+  };
+  return steps[key];
+}
+
 /** The bars as a table. */
 export function tableOf({ unit, bars }: Drawn, caption: string, words: Words, today: string): HTMLTableElement {
   const { number, period, word, unit: counted } = words;

@@ -1,5 +1,5 @@
 // Asks the service for a report, and finds out why there is none, as far as a browser lets a page know.
-import type { Day } from './scale.ts';
+import { type Day, sum } from './scale.ts';
 
 /** How long an answer of the service is awaited, here and in the console. */
 export const ANSWER_TIMEOUT_MS = 30_000;
@@ -19,6 +19,23 @@ type Body = { data?: { used?: Day[] }; message?: string };
 /** Whether this can be drawn. */
 export const areDays = (days: unknown): days is Day[] =>
   Array.isArray(days) && days.length > 0 && days.every((day) => !Number.isNaN(Date.parse(day?.date) + day?.count));
+
+type Period = { from: string; to: string; total: number; used: Day[] };
+/** The detail of the event `load`. `before` is set if the days that are compared have come. */
+export type Loaded = Period & { before?: Period };
+/** What a script gives the chart to draw. Day i of `before` is compared with day i of `used`. `today` is by default that of the browser. */
+export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
+
+export function periodOf(used: Day[]): Period {
+  if (!areDays(used)) throw noReport('attributes', 'data: used and before must be lists of { date, count }');
+  return { from: (used[0] as Day).date, to: (used.at(-1) as Day).date, total: sum(used), used };
+}
+
+/** Null if it is anything else than an origin, with or without a slash behind it. */
+export function originOf(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed?.href === `${parsed?.origin}/` ? parsed.origin : null;
+}
 
 export async function report({ base, business, token, from, to }: ReportRequest, signal: AbortSignal): Promise<Day[]> {
   const url = new URL(`${base}/api/v1/business/usage/${encodeURIComponent(business)}`);

@@ -2,12 +2,21 @@
 // service itself, or draws the `data` that a script gives it, and speaks the language of the page. If there is nothing to show,
 // visitors are told so in a few plain words; the service's own message goes to the console and into the event.
 import { dayOf } from '../core/time.ts';
-import { tableOf, tooltipOf } from './chart-parts.ts';
+import { stepOf, tableOf, tooltipOf } from './chart-parts.ts';
 import { STYLE } from './chart-style.ts';
 import { box, html, span } from './element.ts';
 import { type Drawn, plot } from './plot.ts';
-import { areDays, type Failed, noReport, type ReportRequest, report } from './report.ts';
-import { type Compare, changeOf, clamp, comparedWith, type Day, sum, type Unit } from './scale.ts';
+import {
+  type Data,
+  type Failed,
+  type Loaded,
+  noReport,
+  originOf,
+  periodOf,
+  type ReportRequest,
+  report,
+} from './report.ts';
+import { type Compare, changeOf, clamp, comparedWith, type Unit } from './scale.ts';
 import { loadWords, WORDS, type Words, wordsIn } from './words.ts';
 
 /** Each is an attribute; `baseUrl` is `base-url`. */
@@ -18,31 +27,10 @@ const SHOWN = ['label', 'dir', 'unit', ...WORDS.map((word) => `word-${word}`)];
 const TOTAL_SCALE = 2.6; // 28 px and bold, against the 12 px of a label
 const SERVICE = new URL(import.meta.url).origin;
 
-type Period = { from: string; to: string; total: number; used: Day[] };
-/** The detail of the event `load`. `before` is set if the days that are compared have come. */
-export type Loaded = Period & { before?: Period };
-/** What a script gives the chart to draw. Day i of `before` is compared with day i of `used`. `today` is by default that of the browser. */
-export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
-
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
 const ink = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
 const inkOf = (text: string) => ink.measureText(text).width;
-
-function periodOf(used: Day[]): Period {
-  if (!areDays(used)) throw noReport('attributes', 'data: used and before must be lists of { date, count }');
-  return { from: (used[0] as Day).date, to: (used.at(-1) as Day).date, total: sum(used), used };
-}
-
-/** Null if it is anything else than an origin, with or without a slash behind it. */
-function originOf(url: string): string | null {
-  try {
-    const { origin, href } = new URL(url);
-    return href === `${origin}/` ? origin : null;
-  } catch {
-    return null;
-  }
-}
 
 function reflect(chart: UsageChart, attribute: string, value: unknown): void {
   if (value === null || value === undefined) chart.removeAttribute(attribute);
@@ -344,18 +332,7 @@ export class UsageChart extends HTMLElement {
     const { key, altKey, ctrlKey, metaKey } = event;
     const last = (this.#drawn?.bars.length ?? 0) - 1;
     if (last < 0 || altKey || ctrlKey || metaKey) return;
-    const onward = this.#card.dir === 'rtl' ? -1 : 1;
-    const steps: Record<string, number> = {
-      ArrowLeft: -onward,
-      ArrowRight: onward,
-      ArrowDown: -1,
-      ArrowUp: 1,
-      PageUp: -7,
-      PageDown: 7,
-      Home: -Infinity,
-      End: Infinity,
-    };
-    const step = steps[key];
+    const step = stepOf(key, this.#card.dir === 'rtl' ? -1 : 1);
     if (step) this.#mark(clamp((this.#index < 0 && step < 0 ? last + 1 : this.#index) + step, last));
     else if (key === 'Escape') this.#mark(-1);
     else return;

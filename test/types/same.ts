@@ -1,8 +1,8 @@
 // The types that are served are those of the element that is served.
 
-import type { Failed } from '../../src/page/report.ts';
+import type { Data, Failed, Loaded } from '../../src/page/report.ts';
 import type * as served from '../../src/page/types/usage-chart.d.ts';
-import type { Data, Loaded, UsageChart } from '../../src/page/usage-chart.ts';
+import type { UsageChart } from '../../src/page/usage-chart.ts';
 import type { WORDS } from '../../src/page/words.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? true : false;

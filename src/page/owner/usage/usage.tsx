@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { dayOf } from '../../../core/time.ts';
 import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
+import type { Data } from '../../report.ts';
 import { sum } from '../../scale.ts';
-import type { Data, UsageChart } from '../../usage-chart.ts';
+import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
 import { useKeptFocus } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
