@@ -31,6 +31,14 @@ function optionsOf(flags: string[], unset: string[]) {
 export const launch = async (flags: string[] = [], unset: string[] = []): Promise<Browser> =>
   chromium.launch(optionsOf(flags, unset));
 
+let shared: Promise<Browser> | undefined;
+
+/** The browser of this process, which all files that run in it share. It ends with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launch();
+  return shared;
+}
+
 /** A browser that keeps its profile in `folder`, as that of a person does. */
 export const launchProfile = async (folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, optionsOf([], []));

@@ -1,80 +1,123 @@
 // The setting for the tests of the console at /owner: the service with the owners that were made before, and visits in Chromium.
-import { cpSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
-import { revokeKey } from '../ask.ts';
-import { withDatabases } from '../node/local.ts';
-import { startService } from '../node/server.ts';
-import { newFolder } from '../node/state.ts';
-import { launch } from './chromium.ts';
-import type {} from './owners.ts'; // what `inject` can give
+import { afterEach, expect, inject } from 'vitest';
+import type { BusinessRow } from '../../src/db/schema.ts';
+import { sharedBrowser } from './chromium.ts';
+import { OWNER, SPARE } from './owners.ts';
 
 export const SHOTS = resolve(import.meta.dirname, '../../dist/screenshots');
 
-/** Adds to `closing` what has to be closed, as it is opened. */
-async function openConsole(closing: (() => unknown)[]) {
-  mkdirSync(SHOTS, { recursive: true });
-  const owners = inject('owners');
-  const made = structuredClone(owners.made); // a test that takes a business removes it from the list
-  const state = newFolder();
-  cpSync(owners.state, state, { recursive: true });
-  const service = await startService(state);
-  closing.push(() => service.stop());
-  const browser = await launch();
-  closing.push(() => browser.close());
+/** Without scripts, and of the origin of the console: a session is put into its storage before the console starts. */
+const PLAIN = '/usage-chart.d.ts';
 
-  /** The owner's call, from a server. */
-  async function call(method: string, path: string, body?: object) {
-    const headers = { Authorization: `Bearer ${made.keys.spare}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(`${service.url}/api/v1/business/${path}`, {
+type Link = { business_id?: number; role?: 'read'; minutes?: number };
+export type Entry = BrowserContextOptions & {
+  /** What is done before the console starts: its clock can still be set, and its requests be answered. */
+  before?: (page: Page) => Promise<unknown>;
+  /** For how long the session lasts, as the tab knows it, if that is not 12 hours. In milliseconds. */
+  lasts?: number;
+};
+
+function openConsole() {
+  const { url, operatorKey, made } = inject('owners');
+
+  async function request<Data>(credential: string, method: string, path: string, body?: object): Promise<Data> {
+    const answer = await fetch(`${url}/api/v1/${path}`, {
       method,
-      headers,
+      headers: { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { data: { token: string; access_list: { id: number; site: string }[] } };
+    return ((await answer.json()) as { data: Data }).data;
   }
+  /** A call of the operator's server. */
+  const operate = <Data>(method: string, path: string, body?: object) => request<Data>(operatorKey, method, path, body);
+  /** The call of the owner of what is spare, from a server. */
+  const call = (method: string, path: string, body?: object) =>
+    request<Details>(made.keys.spare, method, `business/${path}`, body);
 
   /** A business of its own for a test, with these sites, and what the service says of it. */
   async function spare(...sites: string[]) {
-    const business = made.spares.pop();
-    if (business === undefined) throw new Error('more businesses are needed: see SPARES');
+    const fields = { user_id: SPARE, name: 'Spare', main_domain: 'spare.example', site: 'https://spare.example' };
+    const business = await operate<BusinessRow>('POST', 'business', {
+      ...fields,
+      country_id: 1,
+      business_size: 'small',
+    });
     if (sites.length > 0) await call('POST', `${business.id}/access`, { sites });
-    const stored = async () => (await call('GET', `${business.id}/access`)).data;
+    const stored = () => call('GET', `${business.id}/access`);
     return { ...business, stored, sites: async () => (await stored()).access_list.map(({ site }) => site) };
   }
 
-  /** The code of a link that nobody has used. */
-  function newCode(kind: keyof typeof made.links = 'full'): string {
-    const code = made.links[kind].pop();
-    if (code === undefined) throw new Error('more links are needed: see LINKS');
-    return code;
+  /** Pages of these origins try to use the token of a business in vain. */
+  async function refuse({ id, token }: Pick<BusinessRow, 'id' | 'token'>, ...origins: string[]): Promise<void> {
+    for (const Origin of origins) {
+      const headers = { Authorization: `Bearer ${token}`, Origin };
+      expect((await fetch(`${url}/api/v1/business/usage/${id}`, { headers })).status).toBe(403);
+    }
   }
 
-  /** Revokes the key `revocable`, as the operator's command does. */
-  const revoke = () =>
-    withDatabases({ 'persist-to': state }, ({ first }) =>
-      revokeKey(first.db, made.revocable.id, made.revocable.user_id, new Date()),
-    );
+  /** The code of a link that nobody has used. */
+  async function newCode(link: Link = {}): Promise<string> {
+    const { url: address } = await operate<{ url: string }>('POST', `user/${OWNER}/console-link`, link);
+    return address.slice(address.indexOf('#code=') + '#code='.length);
+  }
+
+  /** A key that works until `revoke`. */
+  async function newKey() {
+    const { id, api_key } = await operate<{ id: number; api_key: string }>('POST', `user/${OWNER}/keys`);
+    return { api_key, revoke: () => operate('DELETE', `user/${OWNER}/keys/${id}`) };
+  }
+
+  /** A session as a tab keeps it. */
+  async function newSession(key: string): Promise<Kept> {
+    type Session = { session_key: string; expires_at: string; read_only: boolean };
+    const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
+    return { key: session_key, endsAt: Date.parse(expires_at), readOnly: read_only, tail: key.slice(-4) };
+  }
 
   const complaints: string[] = [];
   let open: Page | undefined;
 
-  /** A page of its own. Errors and warnings in its console fail the test, see `leave`. */
-  async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
+  async function newPage(options: BrowserContextOptions): Promise<Page> {
+    const context = await (await sharedBrowser()).newContext({
+      locale: 'en-US',
+      timezoneId: 'Pacific/Auckland',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      ...options,
+    });
     context.on('page', (page) => {
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
       });
       page.on('pageerror', (error) => complaints.push(error.message));
     });
-    const page = await context.newPage();
-    open = page;
-    await page.goto(`${service.url}/owner${hash}`);
+    open = await context.newPage();
+    return open;
+  }
+
+  /** A page of its own. Errors and warnings in its console fail the test, see `leave`. */
+  async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await newPage(options);
+    await page.goto(`${url}/owner${hash}`);
+    return page;
+  }
+
+  /**
+   * A visit of somebody who is signed in: the tab has a session of `key`, as after a reload. The page has a clock that a test can move
+   * on, so that nothing has to be waited for, see `armed`.
+   */
+  async function enter(hash = '', key = made.keys.spare, { before, lasts, ...options }: Entry = {}): Promise<Page> {
+    const page = await newPage(options);
+    await page.goto(`${url}${PLAIN}`);
+    const session = await newSession(key);
+    const kept = JSON.stringify(lasts === undefined ? session : { ...session, endsAt: Date.now() + lasts });
+    await page.evaluate(`sessionStorage.setItem('session', ${JSON.stringify(kept)})`);
+    await page.clock.install();
+    await before?.(page);
+    await page.goto(`${url}/owner${hash}`);
     return page;
   }
 
@@ -86,22 +129,17 @@ async function openConsole(closing: (() => unknown)[]) {
     expect(met).toEqual([]);
   }
 
-  return { ...made, url: service.url, visit, leave, call, spare, newCode, revoke };
+  return { ...made, url, visit, enter, leave, call, spare, refuse, newCode, newKey };
 }
 
-export type World = Awaited<ReturnType<typeof openConsole>>;
+export type World = ReturnType<typeof openConsole>;
+export type Spare = Awaited<ReturnType<World['spare']>>;
+type Details = { token: string; access_list: { id: number; site: string }[] };
 
-/** The setting of a file of tests: it is there from the first test to the last. For `forgiven` see `leave`. */
+/** The setting of a file of tests. After each, its visit ends: for `forgiven` see `leave`. */
 export function consoleOfFile(forgiven?: RegExp): World {
-  const world = {} as World;
-  const closing: (() => unknown)[] = [];
-  beforeAll(async () => {
-    Object.assign(world, await openConsole(closing));
-  });
+  const world = openConsole();
   afterEach(() => world.leave(forgiven));
-  afterAll(async () => {
-    for (const close of closing.reverse()) await close();
-  });
   return world;
 }
 
@@ -149,7 +187,7 @@ const AXE = `axe.run(document, {
 /** No rule of axe is broken, and every text whose contrast axe cannot decide on has at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
 export async function expectAccessible(page: Page): Promise<void> {
   // Evaluated by the debugger, which no Content-Security-Policy forbids.
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   expect(await page.evaluate(AXE)).toEqual([]);
 }
 

@@ -1,13 +1,12 @@
 // The changes of a business in the console: who did what, narrowed and in pages.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { consoleOfFile, expectAccessible, shoot, signIn } from './console.ts';
+import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
 import { eventually, failWith, holdFrames, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { button, hold } = stepsOn(() => page);
-type Spare = Awaited<ReturnType<typeof world.spare>>;
+const { button, armed, hold } = stepsOn(() => page);
 
 const entries = () => page.locator('.entry');
 const titles = () => page.locator('.entry b').allInnerTexts();
@@ -29,8 +28,8 @@ function watch(): string[] {
 /** Adds and removes a domain as often as it takes for this many changes. */
 async function change({ id }: Spare, times: number): Promise<void> {
   for (let n = 0; n < times / 2; n++) {
-    const { data } = await world.call('POST', `${id}/access`, { sites: [`https://n${n}.example`] });
-    await world.call('DELETE', `${id}/access/${data.access_list.at(-1)?.id}`);
+    const { access_list } = await world.call('POST', `${id}/access`, { sites: [`https://n${n}.example`] });
+    await world.call('DELETE', `${id}/access/${access_list.at(-1)?.id}`);
   }
 }
 
@@ -48,7 +47,7 @@ describe('a change', () => {
       new RegExp(`^(test|API key) …${world.keys.spare.slice(-4)}$`),
     );
     expect(await entries().nth(1).locator('li').allInnerTexts()).toEqual(['https://a.example']);
-    expect(await page.locator('.by').last().innerText()).toBe('the operator');
+    expect(await page.locator('.by').last().innerText()).toMatch(/^operator …/);
     expect(await page.locator('#console').innerText()).not.toMatch(/_|\bnull\b|access id/);
     await expectAccessible(page);
   });
@@ -105,7 +104,7 @@ describe('narrowed', () => {
     await eventually(hash).toBe(`#/${business.id}/changes?action=remove_sites`);
     await frames.release();
     await eventually(titles).toEqual(['Domains removed']);
-    await page.waitForTimeout(300);
+    await armed();
     expect(await titles()).toEqual(['Domains removed']);
     expect(asked.at(-1)).toBe('?action=remove_sites');
   });
@@ -128,9 +127,7 @@ describe('narrowed', () => {
 
   test('by days, as a link has them: with all that is narrowed in the fields', async () => {
     const business = await narrow();
-    page = await world.visit(`#/${business.id}/changes?action=rotate_token&search=token&from=2026-01-01&to=9999-12-31`);
-    await page.getByLabel('API key').fill(world.keys.spare);
-    await page.keyboard.press('Enter');
+    page = await world.enter(`#/${business.id}/changes?action=rotate_token&search=token&from=2026-01-01&to=9999-12-31`);
     await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('9999-12-31');
     expect(await page.getByLabel('From').inputValue()).toBe('2026-01-01');
     expect(await search().inputValue()).toBe('token');
@@ -175,7 +172,7 @@ describe('narrowed', () => {
     await search().fill('b.example');
     await page.getByRole('link', { name: 'Token', exact: true }).click();
     await page.getByRole('heading', { name: /^Token/ }).waitFor();
-    await page.waitForTimeout(600);
+    await armed();
     expect(await hash()).toBe(`#/${business.id}/token`);
   });
 
@@ -198,7 +195,7 @@ describe('narrowed', () => {
     await search().fill('a.example');
     await eventually(titles).toEqual(['Domains removed', 'Domains added']);
     release();
-    await page.waitForTimeout(300);
+    await armed();
     expect(await titles()).toEqual(['Domains removed', 'Domains added']);
   });
 });
@@ -247,9 +244,7 @@ describe('older changes', () => {
 
   test('when two answers arrive in the wrong order, the newer one stays', async () => {
     const business = await world.spare('https://a.example');
-    page = await world.visit(`#/${business.id}/changes`);
-    await startClock(page);
-    await signIn(page, world.keys.spare);
+    page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await entries().first().waitFor();
     let release = () => {};
     const late = new Promise<void>((resolve) => {
@@ -272,25 +267,7 @@ describe('older changes', () => {
     const newest = page.locator('.entry', { hasText: 'https://c.example' });
     await newest.waitFor();
     release();
-    await page.waitForTimeout(500);
+    await armed();
     expect(await newest.count()).toBe(1);
   });
-});
-
-test.each([
-  [320, 'light'],
-  [1280, 'light'],
-  [320, 'dark'],
-  [1280, 'dark'],
-] as const)('the view fits %i px, %s', async (width, colorScheme) => {
-  const sites = Array.from({ length: 12 }, (_, n) => `https://a-domain-of-a-long-name-${n}.shop.example`);
-  const business = await world.spare(...sites);
-  await change(business, 4);
-  await world.call('POST', `${business.id}/token`, { keep_old: '7d' });
-  await world.call('DELETE', `${business.id}/token/former`);
-  page = await openRoom(world, business, 'changes');
-  await page.emulateMedia({ colorScheme });
-  await page.setViewportSize({ width, height: 900 });
-  await expectAccessible(page);
-  await shoot(page, `changes-${width}-${colorScheme}`);
 });

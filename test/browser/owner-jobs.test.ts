@@ -25,6 +25,7 @@ const MOST: Record<string, [presses: number, requests: number]> = {
 
 test('eight jobs take few presses and requests, by keyboard alone', async () => {
   page = await world.visit();
+  await page.clock.install(); // what is pressed once it is armed need not be waited for
   await page.getByLabel('API key').waitFor();
   await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
   const { press, type, goTo, quiet, counted } = keyboardOn(page);

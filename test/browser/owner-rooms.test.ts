@@ -47,10 +47,7 @@ test('the first Tab offers to skip to what is shown', async () => {
 describe('the head of a business', () => {
   test('counts the refused origins that were not dismissed, and what was dismissed belongs to the session', async () => {
     const business = await world.spare('https://a.example');
-    for (const origin of ['https://b.example', 'https://c.example']) {
-      const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
-      expect((await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers })).status).toBe(403);
-    }
+    await world.refuse(business, 'https://b.example', 'https://c.example');
     page = await openRoom(world, business, 'token');
     await page.getByRole('link', { name: '2 refused origins' }).click();
     await eventually(focused).toBe('Refused lately');
@@ -91,9 +88,7 @@ describe('the head of a business', () => {
 describe('what is shown is read again', () => {
   test('by Refresh, and on the return to the tab after a minute', async () => {
     const business = await world.spare('https://a.example');
-    page = await world.visit(`#/${business.id}/changes`);
-    await startClock(page);
-    await signIn(page, world.keys.spare);
+    page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await page.locator('.entry').first().waitFor();
     await page.getByText(/^Updated \d\d:\d\d$/).waitFor();
     const asked: string[] = [];
@@ -116,9 +111,7 @@ describe('what is shown is read again', () => {
 
   test('also if a change is answered meanwhile, which does not make the rest of what is shown newer', async () => {
     const business = await world.spare('https://a.example');
-    page = await world.visit(`#/${business.id}/domains`);
-    await startClock(page);
-    await signIn(page, world.keys.spare);
+    page = await world.enter(`#/${business.id}/domains`, world.keys.spare, { before: startClock });
     const updated = page.getByText(/^Updated \d\d:\d\d$/);
     const readAt = await updated.innerText();
     await button('Refresh').and(page.locator(':not([aria-disabled])')).waitFor(); // nothing is on its way
@@ -156,6 +149,7 @@ describe('after Enter, the first view takes two round trips in a row, and no req
 
   test.each(['list', ...ROOMS] as const)('%s', async (view) => {
     page = await world.visit(view === 'list' ? '' : `#/${world.tulip.id}/${view}`);
+    await page.clock.install();
     const calls: { path: string; from: number; to: number }[] = [];
     await page.route(/\/api\//, async (route) => {
       const path = new URL(route.request().url()).pathname.replace('/api/v1', '').replace(/\d+/, ':id');
@@ -168,7 +162,7 @@ describe('after Enter, the first view takes two round trips in a row, and no req
     await signIn(page, view === 'list' ? world.keys.many : world.keys.owner);
     const last = expected[view].at(-1);
     await eventually(() => calls.find(({ path }) => path === last)?.to).toBeLessThan(Infinity);
-    await page.waitForTimeout(600); // what would come after the last answer
+    await page.clock.runFor(1000); // what would come after the last answer
     const [session, ...others] = calls;
     expect(session?.path).toBe('/session');
     expect(others.map(({ path }) => path).toSorted()).toEqual(expected[view]);

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
-import { consoleOfFile, expectAccessible, signIn } from './console.ts';
+import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
 import { eventually, failWith, goOn, holdFrames, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
-const { button } = stepsOn(() => page);
+const { button, hold } = stepsOn(() => page);
 const today = () => dayOf(new Date());
 const until = (check: () => Promise<void>) => vi.waitFor(check, 20_000);
 
@@ -44,9 +44,9 @@ const shows = async (from: string, to: string) => {
 const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.tagName');
 
 /** The days of each report that the page asks for, in order. */
-function watchReports(accept = 'application/json'): string[] {
+function watchReports(accept: string, of = page): string[] {
   const asked: string[] = [];
-  page.on('request', (request: Request) => {
+  of.on('request', (request: Request) => {
     const { pathname, searchParams } = new URL(request.url());
     if (!pathname.includes('/business/usage/') || request.headers().accept !== accept) return;
     asked.push(`${searchParams.get('from')} ${searchParams.get('to')}`);
@@ -54,21 +54,19 @@ function watchReports(accept = 'application/json'): string[] {
   return asked;
 }
 
-/** Holds back the reports of ranges that end on `to`. `release` lets them go on. */
-async function holdReports(to: string) {
-  let release: (how: (route: Route) => Promise<unknown>) => void = () => {};
-  const released = new Promise<(route: Route) => Promise<unknown>>((resolve) => {
-    release = resolve;
-  });
-  await page.route(new RegExp(`/business/usage/.*to=${to}`), async (route) => void (await (await released)(route)));
-  return { release };
-}
+/** Holds back the reports of ranges that end on `to`. */
+const holdReports = (to: string) => hold('GET', new RegExp(`/business/usage/.*to=${to}`));
 
-/** Opens the view, with what its address says, and signs in. */
-async function open({ id }: { id: number }, chosen = ''): Promise<string[]> {
-  page = await world.visit(`#/${id}${chosen}`);
-  const asked = watchReports();
-  await signIn(page, world.keys.spare);
+/** Opens the view, with what its address says. Returns the days of each report that it asks for. */
+async function open({ id }: { id: number }, chosen = '', entry: Entry = {}, key = world.keys.spare): Promise<string[]> {
+  let asked: string[] = [];
+  page = await world.enter(`#/${id}${chosen}`, key, {
+    before: async (of) => {
+      asked = watchReports('application/json', of);
+      await entry.before?.(of);
+    },
+    ...(entry.lasts !== undefined && { lasts: entry.lasts }),
+  });
   return asked;
 }
 
@@ -147,13 +145,10 @@ describe('the days', () => {
   });
 
   test('that are typed make one request after the typing, and no entry in the history', async () => {
-    const business = await used();
-    page = await world.visit(`#/${business.id}?compare=off`);
-    await startClock(page);
-    const asked = watchReports();
-    await signIn(page, world.keys.spare);
+    const asked = await open(await used(), '?compare=off', { before: startClock });
     await settled();
     asked.length = 0;
+    const entries = await page.evaluate('history.length');
     await dateOf('From').focus();
     await page.clock.pauseAt(Date.parse(today()) - DAY_MS / 4); // so that it does not matter how fast the keys come
     await page.keyboard.type('03022026'); // the year passes through 0002, 0020 and 0202
@@ -175,9 +170,7 @@ describe('the days', () => {
     await days().focus(); // the field is left
     expect(await query()).toBe('compare=off&from=2026-03-09&to=2026-03-29');
     await settled();
-    await page.goBack();
-    await page.getByLabel('API key').waitFor({ state: 'detached' });
-    expect(await query()).not.toContain('from=');
+    expect(await page.evaluate('history.length')).toBe(entries);
   });
 
   test('that cannot be reported never reach the service: the chart stays, and a notice says what would be right', async () => {
@@ -254,15 +247,14 @@ describe('while a report is on its way', () => {
     const mean = await figure('Mean').innerText();
     const answered = page.waitForResponse(/to=2025-03-31/);
     late.release(goOn);
-    await answered;
-    await page.waitForTimeout(100);
+    await (await answered).finished();
+    await page.clock.runFor(100);
     expect(await chart().locator('.bar').count()).toBe(7);
     expect(await figure('Mean').innerText()).toBe(mean);
   });
 
   test('the chart of the list is shown, without figures', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
+    page = await world.enter('#/', world.keys.owner);
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     const held = await holdReports(today());
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
@@ -301,14 +293,10 @@ describe('while a report is on its way', () => {
 });
 
 /** Shortly before the last midnight. By the next one, the session could have ended. */
-const beforeMidnight = () => page.clock.install({ time: Date.parse(today()) - 30_000 });
+const beforeMidnight = (of: Page) => of.clock.install({ time: Date.parse(today()) - 30_000 });
 
 test('a refresh reads again, and knows the day: at midnight yesterday is not today', async () => {
-  const business = await used();
-  page = await world.visit(`#/${business.id}?compare=off`);
-  await beforeMidnight();
-  const asked = watchReports();
-  await signIn(page, world.keys.spare);
+  const asked = await open(await used(), '?compare=off', { before: beforeMidnight });
   await settled();
   await page.clock.fastForward(60_000);
   await button('Refresh').click();
@@ -322,12 +310,8 @@ test('a refresh reads again, and knows the day: at midnight yesterday is not tod
 });
 
 test('a new day is shown without a refresh, and a day that was read before its end is no whole day', async () => {
-  const business = await used();
   const [from, to] = [addDays(today(), -7), addDays(today(), -1)];
-  page = await world.visit(`#/${business.id}?from=${from}&to=${to}&compare=off`);
-  await beforeMidnight();
-  const asked = watchReports();
-  await signIn(page, world.keys.spare);
+  const asked = await open(await used(), `?from=${from}&to=${to}&compare=off`, { before: beforeMidnight });
   await settled();
   await page.clock.fastForward(32_000); // two seconds into the new day
   const downloading = page.waitForEvent('download');
@@ -340,17 +324,21 @@ test('a new day is shown without a refresh, and a day that was read before its e
   await eventually(() => figure('Mean').innerText()).toContain('of 7 whole days');
 });
 
+/** Cloudflare sends `Date`; wrangler dev does not. */
+const withServiceClock = (of: Page) =>
+  of.route('**/api/**', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
+  });
+
 test.each([1, -1])(
   'the days and limits are those of the service, on a computer whose clock is %i days off',
   async (off) => {
-    page = await world.visit(`#/${world.limited.id}?compare=off`);
-    await page.clock.install({ time: Date.now() + off * DAY_MS });
-    // Cloudflare sends `Date`; wrangler dev does not.
-    await page.route('**/api/**', async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
-    });
-    await signIn(page, world.keys.owner);
+    const before = async (of: Page) => {
+      await of.clock.install({ time: Date.now() + off * DAY_MS });
+      await withServiceClock(of);
+    };
+    await open(world.limited, '?compare=off', { before, lasts: 3 * DAY_MS }, world.keys.owner);
     await shows(addDays(today(), -27), today());
     expect(await figure('Mean').innerText()).toContain('of 27 whole days');
     await eventually(() => page.locator('.meter').allInnerTexts()).toEqual([
@@ -393,24 +381,14 @@ describe('the file', () => {
     await eventually(() => page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
     await page.unroute(reports);
 
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(
-      reports,
-      files(async (route) => {
-        await released;
-        await route.continue();
-      }),
-    );
+    const held = await hold('GET', reports, 'text/csv');
     await button('Download CSV').click();
     await button('Downloading…').waitFor();
     const [first] = await rangeIn();
     await days().selectOption('Last 28 days');
     await button('Download CSV').waitFor();
     const answered = page.waitForResponse((answer) => answer.request().headers().accept === 'text/csv');
-    release();
+    held.release(goOn);
     await (await answered).finished();
     await page.unroute(reports);
     await days().selectOption('Last 7 days');
@@ -446,9 +424,7 @@ describe('the limits', () => {
   }
 
   test('say what is used, what is left, when they start again, and where the month is going', async () => {
-    page = await world.visit(`#/${world.limited.id}?range=last-quarter&compare=off`);
-    const asked = watchReports();
-    await signIn(page, world.keys.owner);
+    const asked = await open(world.limited, '?range=last-quarter&compare=off', {}, world.keys.owner);
     await page.locator('.pace').waitFor();
     const { today: uses, month } = await limitsOf(world.limited.id);
     const meters = await page.locator('.meter').allInnerTexts();

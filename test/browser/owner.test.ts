@@ -1,5 +1,5 @@
 // Signing in to the console at /owner, going through it by keyboard alone, and how much script it takes.
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfFile, signIn } from './console.ts';
 import { eventually, failWith, goTo, openRoom } from './steps.ts';
@@ -14,54 +14,41 @@ describe('signing in', () => {
     return ((await answer.json()) as { data: { session_key: string } }).data.session_key;
   }
 
-  test.each([
-    [
-      'an unknown key',
-      () => `bua_sk_0${'x'.repeat(33)}`,
-      'This key does not work. It may be mistyped, expired or revoked.',
-    ],
-    ['text that no header can carry', () => 'schlüssel', 'This key does not work.'],
-    ['a business token', () => world.tulip.token, 'This is the token of a business, which anyone can see.'],
-    [
-      'a key that can only record',
-      () => world.keys.recorder,
-      'This key is only for recording uses, and cannot be used here.',
-    ],
-    [
-      'the key of a session',
-      () => newSessionKey(),
-      'This is the key of a session, which works only where the session began.',
-    ],
-  ])('says in words why %s is refused', async (_, key, words) => {
+  test('says in words why a key is refused, and keeps the focus in its field', async () => {
     page = await world.visit();
-    await page.getByLabel('API key').fill(await key());
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: words }).waitFor();
-    await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
+    for (const [key, words] of [
+      [`bua_sk_0${'x'.repeat(33)}`, 'This key does not work. It may be mistyped, expired or revoked.'],
+      [world.tulip.token, 'This is the token of a business, which anyone can see.'],
+      ['schlüssel', 'This key does not work.'], // which no header can carry
+      [world.keys.recorder, 'This key is only for recording uses, and cannot be used here.'],
+      [await newSessionKey(), 'This is the key of a session, which works only where the session began.'],
+    ] as const) {
+      await page.getByLabel('API key').fill(key);
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: words }).waitFor();
+      await eventually(() => page.evaluate('document.activeElement.id')).toBe('key');
+    }
   });
 
-  test('says that an operator key works only on servers', async () => {
+  test('says what a refusal or a failure means', async () => {
     page = await world.visit();
-    const headers = { 'Error-Code': 'operator_key_in_page' };
-    await page.route(/\/api\//, (route) => route.fulfill({ status: 403, json: { message: 'x' }, headers }));
-    await page.getByLabel('API key').fill(`bua_op_${'x'.repeat(43)}`);
-    await page.keyboard.press('Enter');
-    await page
-      .getByRole('alert')
-      .filter({ hasText: 'This is an operator key, which works only on servers.' })
-      .waitFor();
-  });
-
-  test.each([
-    [429, 'Too many requests. Try again in 10 seconds.'],
-    [500, 'The service failed to answer.'],
-    [503, 'The service cannot reach its database now. Try again in 10 seconds.'],
-  ])('says what a response with %i means', async (status, words) => {
-    page = await world.visit();
-    await page.route(/\/api\//, failWith(status, 'x'));
+    let answer = failWith(429, 'x');
+    await page.route(/\/api\//, (route) => answer(route));
     await page.getByLabel('API key').fill(world.keys.owner);
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: words }).waitFor();
+    const headers = { 'Error-Code': 'operator_key_in_page' };
+    for (const [next, words] of [
+      [failWith(429, 'x'), 'Too many requests. Try again in 10 seconds.'],
+      [failWith(500, 'x'), 'The service failed to answer.'],
+      [failWith(503, 'x'), 'The service cannot reach its database now. Try again in 10 seconds.'],
+      [
+        (route: Route) => route.fulfill({ status: 403, json: { message: 'x' }, headers }),
+        'This is an operator key, which works only on servers.',
+      ],
+    ] as const) {
+      answer = next;
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: words }).waitFor();
+    }
   });
 });
 

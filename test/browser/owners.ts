@@ -1,28 +1,23 @@
-// Before the tests of the console: owners with businesses in many states, of which each file takes a copy.
+// Before the tests of the console: one server for all of them, and its owners with businesses in many states. What a test changes, it
+// makes itself, see `spare`.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
 import type { TestProject } from 'vitest/node';
+import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { hashOf, newCredential } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
 import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
-import {
-  access,
-  type BusinessRow,
-  businesses,
-  changes,
-  codes,
-  dailyUsage,
-  refusedOrigins,
-} from '../../src/db/schema.ts';
-import { createBusiness, createKey } from '../ask.ts';
+import { access, businesses, changes, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
+import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
 import type {} from '../node/migrated.ts'; // what it provides
+import { startService } from '../node/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The state directory of their database, and what was made in it. */
-    owners: { state: string; made: Awaited<ReturnType<typeof makeOwners>> };
+    /** The address of the server, a key of its operator, and what was made. */
+    owners: { url: string; operatorKey: string; made: Awaited<ReturnType<typeof makeOwners>> };
   }
 }
 
@@ -30,24 +25,23 @@ export default async function owners(project: TestProject) {
   const { folder, migrated } = project.getProvidedContext();
   const state = join(folder, 'owners');
   cpSync(migrated, state, { recursive: true });
-  project.provide('owners', {
-    state,
-    made: await withDatabases({ 'persist-to': state }, ({ first }) => makeOwners(first)),
-  });
+  const made = await withDatabases({ 'persist-to': state }, ({ first }) => makeOwners(first));
+  const { operator_key: operatorKey, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
+  const { url, stop } = await startService(state, { secrets: { OPERATOR_KEY_1: secret } });
+  project.provide('owners', { url, operatorKey, made });
+  return () => stop();
 }
 
 const NOW = new Date();
 const STAMP = timestampOf(NOW);
-const OWNER = 9;
+export const OWNER = 9;
 const MANY = 10;
 const NOBODY = 11;
-const SPARE = 12;
+export const SPARE = 12;
 const BUSY = 13;
+const CHARTED = 14;
 const BUSY_BUSINESSES = 35;
 export const MANY_BUSINESSES = 45;
-const SPARES = 120;
-/** How many links of each kind there are: each works once. */
-const LINKS = 20;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 
@@ -83,6 +77,7 @@ async function makeOwners(first: LocalDatabase) {
   const key = async (user_id: number, more: { role?: Role; business_id?: number } = {}) =>
     (await createKey(first, { user_id, name: 'test', expires_on: null, ...more }, NOW)).api_key;
 
+  await homeOf(boundTo([first], NOW), OWNER); // as the operator creates keys and links for them
   const tulip = await business(OWNER, 'Tulip Shop', 'tulip.example');
   for (const part of [counts(90, 180), counts(400, 90).slice(0, 310)]) await uses(tulip.id, part);
   await sites(tulip.id, ['https://tulip.example', 'https://*.tulip.example']);
@@ -141,24 +136,28 @@ async function makeOwners(first: LocalDatabase) {
   await db.run(sql`delete from ${changes} where ${eq(changes.subject_id, busy.id)}`);
   for (let id = 1; id <= 60; id++)
     await db.run(change(id, (62 - id) / 3, id % 15 === 0 ? 'remove_sites' : 'add_sites'));
-  const spares: BusinessRow[] = [];
-  for (let n = 1; n <= SPARES; n++) spares.push(await business(SPARE, `Spare ${n}`, `spare-${n}.example`));
-  const link = async (more: Partial<typeof codes.$inferInsert> = {}) => {
-    const code = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
-    const expires_at = '9999-12-31T00:00:00.000000Z'; // however long the tests take
-    const values = { user_id: OWNER, read_only: 0, minutes: 60, expires_at, ...more, hash: await hashOf(code) };
-    await db.insert(codes).values(values);
-    return code;
-  };
-  const several = (more?: Parameters<typeof link>[0]) => Promise.all(Array.from({ length: LINKS }, () => link(more)));
-  const links = {
-    full: await several(),
-    ofOne: await several({ business_id: tulip.id }),
-    reading: await several({ read_only: 1 }),
-    ofAMinute: await several({ minutes: 1 }),
-    late: await several({ expires_at: timestampOf(new Date(NOW.getTime() - 1000)) }),
-  };
-  const revocable = await createKey(first, { user_id: OWNER, name: 'test', expires_on: null }, NOW);
+  // For the chart on other pages. March 2026 has 31 days: on day n there are n uses, but none on the 7th. February has 10 on each day.
+  const shop = await business(CHARTED, 'Tulip Shop');
+  const silent = await business(CHARTED, 'Quiet Shop');
+  const lively = await business(CHARTED, 'Busy Shop');
+  const from = (first: string, length: number, count: (index: number) => number) =>
+    Array.from({ length }, (_, index) => ({ day: addDays(first, index), count: count(index) }));
+  await uses(shop.id, [
+    ...from('2026-02-01', 28, () => 10),
+    ...from('2026-03-01', 31, (index) => (index === 6 ? 0 : index + 1)),
+  ]);
+  const wave = (index: number) => 100 + Math.round(60 * Math.sin(index / 20) + 30 * Math.cos(index * 1.7));
+  await uses(lively.id, from('2025-01-01', 366, wave));
+  await uses(
+    lively.id,
+    from(addDays(dayOf(NOW), -59), 60, (index) => (index === 59 ? 40 : 2 * wave(index * 6))),
+  );
+  await uses(lively.id, [{ day: '2024-06-01', count: 1_000_000_000_000 }]);
+  const lateCode = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
+  await db.insert(codes).values({
+    ...{ user_id: OWNER, read_only: 0, minutes: 60, hash: await hashOf(lateCode) },
+    expires_at: timestampOf(new Date(NOW.getTime() - 1000)),
+  });
   const keys = {
     owner: await key(OWNER),
     reader: await key(OWNER, { role: 'read' }),
@@ -166,7 +165,9 @@ async function makeOwners(first: LocalDatabase) {
     many: await key(MANY),
     nobody: await key(NOBODY),
     spare: await key(SPARE),
+    spareReader: await key(SPARE, { role: 'read' }),
     busy: laptop.api_key,
+    charted: await key(CHARTED),
   };
-  return { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, spares, keys, links, revocable };
+  return { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively, keys, lateCode };
 }

@@ -1,18 +1,19 @@
 // The sessions of the console at /owner: by key and by link, over reloads, in several tabs, to their end, and what a browser keeps of them.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page, Route } from 'playwright-core';
+import type { Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
 import { launch, launchProfile } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
-import { eventually, goTo } from './steps.ts';
+import { eventually, failWith, goOn, goTo, stepsOn } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const world = consoleOfFile();
 let page: Page;
 
 const HOUR_MS = 3_600_000;
+const { armed, hold } = stepsOn(() => page);
 const button = (name: string | RegExp, of = page) => of.getByRole('button', { name, exact: true });
 const says = (words: string, of = page) => of.getByText(words, { exact: true }).waitFor();
 /** The business is shown, and its chart is drawn: one that is interrupted complains. */
@@ -20,12 +21,24 @@ async function tulip(of = page): Promise<void> {
   await of.getByRole('heading', { name: 'Tulip Shop', level: 1 }).waitFor();
   await of.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
 }
+async function enterTulip(): Promise<void> {
+  page = await world.enter(`#/${world.tulip.id}`, world.keys.owner);
+  await tulip();
+}
+async function enterList(): Promise<void> {
+  page = await world.enter('#/', world.keys.owner);
+  await list();
+}
 const list = (of = page) => of.getByRole('link', { name: 'Tulip Shop' }).waitFor();
 const link = (code: string) => `#code=${code}`;
+const ofTulip = () => world.newCode({ business_id: world.tulip.id });
 const wayIn = (of = page) => of.locator('.key').innerText();
 /** What is asked before a link opens in a tab that somebody is signed in to. */
 const asks = (way: string) => says(`You are signed in with ${way}. This link opens another session.`);
 const keyWay = (key: string) => `key …${key.slice(-4)}`;
+
+/** Presses what opens a link, once that can be pressed. */
+const openIt = () => button('Open the link').click();
 
 /** The status that the service answers to a session key. */
 const statusOf = async (key: string | undefined) =>
@@ -60,6 +73,18 @@ const clock = (at: number) =>
     timeZoneName: 'short',
     timeZone: 'Pacific/Auckland',
   }).format(at);
+
+/** From another site, by a page that goes to the link by itself. */
+async function fromAnotherSite(code: string): Promise<void> {
+  const script = `<!doctype html><script>location = '${world.url}/owner${link(code)}'</script>`;
+  await page.route('http://attacker.example/', (route) => route.fulfill({ contentType: 'text/html', body: script }));
+  await page.goto('http://attacker.example/');
+}
+const withinThePage = (code: string) => page.evaluate<void>(`void (location.hash = '${link(code)}')`);
+const waysToOpen: [string, (code: string) => Promise<void>][] = [
+  ['from another site', fromAnotherSite],
+  ['within the page', withinThePage],
+];
 
 const SPENT = 'This link has expired or was used already. Open it again from where you got this link.';
 const OVER = 'Your time is over. Sign in again.';
@@ -105,9 +130,7 @@ describe('a session from a key', () => {
   });
 
   test('goes on after a reload, without a request of its own', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
+    await enterTulip();
     const paths: string[] = [];
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
     await page.reload();
@@ -118,8 +141,7 @@ describe('a session from a key', () => {
   });
 
   test('is not in a tab that is opened by hand', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
+    await enterList();
     const other = await page.context().newPage();
     await other.goto(`${world.url}/owner#/${world.tulip.id}`);
     await other.getByLabel('API key').waitFor();
@@ -128,9 +150,7 @@ describe('a session from a key', () => {
   });
 
   test('ends on the server at sign-out, and in the tab', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
+    await enterTulip();
     const key = (await keptIn(page))?.key;
     expect(await statusOf(key)).toBe(200);
     await button('Sign out').click();
@@ -143,35 +163,25 @@ describe('a session from a key', () => {
     await page.getByLabel('API key').waitFor();
   });
 
-  test.each([
-    ['the network fails', (route: Route) => route.abort()],
-    ['the service fails', (route: Route) => route.fulfill({ status: 503, json: { message: 'Service Unavailable' } })],
-  ])('is left at once if %s, which is said', async (_, fail) => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    const kept = await keptIn(page);
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(/\/session$/, async (route) => {
-      await held;
-      await fail(route);
-    });
-    await button('Sign out').click();
-    await says('You are signed out here. Ending the session…');
-    expect(await keptIn(page)).toBeNull();
-    release();
-    await says(
-      `You are signed out here, but the service could not be told: the session ends by itself at ${clock(kept?.endsAt ?? 0)}.`,
-    );
-    expect(await statusOf(kept?.key)).toBe(200);
+  test('is left at once if the service cannot be told, which is said', async () => {
+    for (const fail of [(route: Route) => route.abort(), failWith(503, 'Service Unavailable')]) {
+      await enterList();
+      const kept = await keptIn(page);
+      const held = await hold('DELETE');
+      await button('Sign out').click();
+      await says('You are signed out here. Ending the session…');
+      expect(await keptIn(page)).toBeNull();
+      held.release(fail);
+      await says(
+        `You are signed out here, but the service could not be told: the session ends by itself at ${clock(kept?.endsAt ?? 0)}.`,
+      );
+      expect(await statusOf(kept?.key)).toBe(200);
+      await world.leave();
+    }
   });
 
   test('that was signed out in a copy of the tab is over with the next request', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
+    await enterTulip();
     // A window that a page opens has a copy of its sessionStorage, like a tab that is duplicated.
     const [copy] = await Promise.all([page.waitForEvent('popup'), page.evaluate('void open(location.href)')]);
     await tulip(copy);
@@ -184,9 +194,7 @@ describe('a session from a key', () => {
   });
 
   test('that was ended elsewhere is over also when only the report is asked for', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
+    await enterTulip();
     const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
     await page.getByLabel('Days', { exact: true }).selectOption('Last 364 days');
@@ -194,10 +202,10 @@ describe('a session from a key', () => {
   });
 
   test('ends with its key', async () => {
-    page = await world.visit();
-    await signIn(page, world.revocable.api_key);
+    const { api_key, revoke } = await world.newKey();
+    page = await world.enter('#/', api_key);
     await list();
-    await world.revoke();
+    await revoke();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await says(ENDED);
     await signIn(page, world.keys.owner); // where it was
@@ -205,15 +213,8 @@ describe('a session from a key', () => {
   });
 
   test('says its end five minutes before, and is over then, with what was being typed', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    const endsAt = (await keptIn(page))?.endsAt ?? 0;
-    await page.clock.install({ time: endsAt - HOUR_MS });
-    await page.reload();
-    await page.getByRole('link', { name: 'Tulip Shop' }).click();
-    await tulip();
-    await page.locator('.figures', { hasText: 'against' }).waitFor(); // all answers are here
-    await goTo(page, 'domains');
+    page = await world.enter(`#/${world.tulip.id}/domains`, world.keys.owner, { lasts: HOUR_MS });
+    const { endsAt = 0 } = (await keptIn(page)) ?? {};
     await page.getByLabel('Add a domain').fill('half.a.na');
     await page.clock.runFor(HOUR_MS - 6 * 60_000);
     expect(await page.locator('.near-end').count()).toBe(0);
@@ -234,11 +235,7 @@ describe('a session from a key', () => {
   });
 
   test('is over when a computer that slept past its end wakes up', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await page.clock.install({ time: Date.now() });
-    await page.reload();
-    await tulip();
+    await enterTulip();
     await page.clock.setSystemTime(Date.now() + 13 * HOUR_MS); // starts no timer
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await says(OVER);
@@ -246,40 +243,27 @@ describe('a session from a key', () => {
   });
 
   test('that a browser brings back after its end is over, without a request', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await list();
-    await page.evaluate(
-      `sessionStorage.setItem('session', JSON.stringify({ ...JSON.parse(sessionStorage.getItem('session')), endsAt: 1 }))`,
-    );
     const paths: string[] = [];
-    page.on('request', (request) => paths.push(new URL(request.url()).pathname));
-    await page.reload();
+    page = await world.enter('#/', world.keys.owner, {
+      lasts: -1,
+      before: async (of) => of.on('request', (request) => paths.push(new URL(request.url()).pathname)),
+    });
     await says(OVER);
     expect(paths.filter((path) => path.startsWith('/api/'))).toEqual([]);
     expect(await keptIn(page)).toBeNull();
   });
 
   test('shows nothing any more of a view that was just opened when it ended', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(/\/session$/, async (route) => {
-      await held;
-      await route.continue();
-    });
+    await enterTulip();
+    const held = await hold('DELETE');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.method()));
     // The list is drawn, and the page is left before its next frame.
     await page.evaluate(`addEventListener('hashchange', () => document.querySelector('.who button').click(), { once: true });
       location.hash = '#/'`);
-    release();
+    held.release(goOn);
     await says(SIGNED_OUT);
-    await page.waitForTimeout(300);
+    await armed();
     expect(asked).toEqual(['DELETE']);
     expect(await page.locator('body').innerText()).not.toMatch(/Tulip|Businesses/);
   });
@@ -299,7 +283,7 @@ describe('a session from a key', () => {
 
 describe('a link', () => {
   test('signs in once: its code is in no place that stays, and is refused the second time', async () => {
-    const code = world.newCode();
+    const code = await world.newCode();
     page = await world.visit(link(code));
     await list();
     const kept = await keptIn(page);
@@ -321,7 +305,7 @@ describe('a link', () => {
 
   test('leaves the address before anything is sent', async () => {
     page = await world.visit();
-    const code = world.newCode();
+    const code = await world.newCode();
     let seen = '';
     await page.route(/\/api\//, async (route) => {
       seen ||= page.url();
@@ -333,16 +317,16 @@ describe('a link', () => {
     expect(seen).toBe(`${world.url}/owner`);
   });
 
-  test.each([
-    ['is late', () => world.newCode('late')],
-    ['is unknown', () => `0${'x'.repeat(33)}`],
-    ['was cut off', () => world.newCode().slice(0, 12)],
-    ['has none', () => ''],
-    ['holds something else', () => '%00<script>"ü'],
-  ])('whose code %s is refused', async (_, code) => {
-    page = await world.visit(link(code()));
-    await says(SPENT);
-    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  test('is refused if its code is late, unknown, cut off, missing, or something else', async () => {
+    page = await world.visit();
+    const codes = [world.lateCode, `0${'x'.repeat(33)}`, (await world.newCode()).slice(0, 12), '', '%00<script>"ü'];
+    for (const code of codes) {
+      const answered = page.waitForResponse(/\/session$/);
+      await page.evaluate(`location.hash = ${JSON.stringify(link(code))}`);
+      expect((await answered).status(), code).toBe(401);
+      await says(SPENT);
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    }
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('notice warning');
   });
 
@@ -350,14 +334,14 @@ describe('a link', () => {
     page = await world.visit();
     await page.addInitScript('window.requestAnimationFrame = () => 0'); // as in a tab that is not painted
     await page.goto('about:blank');
-    await page.goto(`${world.url}/owner${link(world.newCode())}`);
+    await page.goto(`${world.url}/owner${link(await world.newCode())}`);
     await button('Sign out').waitFor();
     expect(await keptIn(page)).toMatchObject({ tail: null });
   });
 
   test('that is opened in two tabs at once lets one in, and tells the other', async () => {
     page = await world.visit();
-    const code = world.newCode();
+    const code = await world.newCode();
     const tabs = [page, await page.context().newPage()];
     await page.goto('about:blank');
     await Promise.all(tabs.map((tab) => tab.goto(`${world.url}/owner${link(code)}`)));
@@ -368,7 +352,7 @@ describe('a link', () => {
   });
 
   test('for one business opens it, and shows no other', async () => {
-    page = await world.visit(link(world.newCode('ofOne')));
+    page = await world.visit(link(await ofTulip()));
     await tulip();
     expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
     await page.getByRole('link', { name: '← Businesses' }).click();
@@ -379,7 +363,7 @@ describe('a link', () => {
   });
 
   test('to read only shows nothing that changes', async () => {
-    page = await world.visit(link(world.newCode('reading')));
+    page = await world.visit(link(await world.newCode({ role: 'read' })));
     await page.getByText('Read only').waitFor();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await tulip();
@@ -391,24 +375,25 @@ describe('a link', () => {
 
   test('that is opened while another one is being opened wins, and the session of the other ends', async () => {
     page = await world.visit();
-    const [first, second] = [world.newCode(), world.newCode('ofOne')];
+    const [first, second] = [await world.newCode(), await ofTulip()];
+    const isFirst = (request: Request) => request.postData()?.includes(first) ?? false;
+    let late = '';
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    let late = '';
     await page.route(/\/session$/, async (route) => {
-      if (!route.request().postData()?.includes(first)) return route.continue();
+      if (!isFirst(route.request())) return route.continue();
       const response = await route.fetch();
       late = (await response.json()).data.session_key;
-      await held;
+      await released;
       await route.fulfill({ response });
     });
-    const answered = page.waitForResponse((response) => response.request().postData()?.includes(first) ?? false);
+    const answered = page.waitForResponse((response) => isFirst(response.request()));
     const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
-    await page.evaluate(`location.hash = '${link(first)}'`);
+    await withinThePage(first);
     await eventually(() => late).not.toBe('');
-    await page.evaluate(`location.hash = '${link(second)}'`);
+    await withinThePage(second);
     await tulip();
     release();
     await answered;
@@ -419,48 +404,38 @@ describe('a link', () => {
   });
 
   test('that fails leaves the session that the tab has, but shows nothing of it until that is wanted', async () => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
-    await page.evaluate(`location.hash = '${link(world.newCode('late'))}'`);
-    await button('Open the link').click();
+    await enterTulip();
+    await withinThePage(world.lateCode);
+    await openIt();
     await says(SPENT);
     expect(await page.locator('body').innerText()).not.toContain('Tulip');
     await button(`Go on as before (${keyWay(world.keys.owner)})`).click();
     await list();
   });
 
-  test.each([
-    [
-      'the network',
-      (route: Route) => route.abort(),
-      'The service cannot be reached. Check your connection, then try again.',
-    ],
-    [
-      'a limit of requests',
-      (route: Route) => route.fulfill({ status: 429, json: { message: 'x' }, headers: { 'Retry-After': '10' } }),
-      'Too many requests. Try again in 10 seconds.',
-    ],
-    [
-      'the database',
-      (route: Route) => route.fulfill({ status: 503, json: { message: 'x' }, headers: { 'Retry-After': '10' } }),
-      'The service cannot reach its database now. Try again in 10 seconds.',
-    ],
-  ])('is tried again by whoever opened it if %s fails, and not by itself', async (_, fail, words) => {
+  test('is tried again by whoever opened it if the network, a limit or the database fails, and not by itself', async () => {
     page = await world.visit();
-    const code = world.newCode();
-    let tries = 0;
+    const code = await world.newCode();
+    let [tries, fail] = [0, (route: Route) => route.abort()];
     await page.route(/\/session$/, async (route) => {
       tries += 1;
       await fail(route);
     });
-    await page.evaluate(`location.hash = '${link(code)}'`);
-    await says(`${words} A link works once, for two minutes. After that, open it again from where you got it.`);
-    expect(await readable()).not.toContain(code);
-    expect(tries).toBe(1);
-    await page.unroute(/\/session$/);
-    await button('Try again').click();
+    await withinThePage(code);
+    const failures = [
+      [failWith(429, 'x'), 'The service cannot be reached. Check your connection, then try again.'],
+      [failWith(503, 'x'), 'Too many requests. Try again in 10 seconds.'],
+      [goOn, 'The service cannot reach its database now. Try again in 10 seconds.'],
+    ] as const;
+    for (const [index, [next, words]] of failures.entries()) {
+      await says(`${words} A link works once, for two minutes. After that, open it again from where you got it.`);
+      expect(await readable()).not.toContain(code);
+      expect(tries).toBe(index + 1);
+      fail = next;
+      await button('Try again').click();
+    }
     await list();
+    expect(tries).toBe(4);
   });
 
   test('whose answer was lost is spent, and says so when it is tried again', async () => {
@@ -469,7 +444,7 @@ describe('a link', () => {
       await route.fetch();
       await route.abort();
     });
-    await page.evaluate(`location.hash = '${link(world.newCode())}'`);
+    await withinThePage(await world.newCode());
     await button('Try again').waitFor();
     await page.unroute(/\/session$/);
     await button('Try again').click();
@@ -477,7 +452,7 @@ describe('a link', () => {
   });
 
   test('for a minute says its end from the start, and then how to get back', async () => {
-    page = await world.visit(link(world.newCode('ofAMinute')));
+    page = await world.visit(link(await world.newCode({ minutes: 1 })));
     await list();
     const endsAt = (await keptIn(page))?.endsAt ?? 0;
     const back = 'open it again from where you got this link.';
@@ -501,7 +476,7 @@ describe('a link', () => {
         await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
       });
       await page.goto('about:blank');
-      await page.goto(`${world.url}/owner${link(world.newCode('ofAMinute'))}`);
+      await page.goto(`${world.url}/owner${link(await world.newCode({ minutes: 1 }))}`);
       await list();
       const left = await page.evaluate<number>(`JSON.parse(sessionStorage.getItem('session')).endsAt - Date.now()`);
       expect(left).toBeGreaterThan(0);
@@ -511,7 +486,7 @@ describe('a link', () => {
   });
 
   test('says how to get back at sign-out', async () => {
-    page = await world.visit(link(world.newCode()));
+    page = await world.visit(link(await world.newCode()));
     await list();
     const key = (await keptIn(page))?.key;
     await button('Sign out').click();
@@ -520,27 +495,13 @@ describe('a link', () => {
   });
 });
 
-/** From another site, by a page that goes to the link by itself. */
-async function fromAnotherSite(code: string): Promise<void> {
-  const script = `<!doctype html><script>location = '${world.url}/owner${link(code)}'</script>`;
-  await page.route('http://attacker.example/', (route) => route.fulfill({ contentType: 'text/html', body: script }));
-  await page.goto('http://attacker.example/');
-}
-const withinThePage = (code: string) => page.evaluate<void>(`void (location.hash = '${link(code)}')`);
-const waysToOpen: [string, (code: string) => Promise<void>][] = [
-  ['from another site', fromAnotherSite],
-  ['within the page', withinThePage],
-];
-
 describe('a link in a tab that somebody is signed in to', () => {
   const FOCUS = 'document.activeElement.innerText';
 
   test.each(waysToOpen)('asks first when it is opened %s, and spends nothing', async (_, openLink) => {
-    page = await world.visit(`#/${world.tulip.id}`);
-    await signIn(page, world.keys.owner);
-    await tulip();
+    await enterTulip();
     const kept = await keptIn(page);
-    const code = world.newCode('ofOne');
+    const code = await ofTulip();
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/api/')) sent.push(request.url());
@@ -565,14 +526,12 @@ describe('a link in a tab that somebody is signed in to', () => {
   test.each(waysToOpen)(
     'takes its place when that is wanted, opened %s: the earlier session ends',
     async (_, openLink) => {
-      page = await world.visit(`#/${world.tulip.id}`);
-      await signIn(page, world.keys.owner);
-      await tulip();
+      await enterTulip();
       const earlier = (await keptIn(page))?.key;
-      const code = world.newCode('ofOne');
+      const code = await ofTulip();
       const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
       await openLink(code);
-      await button('Open the link').click();
+      await openIt();
       await page.locator('.key', { hasText: 'Link' }).waitFor();
       expect((await told).status()).toBe(200);
       expect(await statusOf(earlier)).toBe(401);
@@ -583,12 +542,12 @@ describe('a link in a tab that somebody is signed in to', () => {
   );
 
   test('by another link asks, too, and names that one as the changes do', async () => {
-    page = await world.visit(link(world.newCode()));
+    page = await world.visit(link(await world.newCode()));
     await list();
     const tail = (await keptIn(page))?.key.slice(-4);
-    await withinThePage(world.newCode('late'));
+    await withinThePage(world.lateCode);
     await asks(`link …${tail}`);
-    await button('Open the link').click();
+    await openIt();
     await says(SPENT);
     await button(`Go on as before (link …${tail})`).click();
     await list();
@@ -596,9 +555,8 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 
   test('leaves no code in the memory of the page when its owner stays', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    const code = world.newCode('ofOne');
+    await enterList();
+    const code = await ofTulip();
     await fromAnotherSite(code);
     await asks(keyWay(world.keys.owner));
     expect(await heapHas(code)).toBe(true);
@@ -608,10 +566,8 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 
   test('is forgotten by a reload', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await list();
-    await withinThePage(world.newCode());
+    await enterList();
+    await withinThePage(await world.newCode());
     await asks(keyWay(world.keys.owner));
     await page.reload();
     await list();
@@ -619,69 +575,56 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 
   test('does not open in the first half second, nor by a click that began elsewhere', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await list();
+    await enterList();
     const kept = await keptIn(page);
-    await page.clock.install({ time: Date.now() });
-    await page.reload();
-    await list();
     await page.clock.pauseAt(Date.now() + 60_000);
-    await withinThePage(world.newCode('ofOne'));
+    await withinThePage(await ofTulip());
     await asks(keyWay(world.keys.owner));
-    const openIt = button('Open the link');
-    await openIt.click({ force: true });
+    const opener = button('Open the link');
+    await opener.click({ force: true });
     await page.clock.runFor(450);
-    await openIt.click({ force: true });
+    await opener.click({ force: true });
     await page.clock.runFor(100);
-    await openIt.dispatchEvent('click', { detail: 2 });
+    await opener.dispatchEvent('click', { detail: 2 });
     await asks(keyWay(world.keys.owner));
     expect(await keptIn(page)).toEqual(kept);
-    await openIt.click();
+    await opener.click();
     await page.locator('.key', { hasText: 'Link' }).waitFor();
     await page.clock.resume();
     await tulip();
   });
 
   test('is the last one that came, and that is asked anew', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await list();
-    const [first, second] = [world.newCode('reading'), world.newCode('ofOne')];
+    await enterList();
+    const [first, second] = [await world.newCode({ role: 'read' }), await ofTulip()];
     await withinThePage(first);
     await asks(keyWay(world.keys.owner));
     await withinThePage(second);
     await asks(keyWay(world.keys.owner));
-    await button('Open the link').click();
+    await openIt();
     await tulip();
     const body = JSON.stringify({ code: first });
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(200);
   });
 
   test.each([
-    ['says so to whoever wants to stay', 'Stay signed in', () => says(LINK_OVER)],
-    ['opens if that is wanted', 'Open the link', () => tulip()],
+    ['says so to whoever wants to stay', () => button('Stay signed in').click(), () => says(OVER)],
+    ['opens if that is wanted', () => openIt(), () => tulip()],
   ])('still asks when the session ends meanwhile, and %s', async (_, answer, outcome) => {
-    page = await world.visit(link(world.newCode('ofAMinute')));
+    page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await list();
-    const tail = (await keptIn(page))?.key.slice(-4);
-    await page.clock.install({ time: Date.now() });
-    await withinThePage(world.newCode('ofOne'));
-    await asks(`link …${tail}`);
+    await withinThePage(await ofTulip());
+    await asks(keyWay(world.keys.owner));
     await page.clock.fastForward(61_000);
-    await asks(`link …${tail}`);
-    await button(answer).click();
+    await asks(keyWay(world.keys.owner));
+    await answer();
     await outcome();
   });
 
   test('opens at once if the session was over before', async () => {
-    page = await world.visit();
-    await signIn(page, world.keys.owner);
-    await list();
-    await page.evaluate(
-      `sessionStorage.setItem('session', JSON.stringify({ ...JSON.parse(sessionStorage.getItem('session')), endsAt: 1 }))`,
-    );
-    await fromAnotherSite(world.newCode('ofOne'));
+    page = await world.enter('#/', world.keys.owner, { lasts: -1 });
+    await says(OVER);
+    await fromAnotherSite(await ofTulip());
     await tulip();
     expect(await keptIn(page)).toMatchObject({ tail: null });
   });
@@ -694,12 +637,12 @@ describe('a link in a tab that somebody is signed in to', () => {
     await page.reload();
     await signIn(page, world.keys.owner);
     await list();
-    await withinThePage(world.newCode('ofOne'));
+    await withinThePage(await ofTulip());
     await button('Stay signed in').click();
     await list();
-    await withinThePage(world.newCode('ofOne'));
+    await withinThePage(await ofTulip());
     const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
-    await button('Open the link').click();
+    await openIt();
     await tulip();
     expect((await told).status()).toBe(200);
   });
@@ -776,7 +719,7 @@ describe('what the back-forward cache brings back', () => {
 
 test('no file of a profile has an API key, nor a code that works, and no request says where it came from with one', async () => {
   const key = world.keys.owner;
-  const [used, late] = [world.newCode(), world.newCode('late')];
+  const [used, late] = [await world.newCode(), world.lateCode];
   const folder = newFolder();
   const closing: (() => unknown)[] = [];
   onTestFinished(async () => {

@@ -2,7 +2,7 @@
 import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 import { DAY_MS, dayOf } from '../../src/core/time.ts';
-import { signIn, type World } from './console.ts';
+import type { World } from './console.ts';
 
 type Room = 'usage' | 'domains' | 'token' | 'changes';
 /** What each view of a business shows when it is there. */
@@ -22,8 +22,7 @@ export async function openRoom(
   room: Room,
   key = world.keys.spare,
 ): Promise<Page> {
-  const page = await world.visit(`#/${business.id}/${room}`);
-  await signIn(page, key);
+  const page = await world.enter(`#/${business.id}/${room}`, key);
   await page.getByRole('heading', { name: business.name, level: 1 }).waitFor();
   await awaitRoom(page, room);
   return page;
@@ -55,22 +54,34 @@ export async function holdFrames(page: Page): Promise<{ release: () => Promise<u
 /** Waits for an answer as long as a machine with much to do takes. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
+type Point = [x: number, y: number];
+
 export const stepsOn = (at: () => Page) => ({
   button: (name: string | RegExp) => at().getByRole('button', { name, exact: true }),
   dialog: () => at().getByRole('dialog'),
   shownSites: () => at().locator('.box .item:not(.removed) code').allInnerTexts(),
   done: (words: string | RegExp) => at().locator('.done', { hasText: words }).waitFor(),
-  /** Waits longer than a button takes to be armed: by a timer of the page, which is due after that of the button. */
-  armed: () => at().evaluate(`new Promise((done) => requestAnimationFrame(() => setTimeout(done, 550)))`),
+  /** Where a button is now. */
+  async middleOf(name: string | RegExp): Promise<Point> {
+    await at().getByRole('button', { name, exact: true }).scrollIntoViewIfNeeded();
+    const box = await at().getByRole('button', { name, exact: true }).boundingBox();
+    if (box === null) throw new Error(`${name} is not shown`);
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  },
+  clickAt: (point: Point) => at().mouse.click(...point),
+  /** Longer than a button takes to be armed, by the clock of the page. */
+  armed: () => at().clock.runFor(600),
   /** Holds back each call of a method until it is released, and counts them. */
-  async hold(method: string) {
+  async hold(method: string, path = /\/api\//, accept?: string) {
     let release: (how: (route: Route) => Promise<void>) => void = () => {};
     const released = new Promise<(route: Route) => Promise<void>>((resolve) => {
       release = resolve;
     });
     const held = { calls: 0, release };
-    await at().route(/\/api\//, async (route) => {
-      if (route.request().method() !== method) return route.fallback();
+    await at().route(path, async (route) => {
+      const request = route.request();
+      if (request.method() !== method || (accept !== undefined && request.headers().accept !== accept))
+        return route.fallback();
       held.calls += 1;
       await (await released)(route);
     });

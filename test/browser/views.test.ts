@@ -1,10 +1,11 @@
-// Every view of the console in every state: accessible, not wider than its window, and photographed to be looked at (dist/screenshots).
+// Every view of the console in every state: accessible, not wider than its window, large enough for a finger, and photographed to be
+// looked at (dist/screenshots). A visit goes through the sizes and themes without loading the page again.
 // With PICTURES=1, those of the documentation (docs/images) are taken again.
 import { join, resolve } from 'node:path';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { consoleOfFile, expectAccessible, keptIn, SHOTS, shoot, signIn } from './console.ts';
-import { awaitRoom, failWith, goTo, loseAnswer, stepsOn } from './steps.ts';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { consoleOfFile, expectAccessible, keptIn, SHOTS, type Spare, shoot } from './console.ts';
+import { awaitRoom, failWith, holdFrames, loseAnswer, stepsOn } from './steps.ts';
 
 const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 
@@ -24,93 +25,94 @@ async function settle(): Promise<void> {
   }
 }
 
-const sized = (width: number, colorScheme: 'light' | 'dark' = 'light'): BrowserContextOptions => ({
-  viewport: { width, height: 900 },
-  deviceScaleFactor: width === 320 ? 2 : 1,
-  colorScheme,
-  ...(width === 320 && { hasTouch: true, isMobile: true }),
-});
-
-/** What is shown is accessible and fits. What is over the page is photographed with the window only. */
-async function look(name: string): Promise<void> {
-  await expectAccessible(page);
-  const size = page.viewportSize();
-  const isOver = (await page.locator('dialog, .near-end').count()) > 0;
-  // A window as high as the page: Chromium photographs more than a window as if there were no finger.
-  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-  if (size && !isOver) await page.setViewportSize({ ...size, height: Math.max(size.height, height) });
-  await shoot(page, name, { fullPage: false });
-  if (size) await page.setViewportSize(size);
-}
-
-/** The views, in the order of a visit that goes through all of them, and the dialogs that they open. */
-const VIEWS: [name: string, open: () => Promise<unknown>][] = [
-  ['sign-in', () => page.getByLabel('API key').waitFor()],
-  [
-    'list',
-    async () => {
-      await signIn(page, world.keys.owner);
-      await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-    },
-  ],
-  [
-    'usage',
-    async () => {
-      await page.getByRole('link', { name: 'Tulip Shop' }).click();
-      await awaitRoom(page, 'usage');
-      await settle();
-    },
-  ],
-  ['changes', () => goTo(page, 'changes')],
-  ['token', () => goTo(page, 'token')],
-  ['replace', () => openDialog('Replace the token…')],
-  [
-    'domains',
-    async () => {
-      await page.keyboard.press('Escape');
-      await goTo(page, 'domains');
-      await page.getByText('https://copycat.example').waitFor();
-      await page.getByLabel('Would this origin pass?').fill('https://other.example');
-      await page.locator('.verdict').waitFor();
-    },
-  ],
-  ['lift', () => openDialog('Remove all domains…')],
+const MEDIA = {
+  light: { colorScheme: 'light', forcedColors: 'none' },
+  dark: { colorScheme: 'dark', forcedColors: 'none' },
+  forced: { colorScheme: 'dark', forcedColors: 'active' },
+} as const;
+type Look = [width: number, scheme: keyof typeof MEDIA];
+const LOOKS: Look[] = [
+  ...([320, 1280] as const).flatMap((width) =>
+    (['light', 'dark', 'forced'] as const).map((scheme): Look => [width, scheme]),
+  ),
+  ...([768, 1920] as const).map((width): Look => [width, 'light']),
 ];
+const TWO_LOOKS: Look[] = [
+  [320, 'dark'],
+  [1280, 'light'],
+];
+
+/** What is too small for a finger: WCAG 2.2, 2.5.5. */
+const SMALL = `[...document.querySelectorAll('a, button, input, select, label:has(input)')]
+  .filter((element) => element.checkVisibility() && !(element.matches('input') && element.closest('label.radio')))
+  .map((element) => ({ element, box: element.getBoundingClientRect() }))
+  .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
+  .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`;
+
+/** What is shown is accessible and fits, in each of these looks. The narrowest window is that of a phone. */
+async function look(name: string, looks = TWO_LOOKS): Promise<void> {
+  const debug = await page.context().newCDPSession(page);
+  const isOver = (await page.locator('dialog, .near-end').count()) > 0;
+  for (const [width, scheme] of looks) {
+    await debug.send('Emulation.setTouchEmulationEnabled', { enabled: width === 320 });
+    await page.emulateMedia(MEDIA[scheme]);
+    await page.setViewportSize({ width, height: 900 });
+    // A window as high as the page: Chromium photographs more than a window as if there were no finger. What is over the page is
+    // photographed with the window only.
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    if (!isOver) await page.setViewportSize({ width, height: Math.max(900, height) });
+    await expectAccessible(page);
+    if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
+    await shoot(page, `${name}-${width}-${scheme}`, { fullPage: false });
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await debug.detach();
+}
 async function openDialog(opener: string): Promise<void> {
   await button(opener).click();
   await dialog().waitFor();
-  await dialog().locator('[aria-disabled]').waitFor({ state: 'detached' });
+  await armed();
 }
 
-describe.each([320, 768, 1280, 1920])('at %i px', (width) => {
-  const SCHEMES = [
-    ['light', { colorScheme: 'light', forcedColors: 'none' }],
-    ['dark', { colorScheme: 'dark', forcedColors: 'none' }],
-    ['forced', { colorScheme: 'dark', forcedColors: 'active' }],
-  ] as const;
+/** The views, and the dialogs that they open. */
+const VIEWS: Record<string, () => Promise<unknown>> = {
+  'sign-in': async () => {
+    page = await world.visit();
+    await page.getByLabel('API key').waitFor();
+  },
+  list: () => open(['#/', world.keys.owner]),
+  usage: () => open(owned('tulip')),
+  changes: () => open(owned('tulip', '/changes')),
+  token: () => open(owned('tulip', '/token')),
+  replace: async () => {
+    await open(owned('tulip', '/token'));
+    await openDialog('Replace the token…');
+  },
+  domains: async () => {
+    await open(owned('tulip', '/domains'));
+    await page.getByText('https://copycat.example').waitFor();
+    await page.getByLabel('Would this origin pass?').fill('https://other.example');
+    await page.getByLabel('Would this origin pass?').press('Enter');
+    await page.locator('.verdict').waitFor();
+  },
+  lift: async () => {
+    await open(owned('tulip', '/domains'));
+    await openDialog('Remove all domains…');
+  },
+};
 
-  test('every view is accessible and fits: light, dark, and in forced colors', async () => {
-    page = await world.visit('', sized(width));
-    for (const [name, open] of VIEWS) {
-      await page.emulateMedia(SCHEMES[0][1]);
-      await open();
-      for (const [scheme, media] of SCHEMES) {
-        await page.emulateMedia(media);
-        await look(`${name}-${width}-${scheme}`);
-      }
-    }
-  });
-});
-
-test('on paper, no view is wider than the paper', async () => {
-  page = await world.visit('', sized(768));
-  for (const [name, open] of VIEWS) {
-    await page.emulateMedia({ media: 'screen' });
+test.each(Object.entries(VIEWS))(
+  '%s is accessible and fits: at every width, light, dark, in forced colors, and on paper',
+  async (name, open) => {
     await open();
-    await page.emulateMedia({ media: 'print' });
-    if (!(await dialog().isVisible())) await shoot(page, `${name}-print`);
-  }
-});
+    await look(name, LOOKS);
+    if (await dialog().isVisible()) return;
+    await page.setViewportSize({ width: 768, height: 900 });
+    await page.clock.runFor(100); // the chart is drawn for that
+    await page.emulateMedia({ ...MEDIA.light, media: 'print' });
+    await shoot(page, `${name}-print`);
+  },
+);
 
 /** What has the focus, if it does not show that, or if something else covers it. */
 const FAULT = `(() => {
@@ -133,49 +135,43 @@ const FAULT = `(() => {
   return label.contains(top) || top?.contains(label) || top === element.getRootNode().host ? '' : 'is covered: ' + name + ' by ' + top?.outerHTML.slice(0, 90);
 })()`;
 
-test.each([320, 1280])(
-  'at %i px, whatever Tab reaches shows that it has the focus, and nothing covers it',
-  async (width) => {
-    page = await world.visit(`#code=${world.newCode('ofAMinute')}`, { viewport: { width, height: 640 } });
-    await page.getByText('Your time ends at').waitFor(); // at the lower edge of the window, all the time
-    await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-    const faults: unknown[] = [];
-    const reached: Record<string, number> = {};
-    for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
-      if (room === 'usage') {
-        await page.getByRole('link', { name: 'Tulip Shop' }).click();
-        await awaitRoom(page, room);
-      } else if (room !== '') await goTo(page, room);
-      await settle();
+test('whatever Tab reaches shows that it has the focus, and nothing covers it', async () => {
+  const FOUR_MINUTES = 4 * 60_000; // so that its end is said at the lower edge of the window, all the time
+  page = await world.enter('#/', world.keys.owner, { lasts: FOUR_MINUTES });
+  await page.getByText('Your time ends at').waitFor();
+  const faults: unknown[] = [];
+  const reached: Record<string, number> = {};
+  for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
+    if (room === '') await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+    else await page.evaluate(`location.hash = '#/${world.tulip.id}/${room}'`);
+    if (room !== '') await awaitRoom(page, room);
+    await settle();
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 640 });
       await page.evaluate(`document.querySelector('.skip').focus()`);
-      for (reached[room] = 0; reached[room] < 80; reached[room]++) {
+      let stops = 0;
+      for (; stops < 80; stops++) {
         await page.keyboard.press('Tab');
         const fault = await page.evaluate(FAULT);
         if (fault === null) break;
         if (fault !== '') faults.push(`${room}: ${fault}`);
       }
+      reached[`${room} ${width}`] = stops;
     }
-    expect(faults).toEqual([]);
-    expect(Object.entries(reached).filter(([, stops]) => stops < 10)).toEqual([]);
-  },
-);
+  }
+  expect(faults).toEqual([]);
+  expect(Object.entries(reached).filter(([, stops]) => stops < 10)).toEqual([]);
+});
 
 const unreachable = () => page.getByText('The service cannot be reached.').first().waitFor();
-const abort = (path: RegExp) => page.route(path, (route) => route.abort());
+const abort = (path: RegExp, of = page) => of.route(path, (route) => route.abort());
 /** Whatever the page asks for from now on gets no answer until the visit ends. */
-const hang = (path: RegExp) => page.route(path, () => {});
+const hang = (path: RegExp, of = page) => of.route(path, () => {});
 const OF_BUSINESS = /\/business\/(usage\/)?\d/;
 const LIST = /\/api\/v1\/business\?/;
 /** Long enough for the placeholders of what is awaited to be seen. */
-const awaited = () => page.waitForTimeout(900);
+const awaited = () => page.clock.runFor(900);
 
-type Spare = Awaited<ReturnType<typeof world.spare>>;
-async function refuse(business: Spare, ...origins: string[]): Promise<void> {
-  for (const origin of origins) {
-    const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
-    await fetch(`${world.url}/api/v1/business/usage/${business.id}`, { headers });
-  }
-}
 const rotate = ({ id }: Spare, keep_old: string) => world.call('POST', `${id}/token`, { keep_old });
 
 /** The address of a view, and a key for it. */
@@ -184,15 +180,18 @@ const owned = (
   which: 'tulip' | 'quiet' | 'oneDay' | 'long' | 'huge' | 'closed' | 'near' | 'full',
   rest = '',
 ): Place => [`#/${world[which].id}${rest}`, world.keys.owner];
-async function spare(room: string, ...sites: string[]): Promise<Spare> {
+async function spare(room: string, ...sites: string[]): Promise<void> {
   const business = await world.spare(...sites);
   await open([`#/${business.id}/${room}`, world.keys.spare]);
-  return business;
 }
-async function open([hash, key]: Place): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-  await signIn(page, key);
+async function open(place: Place): Promise<void> {
+  await begin(place);
   await settle();
+}
+/** Does not wait for anything that the page asks for. */
+async function begin([hash, key]: Place, before?: (page: Page) => Promise<unknown>): Promise<void> {
+  page = await world.enter(hash, key, before && { before });
+  await button('Sign out').waitFor();
 }
 const A = 'https://shop.example';
 const B = 'https://www.shop.example';
@@ -203,429 +202,284 @@ async function add(text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** States of the views that a visit through all of them does not come to. Each leaves the page as it is to be looked at. */
-const STATES: [name: string, reach: () => Promise<unknown>][] = [
-  [
-    'sign-in-refused',
-    async () => {
-      await page.getByLabel('API key').fill(`bua_sk_0${'x'.repeat(33)}`);
-      await page.keyboard.press('Enter');
-      await page.getByText('This key does not work.').waitFor();
-    },
-  ],
-  [
-    'sign-in-offline',
-    async () => {
-      await abort(/\/session$/);
-      await page.getByLabel('API key').fill(world.keys.owner);
-      await page.keyboard.press('Enter');
-      await unreachable();
-    },
-  ],
-  [
-    'sign-in-busy',
-    async () => {
-      await hang(/\/session$/);
-      await page.getByLabel('API key').fill(world.keys.owner);
-      await page.keyboard.press('Enter');
-      await button('Signing in…').waitFor();
-    },
-  ],
+const linkTo = (code: string) => page.evaluate(`location.hash = '#code=${code}'`);
+const ASKS = 'This link opens another session.';
 
-  [
-    'list-loading',
-    async () => {
-      await hang(LIST);
-      await signIn(page, world.keys.owner);
-      await awaited();
-    },
-  ],
-  [
-    'list-offline',
-    async () => {
-      await abort(LIST);
-      await signIn(page, world.keys.owner);
-      await unreachable();
-    },
-  ],
-  [
-    'list-broken-off',
-    async () => {
-      await open(['#/', world.keys.owner]);
-      await abort(LIST);
-      await button('Refresh').click();
-      await unreachable();
-    },
-  ],
-  [
-    'list-empty',
-    async () => {
-      await signIn(page, world.keys.nobody);
-      await page.getByText('There is no business').waitFor();
-    },
-  ],
-  ['list-many', () => open(['#/?sort=changed', world.keys.many])],
-  [
-    'list-several-match',
-    async () => {
-      await open(['#/', world.keys.many]);
-      await page.getByRole('searchbox').fill('number 4');
-      await page.getByRole('searchbox').press('Enter');
-      await page.getByText('Type more, or choose one.').waitFor();
-    },
-  ],
-  [
-    'list-not-found',
-    async () => {
-      await open(['#/', world.keys.many]);
-      await page.getByRole('searchbox').fill('nothing like it');
-      await page.getByText('No business matches').waitFor();
-    },
-  ],
+/** States of the views. Each leaves the page as it is to be looked at. */
+const STATES: Record<string, () => Promise<unknown>> = {
+  'sign-in-refused': async () => {
+    page = await world.visit();
+    await page.getByLabel('API key').fill(`bua_sk_0${'x'.repeat(33)}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('This key does not work.').waitFor();
+  },
+  'sign-in-offline': async () => {
+    page = await world.visit();
+    await abort(/\/session$/);
+    await page.getByLabel('API key').fill(world.keys.owner);
+    await page.keyboard.press('Enter');
+    await unreachable();
+  },
+  'sign-in-busy': async () => {
+    page = await world.visit();
+    await hang(/\/session$/);
+    await page.getByLabel('API key').fill(world.keys.owner);
+    await page.keyboard.press('Enter');
+    await button('Signing in…').waitFor();
+  },
 
-  ['usage-empty', () => open(owned('quiet'))],
-  ['usage-first-day', () => open(owned('oneDay'))],
-  ['usage-long-names', () => open(owned('long'))],
-  ['usage-huge', () => open(owned('huge', '?range=364'))],
-  ['usage-suspended', () => open(owned('closed'))],
-  ['usage-near-limit', () => open(owned('near'))],
-  ['usage-limit-reached', () => open(owned('full'))],
-  ['usage-not-compared', () => open(owned('tulip', '?range=this-year&compare=off'))],
-  ['usage-range-not-valid', () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01'))],
-  [
-    'usage-loading',
-    async () => {
-      await hang(OF_BUSINESS);
-      const [hash, key] = owned('tulip');
-      await page.evaluate(`location.hash = '${hash}'`);
-      await signIn(page, key);
-      await awaited();
-    },
-  ],
-  [
-    'usage-offline',
-    async () => {
-      await abort(OF_BUSINESS);
-      const [hash, key] = owned('tulip');
-      await page.evaluate(`location.hash = '${hash}'`);
-      await signIn(page, key);
-      await unreachable();
-    },
-  ],
-  [
-    'usage-read-again-in-vain',
-    async () => {
-      await open(owned('tulip'));
-      await abort(OF_BUSINESS);
-      await button('Refresh').click();
-      await unreachable();
-    },
-  ],
-  [
-    'business-unknown',
-    async () => {
-      await page.evaluate(`location.hash = '#/99999'`);
-      await signIn(page, world.keys.owner);
-      await page.getByText('There is no business 99999 that you can see here.').waitFor();
-    },
-  ],
+  'list-loading': async () => {
+    await begin(['#/', world.keys.owner], (page) => hang(LIST, page));
+    await awaited();
+  },
+  'list-offline': async () => {
+    await begin(['#/', world.keys.owner], (page) => abort(LIST, page));
+    await unreachable();
+  },
+  'list-broken-off': async () => {
+    await open(['#/', world.keys.owner]);
+    await abort(LIST);
+    await button('Refresh').click();
+    await unreachable();
+  },
+  'list-empty': async () => {
+    await begin(['#/', world.keys.nobody]);
+    await page.getByText('There is no business').waitFor();
+  },
+  'list-many': () => open(['#/?sort=changed', world.keys.many]),
+  'list-several-match': async () => {
+    await open(['#/', world.keys.many]);
+    await page.getByRole('searchbox').fill('number 4');
+    await page.getByRole('searchbox').press('Enter');
+    await page.getByText('Type more, or choose one.').waitFor();
+  },
+  'list-not-found': async () => {
+    await open(['#/', world.keys.many]);
+    await page.getByRole('searchbox').fill('nothing like it');
+    await page.getByText('No business matches').waitFor();
+  },
 
-  ['domains-none', () => open(owned('quiet', '/domains'))],
-  ['domains-long-names', () => open(owned('long', '/domains'))],
-  ['domains-suspended', () => open(owned('closed', '/domains'))],
-  ['domains-read-only', () => open([`#/${world.tulip.id}/domains`, world.keys.reader])],
-  [
-    'domains-loading',
-    async () => {
-      await hang(OF_BUSINESS);
-      const [hash, key] = owned('tulip', '/domains');
-      await page.evaluate(`location.hash = '${hash}'`);
-      await signIn(page, key);
-      await awaited();
-    },
-  ],
-  [
-    'domains-removed',
-    async () => {
-      await spare('domains', A, B, 'https://xn--bcher-kva.example', 'http://localhost:5173');
-      await armed();
-      await button(`Remove ${B}`).click();
-      await button(`Undo: add ${B} again`).waitFor();
-    },
-  ],
-  [
-    'domains-not-removed',
-    async () => {
-      await spare('domains', A, B);
-      await page.route(/\/access\/\d+$/, failWith(503, 'Service Unavailable'));
-      await armed();
-      await button(`Remove ${A}`).click();
-      await row(A).getByText('The service cannot reach its database now.').waitFor();
-    },
-  ],
-  [
-    'domains-all-removed',
-    async () => {
-      await spare('domains', A, B, C);
-      await openDialog('Remove all domains…');
-      await button('Let the token work everywhere').click();
-      await done('Removed. The token works on every site now.');
-      await dialog().waitFor({ state: 'detached' });
-    },
-  ],
-  [
-    'domains-added',
-    async () => {
-      await spare('domains', A);
-      await add('b.example c.example, localhost:5173');
-      await done('Added 3 domains');
-    },
-  ],
-  [
-    'domains-not-valid',
-    async () => {
-      await spare('domains', A);
-      await add('b.example, ftp://shop.example sh');
-      await page.getByText('Nothing was added:').waitFor();
-    },
-  ],
-  [
-    'domains-covered',
-    async () => {
-      await spare('domains', C);
-      await add('www.tulip.example');
-      await page.getByText('passes already').waitFor();
-    },
-  ],
-  [
-    'domains-filtered',
-    async () => {
-      await spare('domains', ...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
-      await page.getByLabel('Filter').fill('nothing like it');
-      await page.getByText('of 40').waitFor();
-    },
-  ],
-  [
-    'refused-dismissed-and-added',
-    async () => {
-      const business = await world.spare(A);
-      await refuse(
-        business,
-        'https://copycat.example',
-        'https://a.shop.example',
-        'http://shop.example',
-        'https://x.example',
-      );
-      await open([`#/${business.id}/domains`, world.keys.spare]);
-      await armed();
-      await button('Dismiss https://x.example').click();
-      await page.getByText('1 dismissed').waitFor();
-      await armed();
-      await button('Add https://*.shop.example').click();
-      await page.getByText('Passes now.').waitFor();
-    },
-  ],
-  [
-    'refused-forget',
-    async () => {
-      const business = await world.spare(A);
-      await refuse(business, 'https://copycat.example');
-      await open([`#/${business.id}/domains`, world.keys.spare]);
-      await openDialog('Forget all…');
-    },
-  ],
+  'usage-empty': () => open(owned('quiet')),
+  'usage-first-day': () => open(owned('oneDay')),
+  'usage-long-names': () => open(owned('long')),
+  'usage-huge': () => open(owned('huge', '?range=364')),
+  'usage-suspended': () => open(owned('closed')),
+  'usage-near-limit': () => open(owned('near')),
+  'usage-limit-reached': () => open(owned('full')),
+  'usage-not-compared': () => open(owned('tulip', '?range=this-year&compare=off')),
+  'usage-range-not-valid': () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01')),
+  'usage-loading': async () => {
+    await begin(owned('tulip'), (page) => hang(OF_BUSINESS, page));
+    await awaited();
+  },
+  'usage-offline': async () => {
+    await begin(owned('tulip'), (page) => abort(OF_BUSINESS, page));
+    await unreachable();
+  },
+  'usage-read-again-in-vain': async () => {
+    await open(owned('tulip'));
+    await abort(OF_BUSINESS);
+    await button('Refresh').click();
+    await unreachable();
+  },
+  'business-unknown': async () => {
+    await begin(['#/99999', world.keys.owner]);
+    await page.getByText('There is no business 99999 that you can see here.').waitFor();
+  },
 
-  ['token-read-only', () => open([`#/${world.tulip.id}/token`, world.keys.reader])],
-  ['token-suspended', () => open(owned('closed', '/token'))],
-  [
-    'token-old-ones',
-    async () => {
-      const business = await world.spare();
-      for (const keep of ['1h', '24h', '30d']) await rotate(business, keep);
-      await open([`#/${business.id}/token`, world.keys.spare]);
-      await page.getByText('3 old tokens still work').waitFor();
-    },
-  ],
-  [
-    'token-stop',
-    async () => {
-      const business = await world.spare();
-      for (const keep of ['1h', '24h']) await rotate(business, keep);
-      await open([`#/${business.id}/token`, world.keys.spare]);
-      await openDialog('Stop them now…');
-    },
-  ],
-  [
-    'token-replaced',
-    async () => {
-      await spare('token');
-      await openDialog('Replace the token…');
-      await button('Replace, and keep the old one for 24 hours').click();
-      await done('There is a new token');
-      await dialog().waitFor({ state: 'detached' });
-    },
-  ],
-  [
-    'token-replace-lost',
-    async () => {
-      await spare('token');
-      await openDialog('Replace the token…');
-      await page.getByLabel('Stop the old token now').check();
-      await page.route(/\/token$/, loseAnswer);
-      await dialog().locator('[aria-disabled]').waitFor({ state: 'detached' });
-      await button('Replace, and stop the old one now').click();
-      await dialog().getByText('The token was replaced: it ends in').waitFor();
-      await dialog().locator('[aria-disabled]').waitFor({ state: 'detached' });
-    },
-  ],
+  'domains-none': () => open(owned('quiet', '/domains')),
+  'domains-long-names': () => open(owned('long', '/domains')),
+  'domains-suspended': () => open(owned('closed', '/domains')),
+  'domains-read-only': () => open([`#/${world.tulip.id}/domains`, world.keys.reader]),
+  'domains-loading': async () => {
+    await begin(owned('tulip', '/domains'), (page) => hang(OF_BUSINESS, page));
+    await awaited();
+  },
+  'domains-removed': async () => {
+    await spare('domains', A, B, 'https://xn--bcher-kva.example', 'http://localhost:5173');
+    await armed();
+    await button(`Remove ${B}`).click();
+    await button(`Undo: add ${B} again`).waitFor();
+  },
+  'domains-not-removed': async () => {
+    await spare('domains', A, B);
+    await page.route(/\/access\/\d+$/, failWith(503, 'Service Unavailable'));
+    await armed();
+    await button(`Remove ${A}`).click();
+    await row(A).getByText('The service cannot reach its database now.').waitFor();
+  },
+  'domains-all-removed': async () => {
+    await spare('domains', A, B, C);
+    await openDialog('Remove all domains…');
+    await button('Let the token work everywhere').click();
+    await done('Removed. The token works on every site now.');
+    await dialog().waitFor({ state: 'detached' });
+  },
+  'domains-added': async () => {
+    await spare('domains', A);
+    await add('b.example c.example, localhost:5173');
+    await done('Added 3 domains');
+  },
+  'domains-not-valid': async () => {
+    await spare('domains', A);
+    await add('b.example, ftp://shop.example sh');
+    await page.getByText('Nothing was added:').waitFor();
+  },
+  'domains-covered': async () => {
+    await spare('domains', C);
+    await add('www.tulip.example');
+    await page.getByText('passes already').waitFor();
+  },
+  'domains-filtered': async () => {
+    await spare('domains', ...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
+    await page.getByLabel('Filter').fill('nothing like it');
+    await page.getByText('of 40').waitFor();
+  },
+  'refused-dismissed-and-added': async () => {
+    const business = await world.spare(A);
+    await world.refuse(
+      business,
+      'https://copycat.example',
+      'https://a.shop.example',
+      'http://shop.example',
+      'https://x.example',
+    );
+    await open([`#/${business.id}/domains`, world.keys.spare]);
+    await armed();
+    await button('Dismiss https://x.example').click();
+    await page.getByText('1 dismissed').waitFor();
+    await armed();
+    await button('Add https://*.shop.example').click();
+    await page.getByText('Passes now.').waitFor();
+  },
+  'refused-forget': async () => {
+    const business = await world.spare(A);
+    await world.refuse(business, 'https://copycat.example');
+    await open([`#/${business.id}/domains`, world.keys.spare]);
+    await openDialog('Forget all…');
+  },
 
-  [
-    'changes-many',
-    async () => {
-      const business = await world.spare(...Array.from({ length: 30 }, (_, n) => `https://s${n}.example`));
-      await rotate(business, '24h');
-      await open([`#/${business.id}/changes`, world.keys.spare]);
-      await page.locator('.entry').first().waitFor();
-    },
-  ],
-  [
-    'changes-filtered',
-    async () => {
-      await open([`#/${world.busy.id}/changes?action=remove_sites`, world.keys.busy]);
-      await page.locator('.entry').first().waitFor();
-    },
-  ],
-  [
-    'changes-none-found',
-    async () => {
-      await open([`#/${world.busy.id}/changes?search=nobody`, world.keys.busy]);
-      await page.getByText('Nothing matches.').waitFor();
-    },
-  ],
-  [
-    'changes-range-not-valid',
-    async () => {
-      await open([`#/${world.busy.id}/changes?from=2026-11-02&to=2026-11-01`, world.keys.busy]);
-      await page.getByText('The last day is before the first day.').waitFor();
-    },
-  ],
-  [
-    'changes-loading',
-    async () => {
-      await hang(/\/changes/);
-      await page.evaluate(`location.hash = '#/${world.busy.id}/changes'`);
-      await signIn(page, world.keys.busy);
-      await awaited();
-    },
-  ],
-  [
-    'changes-offline',
-    async () => {
-      await abort(/\/changes/);
-      await page.evaluate(`location.hash = '#/${world.busy.id}/changes'`);
-      await signIn(page, world.keys.busy);
-      await unreachable();
-    },
-  ],
-];
+  'token-read-only': () => open([`#/${world.tulip.id}/token`, world.keys.reader]),
+  'token-suspended': () => open(owned('closed', '/token')),
+  'token-old-ones': async () => {
+    const business = await world.spare();
+    for (const keep of ['1h', '24h', '30d']) await rotate(business, keep);
+    await open([`#/${business.id}/token`, world.keys.spare]);
+    await page.getByText('3 old tokens still work').waitFor();
+  },
+  'token-stop': async () => {
+    const business = await world.spare();
+    for (const keep of ['1h', '24h']) await rotate(business, keep);
+    await open([`#/${business.id}/token`, world.keys.spare]);
+    await openDialog('Stop them now…');
+  },
+  'token-replaced': async () => {
+    await spare('token');
+    await openDialog('Replace the token…');
+    await button('Replace, and keep the old one for 24 hours').click();
+    await done('There is a new token');
+    await dialog().waitFor({ state: 'detached' });
+  },
+  'token-replace-lost': async () => {
+    await spare('token');
+    await openDialog('Replace the token…');
+    await page.getByLabel('Stop the old token now').check();
+    await page.route(/\/token$/, loseAnswer);
+    await armed();
+    await button('Replace, and stop the old one now').click();
+    await dialog().getByText('The token was replaced: it ends in').waitFor();
+    await armed();
+  },
 
-describe.each([
-  { width: 320, colorScheme: 'dark' as const },
-  { width: 1280, colorScheme: 'light' as const },
-])('at $width px, $colorScheme, is accessible and fits:', ({ width, colorScheme }) => {
-  test.each(STATES)('%s', async (name, reach) => {
-    page = await world.visit('', sized(width, colorScheme));
-    await reach();
-    await look(`${name}-${width}`);
-  });
-
-  test('a session that a link begins, until it ends', async () => {
-    page = await world.visit(`#code=${world.newCode('ofAMinute')}`, sized(width, colorScheme));
+  'changes-many': async () => {
+    const business = await world.spare(...Array.from({ length: 30 }, (_, n) => `https://s${n}.example`));
+    await rotate(business, '24h');
+    await open([`#/${business.id}/changes`, world.keys.spare]);
+    await page.locator('.entry').first().waitFor();
+  },
+  'changes-filtered': async () => {
+    await open([`#/${world.busy.id}/changes?action=remove_sites`, world.keys.busy]);
+    await page.locator('.entry').first().waitFor();
+  },
+  'changes-none-found': async () => {
+    await open([`#/${world.busy.id}/changes?search=nobody`, world.keys.busy]);
+    await page.getByText('Nothing matches.').waitFor();
+  },
+  'changes-range-not-valid': async () => {
+    await open([`#/${world.busy.id}/changes?from=2026-11-02&to=2026-11-01`, world.keys.busy]);
+    await page.getByText('The last day is before the first day.').waitFor();
+  },
+  'changes-loading': async () => {
+    await begin([`#/${world.busy.id}/changes`, world.keys.busy], (page) => hang(/\/changes/, page));
+    await awaited();
+  },
+  'changes-offline': async () => {
+    await begin([`#/${world.busy.id}/changes`, world.keys.busy], (page) => abort(/\/changes/, page));
+    await unreachable();
+  },
+  'near-end': async () => {
+    page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.getByText('Your time ends at').waitFor();
-    await look(`near-end-${width}`);
+  },
+  'link-over': async () => {
+    page = await world.visit(`#code=${await world.newCode({ minutes: 1 })}`);
+    await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.clock.install({ time: ((await keptIn(page))?.endsAt ?? 0) - 30_000 });
     await page.reload();
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.clock.fastForward(30_000);
     await page.getByText('Your time is over.').waitFor();
-    await look(`link-over-${width}`);
-  });
-
-  test('a session that a link could not begin', async () => {
-    page = await world.visit('', sized(width, colorScheme));
-    await signIn(page, world.keys.owner);
-    await page.route(/\/session$/, (route) => route.abort());
-    await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
-    await page.getByText('This link opens another session.').waitFor();
-    await expectAccessible(page); // while the button cannot be pressed
-    await page.locator('[aria-disabled]').waitFor({ state: 'detached' });
-    await look(`link-asks-${width}`);
-    await page.getByRole('button', { name: 'Open the link' }).click();
-    await page.getByText('The service cannot be reached.').waitFor();
-    await look(`link-lost-${width}`);
-    await page.unroute(/\/session$/);
-    await page.evaluate(`location.hash = '#code=${world.newCode('late')}'`);
-    await page.getByRole('button', { name: 'Open the link' }).click();
+  },
+  'link-asks-at-first': async () => {
+    await open(['#/', world.keys.owner]);
+    await holdFrames(page); // the button that opens it is not armed
+    await linkTo(await world.newCode());
+    await page.getByText(ASKS).waitFor();
+  },
+  'link-lost': async () => {
+    await open(['#/', world.keys.owner]);
+    await abort(/\/session$/);
+    await linkTo(await world.newCode());
+    await page.getByText(ASKS).waitFor();
+    await armed();
+    await button('Open the link').click();
+    await unreachable();
+  },
+  'link-refused': async () => {
+    await open(['#/', world.keys.owner]);
+    await linkTo(world.lateCode);
+    await page.getByText(ASKS).waitFor();
+    await armed();
+    await button('Open the link').click();
     await page.getByText('This link has expired or was used already.').waitFor();
-    await look(`link-refused-${width}`);
-  });
-
-  test('a session that was signed out', async () => {
-    page = await world.visit('', sized(width, colorScheme));
-    await signIn(page, world.keys.owner);
-    await page.route(/\/session$/, (route) => route.abort());
-    await page.getByRole('button', { name: 'Sign out' }).click();
+  },
+  'signed-out': async () => {
+    await open(['#/', world.keys.owner]);
+    await abort(/\/session$/);
+    await button('Sign out').click();
     await page.getByText('but the service could not be told').waitFor();
-    await look(`signed-out-${width}`);
-  });
+  },
+};
+
+test.each(Object.entries(STATES))('%s is accessible and fits', async (name, reach) => {
+  await reach();
+  await look(name);
 });
 
-test.each([
-  ['light', 'console.png'],
-  ['dark', 'console-dark.png'],
-] as const)('the picture of the documentation, %s', async (colorScheme, file) => {
-  page = await world.visit(`#/${world.tulip.id}`, {
+test('the pictures of the documentation', async () => {
+  page = await world.enter(`#/${world.tulip.id}`, world.keys.owner, {
     viewport: { width: 1040, height: 1010 },
     deviceScaleFactor: 2,
-    colorScheme,
   });
-  await signIn(page, world.keys.owner);
   await awaitRoom(page, 'usage');
   await settle();
   await page.mouse.click(2, 2); // takes the focus away from the title
-  await page.screenshot({ path: join(process.env.PICTURES === undefined ? SHOTS : IMAGES, file) });
-});
-
-test('with a finger, everything that can be pressed is at least 44 px high and wide', async () => {
-  page = await world.visit(`#/${world.tulip.id}`, sized(320, 'light'));
-  const small = async () =>
-    page.evaluate(`[...document.querySelectorAll('a, button, input, label:has(input)')]
-      .filter((element) => element.checkVisibility() && !(element.matches('input') && element.closest('label.radio')))
-      .map((element) => ({ element, box: element.getBoundingClientRect() }))
-      .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
-      .map(({ element, box }) => element.outerHTML.slice(0, 80) + ' ' + box.width + 'x' + box.height)`);
-  expect(await small()).toEqual([]);
-  await signIn(page, world.keys.owner);
-  await awaitRoom(page, 'usage');
-  await settle();
-  expect(await small()).toEqual([]);
-  await page.evaluate(`location.hash = '#code=${world.newCode()}'`);
-  await page.getByRole('button', { name: 'Stay signed in' }).waitFor();
-  expect(await small()).toEqual([]);
-  await page.getByRole('button', { name: 'Stay signed in' }).click();
-  await page.getByRole('link', { name: 'Tulip Shop' }).click();
-  await awaitRoom(page, 'usage');
-  await settle();
-  for (const room of ['domains', 'changes', 'token'] as const) {
-    await goTo(page, room);
-    expect(await small()).toEqual([]);
+  for (const [scheme, file] of [
+    ['light', 'console.png'],
+    ['dark', 'console-dark.png'],
+  ] as const) {
+    await page.emulateMedia(MEDIA[scheme]);
+    await page.screenshot({ path: join(process.env.PICTURES === undefined ? SHOTS : IMAGES, file) });
   }
-  await page.getByRole('button', { name: 'Replace the token…' }).click();
-  await page.getByRole('dialog').waitFor();
-  expect(await small()).toEqual([]);
-  await page.keyboard.press('Escape');
-  await page.getByRole('link', { name: '← Businesses' }).click();
-  await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-  expect(await small()).toEqual([]);
 });
