@@ -1,0 +1,193 @@
+// Where things stand in the drawing of the chart, and how it writes numbers, days and words, in each language that it speaks.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addDays } from '../../src/core/time.ts';
+import { TABLES } from '../../src/page/languages.ts';
+import type { Bar, Day, Unit } from '../../src/page/scale.ts';
+import { loadWords, type Words, wordsIn } from '../../src/page/words.ts';
+
+/** An element as far as a drawing needs one. */
+class Shape {
+  readonly name: string;
+  readonly attributes: Record<string, string> = {};
+  readonly children: (Shape | string)[] = [];
+  readonly classList = { toggle: () => {} };
+  constructor(name: string) {
+    this.name = name;
+  }
+  setAttribute(name: string, value: string): void {
+    this.attributes[name] = value;
+  }
+  append(...children: (Shape | string)[]): void {
+    this.children.push(...children);
+  }
+}
+
+type Subject = { used: readonly Day[]; before: readonly Day[]; width: number; rightToLeft: boolean };
+type Drawn = { image: Shape; unit: Unit; bars: readonly Bar[]; mark: (index: number) => { x: number; y: number } };
+let plot: (subject: object, words: Words) => Drawn;
+
+const SERVICE = 'https://service.example';
+beforeAll(async () => {
+  vi.stubGlobal('document', { createElementNS: (_: string, name: string) => new Shape(name) });
+  // The service that has the words, as src/tools/build.ts writes them.
+  vi.stubGlobal('fetch', async (url: string) => {
+    const [, language = ''] = /\/v1\/words\/(\w+)\.json$/.exec(url) ?? [];
+    return Response.json(TABLES[language as keyof typeof TABLES]);
+  });
+  // By a name that the compiler does not follow: it would need the types of a browser, which are not those of the tests.
+  ({ plot } = await import(['../../src/page', 'plot.ts'].join('/')));
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
+
+/** Wider than the letters of the chart are in any language. */
+const inkOf = (text: string) => text.length * 8;
+const HEIGHT = 220;
+const BASE = HEIGHT - 26;
+const TOP = 10;
+const none = () => null;
+const english = wordsIn('en', none);
+const daysFrom = (first: string, counts: number[]) =>
+  counts.map((count, index) => ({ date: addDays(first, index), count }));
+const year = Array.from({ length: 366 }, (_, index) => 100 + (index % 70));
+
+function draw(used: readonly Day[], width: number, more: Partial<Subject> = {}, words = english) {
+  const subject = { used, before: [], today: '2030-01-01', width, height: HEIGHT, rightToLeft: false, inkOf, ...more };
+  const drawn = plot(subject, words);
+  const parts = drawn.image.children.filter((child): child is Shape => child instanceof Shape);
+  const labels = (anchor: string) =>
+    parts
+      .filter(({ name, attributes }) => name === 'text' && attributes['text-anchor'] === anchor)
+      .map(({ attributes, children }) => {
+        const text = `${children}`;
+        return { text, x: Number(attributes.x), y: Number(attributes.y), width: inkOf(text) };
+      });
+  const line = parts.find(({ attributes }) => attributes.class === 'before')?.attributes.d ?? '';
+  return { ...drawn, counts: labels('end').toSorted((a, b) => b.y - a.y), names: labels('middle'), line };
+}
+const heights = ({ bars, mark }: Drawn) => bars.map((_, index) => BASE - mark(index).y);
+const middles = ({ bars, mark }: Drawn) => bars.map((_, index) => mark(index).x);
+
+describe('a bar', () => {
+  test.each([
+    [1920, 'day', 366],
+    [1280, 'week', 53],
+    [320, 'week', 53],
+    [200, 'month', 13],
+  ])('of a year in %i px is a %s', (width, unit, count) => {
+    const drawn = draw(daysFrom('2025-01-01', year), width);
+    expect([drawn.unit, drawn.bars.length]).toEqual([unit, count]);
+  });
+
+  test('is wide enough to be seen, unless it is a month', () => {
+    for (let width = 160; width <= 2000; width += 80) {
+      const drawn = draw(daysFrom('2025-01-01', year), width);
+      const [first = 0, second = 0] = middles(drawn);
+      if (drawn.unit !== 'month') expect((second - first) * 0.75, `${width}`).toBeGreaterThanOrEqual(2.9);
+    }
+  });
+
+  test('is as high as its count, and leaves room for those that it is compared with', () => {
+    const used = daysFrom('2026-03-01', [0, 15, 30]);
+    const [nothing, half = 0, all = 0] = heights(draw(used, 600));
+    expect([nothing, all / half]).toEqual([0, 2]);
+    const compared = draw(used, 600, { before: daysFrom('2026-02-01', [0, 0, 900]) });
+    expect(heights(compared)[2]).toBeLessThan(all / 10);
+    const highest = Math.min(...Array.from(compared.line.matchAll(/ ([\d.]+)/g), ([, y]) => Number(y)));
+    expect(highest).toBeGreaterThanOrEqual(TOP);
+    expect(highest).toBeLessThan(BASE / 2);
+  });
+
+  test('stands on the other side for readers from right to left, and so does its name', () => {
+    const used = daysFrom('2026-03-01', year.slice(0, 31));
+    const [one, other] = [draw(used, 600), draw(used, 600, { rightToLeft: true })];
+    expect(middles(other)).toEqual(middles(one).map((x) => 600 - x));
+    expect(other.names.map(({ x }) => x)).toEqual(one.names.map(({ x }) => 600 - x));
+  });
+});
+
+const RANGES: [name: string, used: Day[]][] = [
+  ['one day', daysFrom('2026-03-20', [20])],
+  ['a month', daysFrom('2026-03-01', year.slice(0, 31))],
+  ['a year', daysFrom('2025-04-01', year)],
+  ['trillions', daysFrom('2026-03-01', Array(28).fill(1_234_567_890_123))],
+  ['nothing', daysFrom('2026-03-01', Array(30).fill(0))],
+];
+
+describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
+  test.each(RANGES)('no labels of %s overlap, and none reaches out of the drawing', async (_, used) => {
+    await loadWords(language, SERVICE);
+    const words = wordsIn(language, none);
+    for (let width = 160; width <= 1920; width += 110) {
+      const { names, counts, ...drawn } = draw(used, width, {}, words);
+      expect(names.length).toBeGreaterThan(0);
+      for (const [index, { text, x, width: ink }] of names.entries()) {
+        const next = names[index - 1]; // the last day comes first
+        expect(x + ink / 2, `${text} at ${width}`).toBeLessThanOrEqual(next ? next.x - next.width / 2 : width);
+        if (names.length > 1) expect(x - ink / 2, `${text} at ${width}`).toBeGreaterThanOrEqual(0);
+      }
+      const left = Math.min(...middles(drawn));
+      for (const [index, { text, x, y, width: ink }] of counts.entries()) {
+        expect([x - ink >= 0, x < left], `${text} at ${width}`).toEqual([true, true]);
+        if (index > 0) expect((counts[index - 1]?.y ?? 0) - y).toBeGreaterThanOrEqual(20);
+      }
+    }
+  });
+
+  test('counts are in a plural form of the language, also of a word of the page', async () => {
+    await loadWords(language, SERVICE);
+    const words = wordsIn(language, none);
+    const forms = (TABLES[language as keyof typeof TABLES]?.unit ?? 'use|uses').split('|');
+    for (const count of [0, 1, 2, 3, 5, 11, 21, 100]) {
+      expect(forms).toContain(words.unit(count));
+      expect(words.counted(count)).toContain(words.number(count));
+    }
+    const replaced = wordsIn(language, (attribute) => (attribute === 'unit' ? 'sales' : null));
+    expect([replaced.unit(1), replaced.unit(7)]).toEqual(['sales', 'sales']);
+  });
+});
+
+describe('words', () => {
+  test('are the forms of the plural in the order of Unicode, and the last one for the rest', () => {
+    const unit = (language: string, forms: string) =>
+      wordsIn(language, (name) => (name === 'unit' ? forms : null)).unit;
+    expect([0, 1, 2].map(unit('en', 'order|orders'))).toEqual(['orders', 'order', 'orders']);
+    expect([1, 2, 5].map(unit('pl', 'a|b|c'))).toEqual(['a', 'b', 'c']);
+    expect([1, 2].map(unit('ja', 'a'))).toEqual(['a', 'a']);
+  });
+
+  test('of a page take the place of any', () => {
+    const { word } = wordsIn('en', (attribute) => (attribute === 'word-empty' ? 'No orders yet.' : null));
+    expect([word('empty'), word('failed')]).toEqual(['No orders yet.', 'This chart could not be loaded.']);
+  });
+
+  test('are English for a language without any, and for what is no language; days are written in the former', async () => {
+    for (const language of ['sv', 'not a language', '']) {
+      await loadWords(language, SERVICE);
+      expect(wordsIn(language, none).word('empty')).toBe('Nothing in this period.');
+    }
+    const march = (language: string) => wordsIn(language, none).range('2026-03-01', '2026-03-31').replace(/\s/g, ' ');
+    expect([march('sv'), march('not a language')]).toEqual(['1–31 mars 2026', 'Mar 1 – 31, 2026']);
+  });
+
+  test('are those of the language, whatever its region', async () => {
+    await loadWords('FR-ca', SERVICE);
+    expect(wordsIn('FR-ca', none).word('empty')).toBe(TABLES.fr.empty);
+  });
+
+  test('run from right to left in Hebrew and Arabic', () => {
+    expect(['he', 'ar-EG', 'en', 'de'].map((language) => wordsIn(language, none).rightToLeft)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('name one day with its weekday, and what a bar is', () => {
+    expect(english.range('2026-03-20', '2026-03-20')).toBe('Fri, Mar 20, 2026');
+    expect([english.period('day'), english.period('week'), english.period('month')]).toEqual(['day', 'week', 'month']);
+    expect([english.percent(0.43), english.percent(-0.5), english.percent(0)]).toEqual(['+43%', '-50%', '0%']);
+  });
+});
