@@ -236,7 +236,8 @@ describe('a session from a key', () => {
 
   test('is over when a computer that slept past its end wakes up', async () => {
     await enterTulip();
-    await page.clock.setSystemTime(Date.now() + 13 * HOUR_MS); // starts no timer
+    await page.clock.pauseAt(Date.now() + 60_000); // from now on, no timer starts by itself
+    await page.clock.setSystemTime(Date.now() + 13 * HOUR_MS);
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await says(OVER);
     expect(await readable()).not.toContain('Tulip');
