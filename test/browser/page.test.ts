@@ -1,10 +1,8 @@
 // The page at /, as visitors see it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
@@ -13,26 +11,24 @@ import { createBusiness } from '../ask.ts';
 import { withDatabases } from '../node/local.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
-import { launch, startSite } from './chromium.ts';
+import { sharedBrowser, startSite } from './chromium.ts';
+import { expectAccessible, SHOTS, shoot } from './console.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const SHOTS = join(ROOT, 'dist/screenshots');
 const NOW = new Date();
 
 type Site = Awaited<ReturnType<typeof startSite>>;
 
-let browser: Browser;
 let service: string;
 let server: ReturnType<typeof spawn>;
 let stranger: Site;
 let quiet: BusinessRow;
 
 beforeAll(async () => {
-  mkdirSync(SHOTS, { recursive: true });
   const state = newDatabase();
   const port = await freePort();
   service = `http://localhost:${port}`;
-  [browser, stranger] = await Promise.all([launch(), startSite(service)]);
+  stranger = await startSite(service);
   await withDatabases({ 'persist-to': state }, async ({ first }) => {
     const fields = {
       user_id: 9,
@@ -55,7 +51,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
   stranger?.stop();
   if (server?.pid !== undefined && server.exitCode === null) {
     const ended = once(server, 'exit');
@@ -69,7 +64,11 @@ let complaints: string[] = [];
 
 /** A page of its own. Errors and warnings in its console fail the test, unless the test has looked at them. */
 async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
+  const context = await (await sharedBrowser()).newContext({
+    locale: 'en-US',
+    timezoneId: 'Pacific/Auckland',
+    ...options,
+  });
   page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -85,27 +84,6 @@ afterEach(async () => {
   await page?.context().close();
   expect(met).toEqual([]);
 });
-
-async function expectAccessible(): Promise<void> {
-  // Evaluated by the debugger, which no Content-Security-Policy forbids.
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
-  expect(violations).toEqual([]);
-}
-
-const widthsAndSchemes = [320, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
-);
-const sized = (width: number, colorScheme: 'light' | 'dark') => ({
-  viewport: { width, height: 800 },
-  deviceScaleFactor: width === 320 ? 2 : 1,
-  colorScheme,
-});
-const shot = async (name: string, width: number, colorScheme: string) => {
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-};
 
 const bars = () => page.locator('usage-chart .bar');
 
@@ -151,7 +129,7 @@ describe('the page at /', () => {
     await page.getByRole('button', { name: 'Draw it' }).click();
     await page.locator('#live [data-state=empty]').waitFor();
     expect(await page.locator('#tag').innerText()).toContain(quiet.token);
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   test('works without JavaScript, except for the chart', async () => {
@@ -168,15 +146,20 @@ describe('the page at /', () => {
   });
 });
 
-describe.each(widthsAndSchemes)('at $width px, $colorScheme,', ({ width, colorScheme }) => {
-  test('the page at / is accessible and fits', async () => {
-    await visit(service, sized(width, colorScheme));
-    await page.locator('#live .bar').first().waitFor({ state: 'attached' });
-    await page.getByText('With an integrity hash').click();
-    await expectAccessible();
-    await page.locator('#live .plot').focus();
-    for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft');
-    await page.locator('#chart').screenshot({ path: join(SHOTS, `live-${width}-${colorScheme}.png`) });
-    await shot('page', width, colorScheme);
-  });
+test('the page at / is accessible and fits at any size and in any theme', async () => {
+  await visit(service, { deviceScaleFactor: 2 });
+  await page.locator('#live .bar').first().waitFor({ state: 'attached' });
+  await page.getByText('With an integrity hash').click();
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page);
+      await page.locator('#live .plot').focus();
+      await page.keyboard.press('End');
+      for (let day = 0; day < 10; day++) await page.keyboard.press('ArrowLeft');
+      await page.locator('#chart').screenshot({ path: join(SHOTS, `live-${width}-${colorScheme}.png`) });
+      await shoot(page, `page-${width}-${colorScheme}`);
+    }
+  }
 });
