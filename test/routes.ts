@@ -39,289 +39,6 @@ export type Route = {
 /** A route whose path names no business. */
 type Unnamed = Omit<Route, 'unknownBusiness'> & { unknownBusiness: null };
 
-const ACCESS = '/api/v1/business/:business_id/access';
-const usageUnknown = { status: 422, body: { status: false, message: 'business id is not valid' } };
-const accessUnknown = { status: 401, body: { status: false, message: 'Id is not valid' } };
-
-const inactive = 'This business is not active.';
-const ofOperator = (does: string) => {
-  const refusal = `Only the operator can ${does}.`;
-  return { keyRefusal: refusal, tokenRefusal: refusal, allowsRecordKey: false, inactiveRefusal: null };
-};
-
-/** What the guard does not protect: it depends on no credential. */
-export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
-
-/** The routes of one business. */
-export const OF_A_BUSINESS: Route[] = [
-  {
-    name: 'read usage',
-    method: 'GET',
-    pattern: '/api/v1/business/usage/:business_id',
-    path: ({ id }) => `/api/v1/business/usage/${id}`,
-    bad: { query: '?from=tomorrow' },
-    keyRefusal: null,
-    tokenRefusal: null,
-    writes: false,
-    allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: usageUnknown,
-  },
-  {
-    name: 'record a use',
-    method: 'POST',
-    pattern: '/api/v1/business/usage/:business_id',
-    path: ({ id }) => `/api/v1/business/usage/${id}`,
-    bad: { headers: { 'Idempotency-Key': 'two words' } },
-    keyRefusal: null,
-    tokenRefusal: null,
-    writes: true,
-    allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: inactive,
-    unknownBusiness: usageUnknown,
-  },
-  {
-    name: 'record a use with an id',
-    method: 'POST',
-    pattern: '/api/v1/business/usage/:business_id',
-    path: ({ id }) => `/api/v1/business/usage/${id}`,
-    headers: { 'Idempotency-Key': 'visit-1' },
-    bad: { headers: { 'Idempotency-Key': 'two words' } },
-    keyRefusal: null,
-    tokenRefusal: null,
-    writes: true,
-    allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: inactive,
-    unknownBusiness: usageUnknown,
-  },
-  {
-    name: 'record a quantity',
-    method: 'POST',
-    pattern: '/api/v1/business/usage/:business_id',
-    path: ({ id }) => `/api/v1/business/usage/${id}`,
-    body: { quantity: 350 },
-    bad: { body: { quantity: 0 } },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot record quantities. Use an API key.',
-    writes: true,
-    allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: inactive,
-    unknownBusiness: usageUnknown,
-  },
-  {
-    name: 'report uses',
-    method: 'POST',
-    pattern: '/api/v1/business/usage/:business_id',
-    path: ({ id }) => `/api/v1/business/usage/${id}`,
-    body: { uses: [{ id: 'order-1' }] },
-    bad: { body: { uses: [] } },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot report past uses. Use an API key.',
-    writes: true,
-    allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: inactive,
-    unknownBusiness: usageUnknown,
-  },
-  {
-    name: 'read a business',
-    method: 'GET',
-    pattern: '/api/v1/business/:business_id',
-    path: ({ id }) => `/api/v1/business/${id}`,
-    bad: {},
-    tokenRefusal: 'A business token cannot read businesses. Use an API key.',
-    keyRefusal: null,
-    writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'read access',
-    method: 'GET',
-    pattern: ACCESS,
-    path: ({ id }) => `/api/v1/business/${id}/access`,
-    bad: {},
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot read access domains. Use an API key.',
-    writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'add sites',
-    method: 'POST',
-    pattern: ACCESS,
-    path: ({ id }) => `/api/v1/business/${id}/access`,
-    body: { sites: ['https://new.example'] },
-    bad: { body: { sites: 'https://new.example' } },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot change access domains. Use an API key.',
-    writes: true,
-    allowsRecordKey: false,
-    action: 'add_sites',
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'remove a site',
-    method: 'DELETE',
-    pattern: `${ACCESS}/:access_id`,
-    path: ({ id }) => `/api/v1/business/${id}/access/999999999`,
-    granted: 404, // said of an entry that nobody has, once everything else is granted
-    bad: {},
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot change access domains. Use an API key.',
-    writes: true,
-    allowsRecordKey: false,
-    action: 'remove_sites',
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'remove all sites',
-    method: 'DELETE',
-    pattern: ACCESS,
-    path: ({ id }) => `/api/v1/business/${id}/access`,
-    bad: {},
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot change access domains. Use an API key.',
-    writes: true,
-    allowsRecordKey: false,
-    action: 'remove_sites',
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'read refused origins',
-    method: 'GET',
-    pattern: `${ACCESS}/refused`,
-    path: ({ id }) => `/api/v1/business/${id}/access/refused`,
-    bad: {},
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot read refused origins. Use an API key.',
-    writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'forget refused origins',
-    method: 'DELETE',
-    pattern: `${ACCESS}/refused`,
-    path: ({ id }) => `/api/v1/business/${id}/access/refused`,
-    bad: {},
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot change refused origins. Use an API key.',
-    writes: true,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'rotate the token',
-    method: 'POST',
-    pattern: '/api/v1/business/:business_id/token',
-    path: ({ id }) => `/api/v1/business/${id}/token`,
-    body: { keep_old: '24h' },
-    bad: { body: { keep_old: '31d' } },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot rotate tokens. Use an API key.',
-    writes: true,
-    allowsRecordKey: false,
-    action: 'rotate_token',
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'stop former tokens',
-    method: 'DELETE',
-    pattern: '/api/v1/business/:business_id/token/former',
-    path: ({ id }) => `/api/v1/business/${id}/token/former`,
-    bad: {},
-    tokenRefusal: 'A business token cannot stop former tokens. Use an API key.',
-    keyRefusal: null,
-    writes: true,
-    allowsRecordKey: false,
-    action: 'stop_former_tokens',
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'change a business',
-    method: 'PATCH',
-    pattern: '/api/v1/business/:business_id',
-    path: ({ id }) => `/api/v1/business/${id}`,
-    body: { name: 'Renamed' },
-    bad: { body: { status: 'Active' } },
-    ...ofOperator('change businesses'),
-    writes: true,
-    action: 'update_business',
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'delete a business',
-    method: 'DELETE',
-    pattern: '/api/v1/business/:business_id',
-    path: ({ id, name = 'Acme' }) => `/api/v1/business/${id}?name=${encodeURIComponent(name)}`,
-    bad: { query: '&keep=1' },
-    ...ofOperator('delete businesses'),
-    writes: true,
-    action: 'delete_business',
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'import a history',
-    method: 'PUT',
-    pattern: '/api/v1/business/:business_id/history',
-    path: ({ id }) => `/api/v1/business/${id}/history`,
-    // It replaces: a business of these tests can have any days.
-    body: { days: [{ date: '2020-02-29', count: 120 }], replace: true },
-    bad: { body: { days: [{ date: '2021-02-29', count: 120 }] } },
-    ...ofOperator('import histories'),
-    writes: true,
-    action: 'import_usage',
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'read changes',
-    method: 'GET',
-    pattern: '/api/v1/business/:business_id/changes',
-    path: ({ id }) => `/api/v1/business/${id}/changes`,
-    bad: { query: '?limit=101' },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot read changes. Use an API key.',
-    writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-  {
-    name: 'read alerts',
-    method: 'GET',
-    pattern: '/api/v1/business/:business_id/alerts',
-    path: ({ id }) => `/api/v1/business/${id}/alerts`,
-    bad: { query: '?limit=101' },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot read alerts. Use an API key.',
-    writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: accessUnknown,
-  },
-];
-
 const USER = 800_000;
 const NEW_BUSINESS = {
   user_id: USER,
@@ -332,167 +49,255 @@ const NEW_BUSINESS = {
   business_size: 'small',
 };
 
-export const ROUTES: (Route | Unnamed)[] = [
-  ...OF_A_BUSINESS,
-  {
-    name: 'list businesses',
-    method: 'GET',
-    pattern: '/api/v1/business',
-    path: () => '/api/v1/business',
-    bad: { query: '?limit=51' },
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot list businesses. Use an API key.',
-    writes: false,
+/** A route as it is written below: what it has in common with most others is left out. */
+type Row = Partial<Omit<Route, 'name' | 'method' | 'pattern'>> & {
+  name: string;
+  /** Its method, and its path below /api/v1. */
+  on: `${Route['method']} /${string}`;
+  /** What a business token is told that it cannot do. */
+  cannot?: string;
+  /** What only the operator can do. */
+  only?: string;
+};
+
+function routeOf({ on, cannot, only, ...row }: Row): AnyRoute {
+  const [method, path] = on.split(' ') as [Route['method'], string];
+  const pattern = `/api/v1${path}`;
+  const refusal = only === undefined ? null : `Only the operator can ${only}.`;
+  return {
+    method,
+    pattern,
+    // An entry or a key that nobody has.
+    path: ({ id, user_id = USER }) => {
+      const values: Record<string, string | number> = { business_id: id, user_id };
+      return pattern.replace(/:(\w+)/g, (_, name) => `${values[name] ?? 999_999_999}`);
+    },
+    bad: {},
+    ...(path.startsWith('/user/') && { round_trips: 2 }),
+    keyRefusal: refusal,
+    tokenRefusal: cannot === undefined ? refusal : `A business token cannot ${cannot}. Use an API key.`,
+    writes: method !== 'GET',
     allowsRecordKey: false,
     action: null,
     inactiveRefusal: null,
-    unknownBusiness: null,
-  },
+    unknownBusiness: unknownOn(path),
+    ...row,
+  } as AnyRoute;
+}
+
+function unknownOn(path: string): Route['unknownBusiness'] | null {
+  if (path.startsWith('/business/usage/'))
+    return { status: 422, body: { status: false, message: 'business id is not valid' } };
+  return path.startsWith('/business/:') ? { status: 401, body: { status: false, message: 'Id is not valid' } } : null;
+}
+
+/** What the guard does not protect: it depends on no credential. */
+export const PUBLIC = ['GET /api/v1/openapi.json', 'GET /api/v1/health'];
+
+const RECORDING = {
+  on: 'POST /business/usage/:business_id',
+  allowsRecordKey: true,
+  inactiveRefusal: 'This business is not active.',
+} as const;
+
+/** The routes of one business. */
+export const OF_A_BUSINESS = (
+  [
+    {
+      name: 'read usage',
+      on: 'GET /business/usage/:business_id',
+      bad: { query: '?from=tomorrow' },
+      allowsRecordKey: true,
+    },
+    { name: 'record a use', ...RECORDING, bad: { headers: { 'Idempotency-Key': 'two words' } } },
+    {
+      name: 'record a use with an id',
+      ...RECORDING,
+      headers: { 'Idempotency-Key': 'visit-1' },
+      bad: { headers: { 'Idempotency-Key': 'two words' } },
+    },
+    {
+      name: 'record a quantity',
+      ...RECORDING,
+      body: { quantity: 350 },
+      bad: { body: { quantity: 0 } },
+      cannot: 'record quantities',
+    },
+    {
+      name: 'report uses',
+      ...RECORDING,
+      body: { uses: [{ id: 'order-1' }] },
+      bad: { body: { uses: [] } },
+      cannot: 'report past uses',
+    },
+    { name: 'read a business', on: 'GET /business/:business_id', cannot: 'read businesses' },
+    { name: 'read access', on: 'GET /business/:business_id/access', cannot: 'read access domains' },
+    {
+      name: 'add sites',
+      on: 'POST /business/:business_id/access',
+      body: { sites: ['https://new.example'] },
+      bad: { body: { sites: 'https://new.example' } },
+      cannot: 'change access domains',
+      action: 'add_sites',
+    },
+    {
+      name: 'remove a site',
+      on: 'DELETE /business/:business_id/access/:access_id',
+      granted: 404, // said of an entry that nobody has, once everything else is granted
+      cannot: 'change access domains',
+      action: 'remove_sites',
+    },
+    {
+      name: 'remove all sites',
+      on: 'DELETE /business/:business_id/access',
+      cannot: 'change access domains',
+      action: 'remove_sites',
+    },
+    {
+      name: 'read refused origins',
+      on: 'GET /business/:business_id/access/refused',
+      cannot: 'read refused origins',
+    },
+    {
+      name: 'forget refused origins',
+      on: 'DELETE /business/:business_id/access/refused',
+      cannot: 'change refused origins',
+    },
+    {
+      name: 'rotate the token',
+      on: 'POST /business/:business_id/token',
+      body: { keep_old: '24h' },
+      bad: { body: { keep_old: '31d' } },
+      cannot: 'rotate tokens',
+      action: 'rotate_token',
+    },
+    {
+      name: 'stop former tokens',
+      on: 'DELETE /business/:business_id/token/former',
+      cannot: 'stop former tokens',
+      action: 'stop_former_tokens',
+    },
+    {
+      name: 'change a business',
+      on: 'PATCH /business/:business_id',
+      body: { name: 'Renamed' },
+      bad: { body: { status: 'Active' } },
+      only: 'change businesses',
+      action: 'update_business',
+    },
+    {
+      name: 'delete a business',
+      on: 'DELETE /business/:business_id',
+      path: ({ id, name = 'Acme' }) => `/api/v1/business/${id}?name=${encodeURIComponent(name)}`,
+      bad: { query: '&keep=1' },
+      only: 'delete businesses',
+      action: 'delete_business',
+    },
+    {
+      name: 'import a history',
+      on: 'PUT /business/:business_id/history',
+      // It replaces: a business of these tests can have any days.
+      body: { days: [{ date: '2020-02-29', count: 120 }], replace: true },
+      bad: { body: { days: [{ date: '2021-02-29', count: 120 }] } },
+      only: 'import histories',
+      action: 'import_usage',
+    },
+    {
+      name: 'read changes',
+      on: 'GET /business/:business_id/changes',
+      bad: { query: '?limit=101' },
+      cannot: 'read changes',
+    },
+    {
+      name: 'read alerts',
+      on: 'GET /business/:business_id/alerts',
+      bad: { query: '?limit=101' },
+      cannot: 'read alerts',
+    },
+  ] satisfies Row[]
+).map(routeOf) as Route[];
+
+const OF_NO_BUSINESS = [
+  { name: 'list businesses', on: 'GET /business', bad: { query: '?limit=51' }, cannot: 'list businesses' },
   {
     name: 'create a business',
-    method: 'POST',
-    pattern: '/api/v1/business',
-    path: () => '/api/v1/business',
+    on: 'POST /business',
     body: NEW_BUSINESS,
     round_trips: 2,
     bad: { body: { ...NEW_BUSINESS, name: '' } },
-    ...ofOperator('create businesses'),
-    writes: true,
+    only: 'create businesses',
     action: 'create_business',
-    unknownBusiness: null,
   },
-  {
-    name: 'list keys',
-    method: 'GET',
-    pattern: '/api/v1/user/:user_id/keys',
-    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys`,
-    round_trips: 2,
-    bad: { query: '?limit=5' },
-    ...ofOperator('list API keys'),
-    writes: false,
-    action: null,
-    unknownBusiness: null,
-  },
+  { name: 'list keys', on: 'GET /user/:user_id/keys', bad: { query: '?limit=5' }, only: 'list API keys' },
   {
     name: 'create a key',
-    method: 'POST',
-    pattern: '/api/v1/user/:user_id/keys',
-    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys`,
+    on: 'POST /user/:user_id/keys',
     body: { role: 'record' },
-    round_trips: 2,
     bad: { body: { role: 'owner' } },
-    ...ofOperator('create API keys'),
-    writes: true,
+    only: 'create API keys',
     action: 'create_key',
-    unknownBusiness: null,
   },
   {
     name: 'create a console link',
-    method: 'POST',
-    pattern: '/api/v1/user/:user_id/console-link',
-    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/console-link`,
+    on: 'POST /user/:user_id/console-link',
     body: { role: 'read', minutes: 15 },
-    round_trips: 2,
     bad: { body: { minutes: 0 } },
-    ...ofOperator('create console links'),
-    writes: true,
-    action: null,
-    unknownBusiness: null,
+    only: 'create console links',
   },
   {
     name: 'revoke a key',
-    method: 'DELETE',
-    pattern: '/api/v1/user/:user_id/keys/:key_id',
-    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/keys/999999999`,
+    on: 'DELETE /user/:user_id/keys/:key_id',
     granted: 404, // said of a key that nobody has, once everything else is granted
-    round_trips: 2,
     bad: { query: '?limit=5' },
-    ...ofOperator('revoke API keys'),
-    writes: true,
+    only: 'revoke API keys',
     action: 'revoke_key',
-    unknownBusiness: null,
   },
   {
     name: 'read the changes of a user',
-    method: 'GET',
-    pattern: '/api/v1/user/:user_id/changes',
-    path: ({ user_id = USER }) => `/api/v1/user/${user_id}/changes`,
-    round_trips: 2,
+    on: 'GET /user/:user_id/changes',
     bad: { query: '?limit=101' },
-    ...ofOperator('read the changes of users'),
-    writes: false,
-    action: null,
-    unknownBusiness: null,
+    only: 'read the changes of users',
   },
   {
     name: 'read the usage of all businesses',
-    method: 'GET',
-    pattern: '/api/v1/usage',
-    path: () => '/api/v1/usage',
+    on: 'GET /usage',
     bad: { query: '?from=tomorrow' },
-    keyRefusal: 'Only the operator can read the usage of all businesses.',
-    tokenRefusal: 'Only the operator can read the usage of all businesses.',
-    writes: false,
+    only: 'read the usage of all businesses',
     allowsRecordKey: true,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: null,
   },
   {
     name: 'read the alerts of all businesses',
-    method: 'GET',
-    pattern: '/api/v1/alerts',
-    path: () => '/api/v1/alerts',
+    on: 'GET /alerts',
     bad: { query: '?cursor=-1' },
-    ...ofOperator('read the alerts of all businesses'),
-    writes: false,
-    action: null,
-    unknownBusiness: null,
+    only: 'read the alerts of all businesses',
   },
   {
     name: 'read databases',
-    method: 'GET',
-    pattern: '/api/v1/database',
-    path: () => '/api/v1/database',
+    on: 'GET /database',
     round_trips: 'each',
     bad: { query: '?limit=5' },
-    ...ofOperator('read databases'),
-    writes: false,
-    action: null,
-    unknownBusiness: null,
+    only: 'read databases',
   },
   {
     name: 'start a session',
-    method: 'POST',
-    pattern: '/api/v1/session',
-    path: () => '/api/v1/session',
+    on: 'POST /session',
     bad: { body: { code: 'x'.repeat(34) } }, // a code comes without a credential: test/sessions.test.ts
-    keyRefusal: null,
-    tokenRefusal: 'A business token cannot start sessions. Use an API key.',
+    cannot: 'start sessions',
     operatorRefusal: 'An operator key cannot start sessions. Use an API key.',
     sessionRefusal: 'A session key cannot start sessions. Use an API key.',
     writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: null,
   },
   {
     name: 'end a session',
-    method: 'DELETE',
-    pattern: '/api/v1/session',
-    path: () => '/api/v1/session',
-    bad: {},
+    on: 'DELETE /session',
     keyRefusal: 'Only a session key can end sessions.',
     tokenRefusal: 'Only a session key can end sessions.',
     operatorRefusal: 'Only a session key can end sessions.',
     writes: false,
-    allowsRecordKey: false,
-    action: null,
-    inactiveRefusal: null,
-    unknownBusiness: null,
   },
-];
+] satisfies Row[];
+
+export const ROUTES: AnyRoute[] = [...OF_A_BUSINESS, ...OF_NO_BUSINESS.map(routeOf)];
 
 /** Those that change or record something when nothing of what they need was there before, and so are not safe to repeat. */
 export const NOT_REPEATABLE = ['record a use', 'record a quantity', 'rotate the token', 'start a session'];
