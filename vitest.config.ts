@@ -14,19 +14,14 @@ const workerWith = (d1Databases: string[]) =>
     wrangler: { configPath: './wrangler.toml' },
     miniflare: { d1Databases, bindings: { ...seed, MIGRATIONS: await readD1Migrations('migrations') } },
   }));
-const worker = workerWith(['DB']);
+/** ONE has no tables: a test begins with those that it is about. */
+const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
 const workerOptions = {
   setupFiles: 'test/migrated.ts',
-  isolate: false, // workerd takes a second to start: a file gets a database of its own, not a workerd
+  isolate: false, // workerd takes a second to start: a file gets databases of its own, not a workerd
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
 };
-/** ONE has no tables: a test begins with those that it is about. */
-const onSeveralDatabases = [
-  'test/databases/*.test.ts',
-  'test/{access,after-response,alerts,all-alerts,business,businesses,changes,concurrency,console-links,cost,customers,database,databases,deadline}.test.ts',
-  'test/{former-tokens,guard,health,history,keys,last-use,limits,matrix,operations,operator-keys,operator-only,origin,purge,record}.test.ts',
-  'test/{billing,passing,quantities}.test.ts',
-  'test/{refused-origins,sending,sessions,statements,sums,tokens,totals,usage}.test.ts',
-];
 const nodeOptions = {
   globalSetup: 'test/node/migrated.ts',
   isolate: false, // wrangler takes a second to load
@@ -49,13 +44,10 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       {
+        // On three databases, where one could be mistaken for another. What is about a deployment with one is in
+        // test/one-database.test.ts.
         plugins: [worker],
-        test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts'], testTimeout: 60_000 },
-      },
-      {
-        // The same tests: refusals, costs and exactness are the same on several databases. And what needs several.
-        plugins: [workerWith(['DB', 'DB_1', 'DB_2', 'ONE'])],
-        test: { ...workerOptions, name: 'databases', include: onSeveralDatabases, testTimeout: 60_000 },
+        test: { ...workerOptions, name: 'worker', include: ['test/*.test.ts', 'test/databases/*.test.ts'] },
       },
       {
         test: {
@@ -80,7 +72,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [worker],
+        plugins: [workerWith(['DB'])],
         test: {
           ...workerOptions,
           ...group(2),
@@ -99,7 +91,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [workerWith(['DB', 'DB_1', 'DB_2', 'ONE'])],
+        plugins: [worker],
         test: { ...workerOptions, ...group(3), name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
       { test: { ...group(4), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },

@@ -308,8 +308,8 @@ describe('every error names itself in one word, for programs', () => {
       const { body } = await call('GET', access, { as: key });
       return call('DELETE', `${access}/${body.data.access_list[0].id}`, { as: key });
     },
-    async limit_reached({ id, usage, key }) {
-      await env.DB.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
+    async limit_reached({ id, usage, key, home }) {
+      await home.d1.prepare('update businesses set daily_limit = 0 where id = ?').bind(id).run();
       return call('POST', usage, { as: key });
     },
     unknown_entry: ({ access, key }) => call('DELETE', `${access}/999`, { as: key }),

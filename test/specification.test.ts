@@ -1,7 +1,8 @@
-// What the service was asked for, word for word: both operations with the headers `Accept` and `Authorization`, a JSON body, and nothing
-// else, and the errors that were fixed.
+// What the service was asked for, word for word, with one database: both operations with the headers `Accept` and `Authorization`, a JSON
+// body, and nothing else, and the errors that were fixed.
 import { describe, expect, test } from 'vitest';
-import { addSite, BASE, databases, newApp, newBusiness, setCount, TODAY } from './support.ts';
+import { UNAUTHENTICATED } from './answers.ts';
+import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
 /** Sends bytes, so that no Content-Type is added. */
 async function send(method: string, path: string, key: string | null, body?: object) {
@@ -11,26 +12,26 @@ async function send(method: string, path: string, key: string | null, body?: obj
   if (body !== undefined) init.body = new TextEncoder().encode(JSON.stringify(body));
   const request = new Request(BASE + path, init);
   expect(request.headers.get('Content-Type')).toBeNull();
-  const response = await newApp().app.fetch(request, databases());
+  const response = await newApp().app.fetch(request, { DB: env.DB });
   return { status: response.status, body: await response.json() };
 }
 
 const IMPORTED = '0123456789abcdef01234567';
 const CREDENTIALS = ['an API key', 'a token', 'an imported token'] as const;
-/** A business with this credential. Imported tokens are in DB, where one database is all there is. */
-async function owned(kind: (typeof CREDENTIALS)[number], name: string) {
-  if (kind !== 'an imported token') {
-    const business = await newBusiness();
-    return { ...business, sent: kind === 'an API key' ? business.key : business.token };
-  }
-  const token = `${IMPORTED}-${name.replaceAll(' ', '-')}`;
-  const business = await newBusiness({ token, user_id: 3_000_000 + name.length * 300 });
-  return { ...business, sent: token };
+let user = 3_000_000;
+/** A business in DB, and this credential. */
+async function owned(kind: (typeof CREDENTIALS)[number]) {
+  user += homes.length;
+  const business = await newBusiness({
+    user_id: user,
+    ...(kind === 'an imported token' && { token: IMPORTED + user }),
+  });
+  return { ...business, sent: kind === 'an API key' ? business.key : business.token };
 }
 
 describe.each(CREDENTIALS)('with %s', (kind) => {
   test('usage of a business: one entry for each day of the range, ascending, 0 where there was none', async () => {
-    const { id, sent } = await owned(kind, 'usage');
+    const { id, sent } = await owned(kind);
     await setCount(id, '2026-03-14', 228);
     expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual({
       status: 200,
@@ -48,7 +49,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 
   test('usage of a business whose id is not valid: 422', async () => {
-    const { sent } = await owned(kind, 'usage of no business');
+    const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999', '1.0']) {
       expect(await send('GET', `/api/v1/business/usage/${id}`, sent)).toEqual({
         status: 422,
@@ -58,7 +59,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 
   test('add access domains to a business whose id is not valid: 401', async () => {
-    const { sent } = await owned(kind, 'access of no business');
+    const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999']) {
       expect(await send('POST', `/api/v1/business/${id}/access`, sent, { sites: ['https://a.example'] })).toEqual({
         status: 401,
@@ -68,7 +69,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 
   test('add access domains: the business with its access_list, for an API key', async () => {
-    const business = await owned(kind, 'access');
+    const business = await owned(kind);
     const { id, user_id, name, token } = business;
     const sites = ['https://a.example', 'http://b.example:8080'];
     const answer = await send('POST', `/api/v1/business/${id}/access`, business.sent, { sites });
@@ -82,7 +83,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 
   test('once sites are registered, a token works on them only', async () => {
-    const { id, sent } = await owned(kind, 'restricted');
+    const { id, sent } = await owned(kind);
     await addSite(id, 'https://a.example');
     const { status } = await send('GET', `/api/v1/business/usage/${id}`, sent);
     expect(status).toBe(kind === 'an API key' ? 200 : 403);
@@ -96,7 +97,7 @@ test('whoever is not authenticated is told so, and nothing else', async () => {
       ['POST', '/api/v1/business/1/access'],
     ] as const) {
       const answer = await send(method, path, key, method === 'POST' ? { sites: 'wrong' } : undefined);
-      expect(answer).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });
+      expect(answer).toEqual(UNAUTHENTICATED);
     }
   }
 });

@@ -1,6 +1,6 @@
 // What the tests share: the service at a fixed time, calls that tell what they cost, and makers of businesses and keys.
 
-import { createExecutionContext, type D1Migration, waitOnExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, type D1Migration, reset, waitOnExecutionContext } from 'cloudflare:test';
 import { env as provided } from 'cloudflare:workers';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { eq } from 'drizzle-orm';
@@ -16,12 +16,16 @@ import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/sche
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
+import type { AnyRoute } from './routes.ts';
 
-/** ONE, a database without tables, is only there with several (vitest.config.ts). */
+/** ONE is a database without tables (vitest.config.ts). */
 export const env = provided as unknown as Bindings & { MIGRATIONS: D1Migration[]; ONE: D1Database };
 export const NOW = new Date('2026-03-15T12:00:00.000Z');
 export const TODAY = '2026-03-15';
+/** NOW, as it is stored and answered. */
+export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
+export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
 /** Operator keys of each role, and the secrets that the Worker has of them. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
@@ -39,15 +43,24 @@ export async function callerOf(
   return operatorRefusal === undefined ? OPERATOR.full : (await newSession(owner)).key;
 }
 
-/** The databases of this run: one, or three (vitest.config.ts). Users take turns. */
-export const homes = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
+const bound = (['DB', 'DB_1', 'DB_2'] as const).flatMap((binding, number) => {
   const d1 = env[binding];
   return d1 === undefined ? [] : [{ number, binding, name: binding, d1, db: drizzle(d1) }];
 });
-type Home = (typeof homes)[number];
+export type Home = (typeof bound)[number];
+/** The databases of this run: three, or one for the fuzzer (vitest.config.ts). Users take turns. */
+export const homes = bound as [Home, ...Home[]];
 /** The database in which a business, key or entry with this id is. */
 export const homeWith = (id: number) => homes[databaseOfId(id)] as Home;
 const homeOfUser = (user_id: number) => homes[user_id % homes.length] as Home;
+
+/** Removes all that is stored. `reset` leaves a database as it is if nothing has asked it for ten seconds, because it is not in memory then:
+ * the next file would find all that this one has stored. So each is asked first. */
+export async function empty() {
+  const all = [env.ONE, ...homes.map(({ d1 }) => d1)].filter((d1) => d1 !== undefined);
+  await Promise.all(all.map((d1) => d1.prepare('select 1').run()));
+  await reset();
+}
 
 /** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. Returns the number of the home. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
@@ -59,6 +72,20 @@ export async function claimToken(databases: BoundDatabases, user_id: number, tok
 /** The databases as the Worker gets them, or what a test puts in front of each. */
 export const databases = (wrap = (d1: D1Database) => d1) =>
   Object.fromEntries(homes.map(({ binding, d1 }) => [binding, wrap(d1)])) as Pick<Bindings, 'DB' | 'DB_1' | 'DB_2'>;
+
+/** A database whose batches go through `run`, and whose statements are prepared by it unless told. */
+export const withBatch = (
+  d1: D1Database,
+  run: (batch: () => Promise<D1Result[]>, statements: D1PreparedStatement[]) => Promise<unknown>,
+  prepare: (sql: string) => unknown = (sql) => d1.prepare(sql),
+) =>
+  ({
+    prepare,
+    batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements), statements),
+  }) as unknown as D1Database;
+/** The databases, whose batches all fail like this. */
+export const failingWith = (message: string) =>
+  databases((d1) => withBatch(d1, () => Promise.reject(new Error(message))));
 
 /** Throws where an answer is not as openapi.json says. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
@@ -74,9 +101,11 @@ export function newApp(at: Date = NOW) {
     log: (line) => lines.push(line),
     error: (line) => errors.push(line),
   });
-  /** With the bindings that a test is about. */
-  async function fetch(request: Request, bindings: Partial<Bindings>, context = createExecutionContext()) {
+  /** With the bindings that a test is about. Without a context of the test, what is done behind the response is done here. */
+  async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
+    const context = given ?? createExecutionContext();
     const answer = await app.fetch(request, bindings as Bindings, context);
+    if (given === undefined) await waitOnExecutionContext(context);
     expectAnswer(request, answer, await answer.clone().text());
     return answer;
   }
@@ -84,21 +113,23 @@ export function newApp(at: Date = NOW) {
 }
 
 /** All calls share one service, whose routes are built once. A call has its own time, and its own lines of the log. */
-const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[] }>();
+const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
 const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
   log: (line) => ofCall.getStore()?.lines.push(line),
-  error() {},
+  error: (line) => ofCall.getStore()?.errors.push(line),
 });
 
 export type CallOptions = {
   /** A credential. */
-  as?: string;
-  origin?: string;
-  headers?: Record<string, string>;
+  as?: string | undefined;
+  origin?: string | undefined;
+  headers?: Record<string, string> | undefined;
   /** Sent as JSON, unless it is a string, which is sent as it is. */
   body?: unknown;
   /** When the request begins; NOW unless told. */
-  at?: Date;
+  at?: Date | undefined;
+  /** Instead of those that the service has, or beside them. */
+  bindings?: object | undefined;
 };
 
 /** Does the work for each, a hundred at a time: with thousands at once, workerd takes several times as long. */
@@ -148,14 +179,17 @@ export async function call(method: string, path: string, options: CallOptions = 
   }
   const cost = noCost();
   const lines: object[] = [];
+  const errors: object[] = [];
   const context = createExecutionContext();
-  const bindings: Bindings = {
+  const bindings = {
     ASSETS: env.ASSETS,
     ...OPERATOR_SECRETS,
     ...databases((d1) => counted(d1, cost)),
-  };
+    ...options.bindings,
+  } as Bindings;
   const request = new Request(BASE + path, init);
-  const response = await ofCall.run({ at: options.at ?? NOW, lines }, () => shared.fetch(request, bindings, context));
+  const store = { at: options.at ?? NOW, lines, errors };
+  const response = await ofCall.run(store, () => shared.fetch(request, bindings, context));
   const text = await response.text();
   const costThen = { ...cost };
   await waitOnExecutionContext(context);
@@ -170,8 +204,17 @@ export async function call(method: string, path: string, options: CallOptions = 
     /** Round trips behind the response. */
     later: { round_trips: cost.round_trips - costThen.round_trips },
     lines,
+    errors,
   };
 }
+
+/** A request that succeeds: what the route takes, unless told. */
+export const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
+  call(route.method, route.path(business), {
+    body: route.body,
+    ...options,
+    headers: { ...route.headers, ...options.headers },
+  });
 
 let user = 1000;
 
@@ -222,6 +265,7 @@ export async function newBusiness(
     db: Home['db'];
   };
 }
+export type Business = Awaited<ReturnType<typeof newBusiness>>;
 
 /** What a key may do less than its owner: for one business, and to read only or to record only. */
 export type Scope = { business_id?: number; read_only?: 0 | 1; record_only?: 0 | 1; expires_on?: string };
@@ -241,7 +285,7 @@ export async function newKey(
 
 /** A session of the owner of a business from a console link, for a day from NOW. */
 export const newSession = (owner: { user_id: number; home: Home }) =>
-  newKey(owner, { ends_at: timestampOf(new Date(NOW.getTime() + 86_400_000)) });
+  newKey(owner, { ends_at: timestampOf(later(86_400_000)) });
 
 /** The code of a console link for the owner of a business, which works for two minutes and whose session lasts an hour, unless told. */
 export async function newCode(
@@ -249,7 +293,7 @@ export async function newCode(
   fields: Partial<typeof codes.$inferInsert> = {},
   code = newCredential('bua_sk_', home.number).slice('bua_sk_'.length),
 ): Promise<string> {
-  const expires_at = timestampOf(new Date(NOW.getTime() + 120_000));
+  const expires_at = timestampOf(later(120_000));
   const row = { hash: await hashOf(code), user_id, read_only: 0, minutes: 60, expires_at, ...fields };
   await home.db.insert(codes).values(row);
   return code;

@@ -1,7 +1,7 @@
 // The homes of owners who are older than the table: its migration fills them in, and leaves those that are claimed as they are.
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
-import { env } from '../support.ts';
+import { empty, env } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
 const FILLED_IN = '0011_homes.sql';
@@ -19,7 +19,7 @@ const home = (user_id: number, database: number) =>
 const homes = async () => (await env.ONE.prepare('select user_id, database from homes order by user_id').all()).results;
 
 beforeEach(async () => {
-  await reset();
+  await empty();
   const index = env.MIGRATIONS.findIndex(({ name }) => name === FILLED_IN);
   await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
 });

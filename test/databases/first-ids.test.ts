@@ -1,10 +1,10 @@
 // The ids of a database without rows: whatever creates something there first brings them into its range.
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { databaseOfId } from '../../src/core/database.ts';
 import { createBusiness, createKey } from '../ask.ts';
-import { env, NOW } from '../support.ts';
+import { empty, env, NOW } from '../support.ts';
 
 const home = (number: number) => ({ number, db: drizzle(env.ONE) });
 const fields = {
@@ -17,7 +17,7 @@ const fields = {
 };
 
 beforeEach(async () => {
-  await reset();
+  await empty();
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 

@@ -1,0 +1,12 @@
+// What the service answers, as tests compare it.
+
+export const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+export const granted = (data: unknown) => ({ status: 200, body: { status: true, data } });
+export const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
+export const refused = (message: string) => ({ status: 403, body: { status: false, message } });
+export const invalid = (field: string, message: string) => ({
+  status: 422,
+  body: { status: false, message, errors: { [field]: [message] } },
+});
+export const SERVER_ERROR = { status: 500, body: { message: 'Server Error' } };
+export const UNAVAILABLE = { status: 503, body: { message: 'Service Unavailable' } };
