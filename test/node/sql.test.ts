@@ -1,5 +1,5 @@
-// The SQL that D1 gets, as files to read: test/sql has five calls, each with its statements. If you mean to change the SQL,
-// npm run generate rewrites them.
+// The SQL that D1 gets, as files to read: test/sql has five calls, each with its statements, and the permissions that they share. If you
+// mean to change the SQL, npm run generate rewrites them.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
 import { addSites } from '../../src/db/access.ts';
@@ -14,24 +14,37 @@ const page = { caller: 'token', namesBusiness: true, origin: 'sent', candidates:
 const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidates: 0 } as const;
 
 test.each([
-  ['report', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', { ...page, operation: 'record_use' }, { read: readStanding, counted: countUse({ quantity: 1 }) }],
+  [
+    'report',
+    'permission-to-read',
+    { ...page, operation: 'read_usage' },
+    { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) },
+  ],
+  [
+    'use',
+    'permission-to-record',
+    { ...page, operation: 'record_use' },
+    { read: readStanding, counted: countUse({ quantity: 1 }) },
+  ],
   [
     'use-with-id',
+    'permission-to-record',
     { ...page, operation: 'record_use' },
     { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) },
   ],
   [
     'add-sites',
+    'permission-to-change',
     { ...server, operation: 'change_access' },
     { read: businessWithEntries, ...addSites(['https://shop.example'], true) },
   ],
   [
     'rotate-token',
+    'permission-to-change',
     { ...server, operation: 'rotate_token' },
     { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') },
   ],
-] as const)('of %s', async (name, form, steps: Steps) => {
+] as const)('of %s, with its %s', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);
     expect(sql).not.toContain('--'); // D1 need not read our comments
@@ -43,10 +56,11 @@ test.each([
   const texts = statements.map(({ step, sql }) =>
     textOf(step, sql.replaceAll(`(${permission}) "permission"`, 'permission')),
   );
-  const from = form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key';
-  const title = `-- From ${from}. D1 gets ? for each :name, and the whole of the subquery that is called permission here.\n`;
-  await expect([title, textOf('permission', permission), ...texts].join('\n')).toMatchFileSnapshot(
-    `../sql/${name}.sql`,
+  const from = `-- From ${form.caller === 'token' ? 'a page, with a token' : 'a server, with an API key'}. D1 gets ? for each :name`;
+  const title = `${from}, and for permission, which ${permissionName}.sql has, its whole subquery.\n`;
+  await expect([title, ...texts].join('\n')).toMatchFileSnapshot(`../sql/${name}.sql`);
+  await expect([`${from}.\n`, textOf('permission', permission)].join('\n')).toMatchFileSnapshot(
+    `../sql/${permissionName}.sql`,
   );
 });
 

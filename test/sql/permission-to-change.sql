@@ -1,0 +1,43 @@
+-- From a server, with an API key. D1 gets ? for each :name.
+
+-- permission
+select
+  coalesce(
+    case
+      when api_keys.ends_at <= :now then 'ended_session'
+      when api_keys.revoked_at is not null then 'revoked_key'
+      when api_keys.expires_on < :today then 'expired_key'
+    end,
+    case
+      when businesses.id is not :business_id then 'unknown_business'
+      when api_keys.read_only then 'read_only_key'
+      when api_keys.record_only then 'record_only_key'
+    end
+  ) as refusal,
+  api_keys.id as key_id,
+  api_keys.last_four as key_last_four,
+  api_keys.user_id as key_user_id,
+  api_keys.business_id as key_business_id,
+  api_keys.read_only as read_only,
+  api_keys.record_only as record_only,
+  api_keys.last_used_on as last_used_on,
+  (api_keys.ends_at is not null) as is_session,
+  api_keys.session_of as key_session_of,
+  businesses.daily_limit,
+  businesses.monthly_limit,
+  businesses.billing_day,
+  businesses.user_id as owner_id
+from
+  api_keys
+  left join businesses on (
+    businesses.id = :business_id
+    and businesses.user_id = api_keys.user_id
+    and (
+      api_keys.business_id is null
+      or api_keys.business_id = businesses.id
+    )
+  )
+where
+  api_keys.hash = :lookup_value
+limit
+  1;

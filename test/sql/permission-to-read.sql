@@ -1,0 +1,59 @@
+-- From a page, with a token. D1 gets ? for each :name.
+
+-- permission
+select
+  coalesce(
+    case
+      when businesses.status <> 'active' then 'token_of_inactive_business'
+    end,
+    case
+      when businesses.id is not :business_id then 'unknown_business'
+      when exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+          and access.site in (:site_0, :site_1)
+      ) then null
+      when exists (
+        select
+          1
+        from
+          access
+        where
+          access.business_id = businesses.id
+      ) then 'origin_not_authorized'
+    end
+  ) as refusal,
+  null as key_id,
+  null as key_last_four,
+  null as key_user_id,
+  null as key_business_id,
+  null as read_only,
+  null as record_only,
+  null as last_used_on,
+  null as is_session,
+  null as key_session_of,
+  daily_limit,
+  monthly_limit,
+  billing_day,
+  user_id as owner_id
+from
+  businesses
+where
+  (
+    businesses.token = :lookup_value
+    or businesses.id = (
+      select
+        former_tokens.business_id
+      from
+        former_tokens
+      where
+        former_tokens.token = :lookup_value
+        and former_tokens.expires_at > :now
+    )
+  )
+limit
+  1;
