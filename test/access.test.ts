@@ -2,10 +2,10 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';
-import { addSite, BASE, call, everything, NOW, newBusiness } from './support.ts';
+import { answerOf, invalid } from './answers.ts';
+import { addSite, BASE, call, everything, NOW, newBusiness, STAMP } from './support.ts';
 
 type Entry = { id: number; site: string };
-const STAMP = '2026-03-15T12:00:00.000000Z';
 const later = new Date('2026-03-16T08:30:00.123Z');
 const sitesOf = (answer: { body: { data: { access_list: Entry[] } } }) =>
   answer.body.data.access_list.map(({ site }) => site);
@@ -99,8 +99,8 @@ describe('the first sites', () => {
       const before = await everything();
       const body = { sites: ['https://shop.example', 'https://*.other.example'] };
       const answer = await call('POST', business.access, { as: business.key, body, origin });
-      const expected = { status: 422, body: { status: false, message, errors: { sites: [message] } } };
-      expect({ status: answer.status, body: answer.body }).toEqual(expected);
+      const expected = invalid('sites', message);
+      expect(answerOf(answer)).toEqual(expected);
       expect(await everything()).toBe(before);
     },
   );
@@ -112,7 +112,7 @@ describe('the first sites', () => {
     ['another page, sent by the console', BASE, ['https://shop.example']],
   ])('may cover %s', async (_, origin, sites) => {
     const business = await newBusiness();
-    const options = { as: business.key, body: { sites }, ...(origin === undefined ? {} : { origin }) };
+    const options = { as: business.key, body: { sites }, origin };
     expect(sitesOf(await call('POST', business.access, options))).toEqual(sites);
   });
 
@@ -205,10 +205,7 @@ describe('a body', () => {
   ])('that is %s is refused under body', async (_, body, type, message) => {
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body, headers: { 'Content-Type': type } });
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { body: [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('body', message));
   });
 
   test.each([
@@ -222,7 +219,7 @@ describe('a body', () => {
     const rule = what === 'nothing' ? NO_LIST.replace('sites must', 'sites is required, and must') : NO_LIST;
     const business = await newBusiness();
     const answer = await call('POST', business.access, { as: business.key, body });
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    expect(answerOf(answer)).toEqual({
       status: 422,
       body: { status: false, message: rule, errors: { sites: [rule] } },
     });
@@ -297,10 +294,7 @@ describe('removal', () => {
     const before = await everything();
     const { status, body } = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
     const message = 'access_id is not a parameter of this operation: it takes none';
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { access_id: [message] } },
-    });
+    expect({ status, body }).toEqual(invalid('access_id', message));
     expect(await everything()).toBe(before);
   });
 

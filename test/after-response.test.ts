@@ -5,9 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { Cost } from '../src/db/batch.ts';
 import { apiKeys, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
-import { BASE, databases, newApp, newBusiness, TODAY } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
+import { granted, refused } from './answers.ts';
+import { BASE, type Business, databases, newApp, newBusiness, TODAY } from './support.ts';
 
 /** No other file asks from it: what was written behind another file's last responses is not counted here. */
 const EVIL = 'https://stalled.example';
@@ -64,14 +63,14 @@ describe.each([
     name: 'remembering a refused origin',
     operation: 'remember_refusal',
     headers: ({ token }: Business) => ({ Authorization: `Bearer ${token}`, Origin: EVIL }),
-    expected: { status: 403, body: { status: false, message: `Origin ${EVIL} is not authorized for this business.` } },
+    expected: refused(`Origin ${EVIL} is not authorized for this business.`),
     isWritten: async (business: Business) => (await stored(business)).length === 1,
   },
   {
     name: 'marking a key as used',
     operation: 'mark_key_used',
     headers: ({ key }: Business): Record<string, string> => ({ Authorization: `Bearer ${key}` }),
-    expected: { status: 200, body: { status: true, data: { date: TODAY, count: 1 } } },
+    expected: granted({ date: TODAY, count: 1 }),
     isWritten: async (business: Business) => (await keyOf(business))?.last_used_on === TODAY,
   },
 ])('$name', ({ operation, headers, expected, isWritten }) => {

@@ -14,7 +14,9 @@ import { addDays } from '../src/core/time.ts';
 import { sweep, writeMissingOf, writePassed } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
+import { granted } from './answers.ts';
 import {
+  type Business,
   call,
   counted,
   homes,
@@ -25,11 +27,11 @@ import {
   newKey,
   newSession,
   OPERATOR,
+  STAMP,
   setCount,
   TODAY,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Set = Partial<Limits> & { limits_at?: string | null };
 
 const LONG_AGO = '2020-01-01T00:00:00.000000Z';
@@ -135,7 +137,7 @@ describe('what a response has passed', () => {
     ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
     ...{ limit: 100, threshold: 80, used: 81 },
   };
-  const at = '2026-03-15T12:00:00.000000Z';
+  const at = STAMP;
 
   test('is written once, as the response knew it', async () => {
     const business = await limited({ monthly_limit: 100 });
@@ -398,7 +400,7 @@ describe('a month that ended before a change of the business', () => {
 });
 
 describe('a look agrees with the rules of a response', () => {
-  test('on the first and the last day of a month', async () => {
+  test('on the first and the last day of a month', { tags: 'slow' }, async () => {
     const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
     const cases = days.flatMap((today) =>
       Array.from({ length: 28 }, (_, index) => ({ today, billing_day: index + 1 })),
@@ -501,8 +503,9 @@ describe('the schedule', () => {
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
       await sweep(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
-    // What is read is what the statement has made itself: the periods and the turns.
-    expect(cost).toMatchObject({ round_trips: 60, rows_read: 60 * 15, rows_written: 0 });
+    // What is read is what the statement has made itself, the periods and the turns, and SQLite's own table of the last ids.
+    expect(cost).toMatchObject({ round_trips: 60, rows_written: 0 });
+    expect(cost.rows_read).toBeLessThanOrEqual(60 * 15);
   });
 });
 
@@ -599,7 +602,7 @@ test('the alerts of a business are deleted with it, and those of others stay', a
 describe('the list', () => {
   const list = async (business: Business, query = '', as = business.key) => {
     const { status, body, cost } = await call('GET', `/api/v1/business/${business.id}/alerts${query}`, { as });
-    expect({ status, body }).toEqual({ status: 200, body: { status: true, data: expect.any(Object) } });
+    expect({ status, body }).toEqual(granted(expect.any(Object)));
     const { alerts, next } = body.data as { alerts: { id: number }[]; next: number | null };
     return { alerts, next, ids: alerts.map(({ id }) => id), cost };
   };
@@ -637,20 +640,16 @@ describe('the list', () => {
       const later = { at: '2026-03-15T12:01:00.000000Z', used: 80, sent_at: null };
       const month = { period: 'month', starts_on: '2026-02-20', ends_on: '2026-03-19', limit: 100, threshold: 80 };
       const day = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10 };
-      expect({ body, status }).toEqual({
-        status: 200,
-        body: {
-          status: true,
-          data: {
-            alerts: expect.arrayContaining([
-              { id: expect.any(Number), ...month, ...later },
-              { id: expect.any(Number), ...day, threshold: 100, ...later },
-              { id: first, ...day, threshold: 80, used: 8, at: '2026-03-15T12:00:00.000000Z', sent_at: null },
-            ]),
-            next: null,
-          },
-        },
-      });
+      expect({ body, status }).toEqual(
+        granted({
+          alerts: expect.arrayContaining([
+            { id: expect.any(Number), ...month, ...later },
+            { id: expect.any(Number), ...day, threshold: 100, ...later },
+            { id: first, ...day, threshold: 80, used: 8, at: STAMP, sent_at: null },
+          ]),
+          next: null,
+        }),
+      );
       expect(body.data.alerts).toHaveLength(3);
     }
   });
@@ -676,7 +675,7 @@ describe('the list', () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const ids = (await made(business, 150)).reverse();
     await made(other, 10);
-    await sent(business, ids, '2026-03-15T12:00:00.000000Z');
+    await sent(business, ids, STAMP);
     expect(await list(business)).toMatchObject({ ids: ids.slice(0, 20), next: ids[19] });
     expect(await list(business, '?limit=100')).toMatchObject({ ids: ids.slice(0, 100), next: ids[99] });
     for (const limit of [1, 20, 100]) {
@@ -690,7 +689,7 @@ describe('the list', () => {
   async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
     const rows = lastIds.map((last_id) => ({
       ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },
-      ...{ created_at: '2026-03-15T12:00:00.000000Z', leased_until: '2026-03-15T12:00:00.000000Z' },
+      ...{ created_at: STAMP, leased_until: STAMP },
     }));
     for (let start = 0; start < rows.length; start += 10)
       await db.insert(messages).values(rows.slice(start, start + 10));

@@ -1,6 +1,6 @@
 // What the service answers, as tests compare it.
 
-export const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+export const answerOf = <B>({ status, body }: { status: number; body: B }) => ({ status, body });
 export const granted = (data: unknown) => ({ status: 200, body: { status: true, data } });
 export const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
 export const refused = (message: string) => ({ status: 403, body: { status: false, message } });

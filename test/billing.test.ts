@@ -1,9 +1,9 @@
 // The month of a limit, which begins on the billing day, and what responses say of limits (docs/api.md, "Limits").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { call, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import { answerOf } from './answers.ts';
+import { type Business, call, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Fields = { daily_limit?: number | null; monthly_limit?: number | null; billing_day?: number };
 
 const change = ({ id }: { id: number }, fields: object) =>
@@ -13,7 +13,6 @@ async function limited(fields: Fields) {
   expect((await change(business, fields)).status).toBe(200);
   return business;
 }
-const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
 
 /** What both the business and the list say of its limits. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {

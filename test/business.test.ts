@@ -3,11 +3,14 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { businesses, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { granted } from './answers.ts';
 import {
   addFormerToken,
   addSite,
+  type Business,
   call,
   homes,
+  later,
   NOW,
   newBusiness,
   newKey,
@@ -16,7 +19,6 @@ import {
   TODAY,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 const HOUR = 3_600_000;
 
 const read = (business: Business, options: Parameters<typeof call>[2] = {}) =>
@@ -37,10 +39,7 @@ test('shows a business as its list of sites does, with its limits and former tok
     const { body: sites } = await call('GET', business.access, { as: business.key });
     for (const as of [business.key, (await newKey(business, { business_id: business.id })).key, OPERATOR.full]) {
       const { status, body, headers } = await read(business, { as });
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: { status: true, data: { ...sites.data, limits: null, former_tokens: [] } },
-      });
+      expect({ status, body }).toEqual(granted({ ...sites.data, limits: null, former_tokens: [] }));
       expect(headers.get('Cache-Control')).toBe('no-store');
     }
   }
@@ -102,7 +101,7 @@ describe('former tokens', () => {
       { last_four: second.slice(-4), expires_at: '2026-03-15T13:00:00.000000Z' },
       { last_four: last, expires_at: '2026-03-15T17:00:00.000000Z' },
     ];
-    const at = (ms: number) => shown(business, { at: new Date(NOW.getTime() + ms) });
+    const at = (ms: number) => shown(business, { at: later(ms) });
     expect((await at(0)).former_tokens).toEqual(former);
     expect((await at(HOUR - 1)).former_tokens).toEqual(former);
     expect((await at(HOUR)).former_tokens).toEqual([former[0], former[2]]);
@@ -116,7 +115,7 @@ describe('former tokens', () => {
       [HOUR - 1, 200, 1],
       [HOUR, 401, 0],
     ] as const) {
-      const at = new Date(NOW.getTime() + ms);
+      const at = later(ms);
       expect((await call('GET', business.usage, { as: business.token, at })).status).toBe(status);
       expect((await shown(business, { at })).former_tokens).toHaveLength(count);
     }

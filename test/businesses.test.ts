@@ -3,10 +3,21 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { businesses, dailyUsage, refusedOrigins } from '../src/db/schema.ts';
+import { invalid, refused } from './answers.ts';
 import { createKey, revokeKey } from './ask.ts';
-import { addFormerToken, type CallOptions, call, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import {
+  addFormerToken,
+  type Business,
+  type CallOptions,
+  call,
+  later,
+  NOW,
+  newBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Listed = {
   id: number;
   token: string;
@@ -108,7 +119,7 @@ describe('tells how many refused origins each business has:', () => {
   };
   const counted = async ({ key }: Business, options: CallOptions = {}) =>
     (await list('', { as: key, ...options })).businesses[0]?.refused_origins;
-  const minute = (at: number) => new Date(NOW.getTime() + at * 60_000);
+  const minute = (at: number) => later(at * 60_000);
   const refuse = async ({ usage, token }: Business, origins: string[], at: number) => {
     for (const origin of origins)
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
@@ -173,14 +184,14 @@ test.each([
 ])('refuses a wrong %s: %s', async (field, query, message) => {
   const { key } = await newBusiness();
   const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });
-  expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { [field]: [message] } } });
+  expect({ status, body }).toEqual(invalid(field, message));
 });
 
 test('refuses a business token, whatever it sends', async () => {
   const { token } = await newBusiness();
   const { status, body } = await call('GET', '/api/v1/business?limit=x', { as: token });
   const message = 'A business token cannot list businesses. Use an API key.';
-  expect({ status, body }).toEqual({ status: 403, body: { status: false, message } });
+  expect({ status, body }).toEqual(refused(message));
 });
 
 describe('costs one round trip', () => {

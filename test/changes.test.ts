@@ -10,10 +10,12 @@ import { importHistory } from '../src/db/history.ts';
 import { apiKeys, changes, formerTokens } from '../src/db/schema.ts';
 import { readVerdict, type Statement } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
+import { invalid } from './answers.ts';
 import { ROUTES } from './routes.ts';
 import {
   addFormerToken,
   addSite,
+  type Business,
   type CallOptions,
   call,
   callerOf,
@@ -24,12 +26,11 @@ import {
   newKey,
   newSession,
   OPERATOR,
+  STAMP,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Change = { id: number; action: string };
 
-const AT = '2026-03-15T12:00:00.000000Z';
 const A = 'https://a.example';
 const B = 'https://b.example';
 const pathOf = ({ id }: { id: number }) => `/api/v1/business/${id}/changes`;
@@ -52,7 +53,15 @@ describe('one row', () => {
     const { business, key, actor, key_name } = await owned({ sites: [A] });
     await add(business, [B, 'https://C.example/path', A, 'https://c.example'], { as: key });
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, key_name, action: 'add_sites', before: null, after: { sites: [B, 'https://c.example'] } },
+      {
+        id: 1,
+        at: STAMP,
+        actor,
+        key_name,
+        action: 'add_sites',
+        before: null,
+        after: { sites: [B, 'https://c.example'] },
+      },
     ]);
   });
 
@@ -61,7 +70,7 @@ describe('one row', () => {
     const entry = await addSite(business.id, B);
     expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, key_name, action: 'remove_sites', before: { sites: [B] }, after: null },
+      { id: 1, at: STAMP, actor, key_name, action: 'remove_sites', before: { sites: [B] }, after: null },
     ]);
   });
 
@@ -69,7 +78,7 @@ describe('one row', () => {
     const { business, key, actor, key_name } = await owned({ sites: [A, B] });
     expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, key_name, action: 'remove_sites', before: { sites: [A, B] }, after: null },
+      { id: 1, at: STAMP, actor, key_name, action: 'remove_sites', before: { sites: [A, B] }, after: null },
     ]);
   });
 
@@ -86,7 +95,7 @@ describe('one row', () => {
       after: { token: `…${token.slice(-4)}`, ...kept },
     };
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, key_name, action: 'rotate_token', ...tokens },
+      { id: 1, at: STAMP, actor, key_name, action: 'rotate_token', ...tokens },
     ]);
   });
 
@@ -94,7 +103,7 @@ describe('one row', () => {
     const { business, key, actor, key_name } = await owned();
     const [first, , last] = [
       await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
-      await addFormerToken(business, AT), // from that instant on, it does not work
+      await addFormerToken(business, STAMP), // from that instant on, it does not work
       await addFormerToken(business, '2026-03-17T00:00:00.000000Z'),
     ];
     expect((await call('DELETE', `/api/v1/business/${business.id}/token/former`, { as: key })).status).toBe(200);
@@ -103,7 +112,7 @@ describe('one row', () => {
       { last_four: last?.slice(-4), expires_at: '2026-03-17T00:00:00.000000Z' },
     ];
     expect((await list(business)).changes).toEqual([
-      { id: 1, at: AT, actor, key_name, action: 'stop_former_tokens', before: { tokens }, after: null },
+      { id: 1, at: STAMP, actor, key_name, action: 'stop_former_tokens', before: { tokens }, after: null },
     ]);
   });
 
@@ -142,7 +151,7 @@ describe.each(ROUTES)('of $name', (route) => {
     const actor = as === key ? own.actor : 'operator (…ffff)';
     const stored = async () => (await Promise.all(homes.map(({ db }) => db.select().from(changes)))).flat();
     const before = new Set((await stored()).map((row) => JSON.stringify(row)));
-    const { status } = await call(method, path, { as, headers, ...(body === undefined ? {} : { body }) });
+    const { status } = await call(method, path, { as, headers, body });
     expect(status).toBe(200);
     const rows = (await stored()).filter((row) => !before.has(JSON.stringify(row)));
     const subject = route.action?.endsWith('_key') ? 'user' : 'business';
@@ -255,7 +264,7 @@ describe('the list', () => {
   test('has 20 in a page, or as many as are asked for, to 100', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
-      insert into changes select 'business', ?, i, '${AT}', 'operator', 'update_business', null, null from n`;
+      insert into changes select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, null from n`;
     await business.home.d1.prepare(row).bind(business.id).run();
     expect(await list(business)).toMatchObject({ ids: Array.from({ length: 20 }, (_, at) => 150 - at), next: 131 });
     const most = await list(business, '?limit=100');
@@ -269,7 +278,7 @@ describe('the list', () => {
   test('has fewer in a page if they are long, and at least one: D1 has no text over 2 MB', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
-      insert into changes select 'business', ?, i, '${AT}', 'key 1 (…abcd)', 'remove_sites',
+      insert into changes select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
         json_object('sites', json_array(hex(zeroblob(? / 2)))), null from n`;
     const fill = (bytes: number) => business.home.d1.prepare(row).bind(business.id, bytes).run();
     await fill(130_000);
@@ -315,7 +324,7 @@ describe('the list', () => {
   ])('refuses a wrong %s: %s', async (field, query, message) => {
     const business = await newBusiness();
     const { status, body } = await call('GET', pathOf(business) + query, { as: business.key });
-    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { [field]: [message] } } });
+    expect({ status, body }).toEqual(invalid(field, message));
   });
 
   test('is of one business: ids are 1, 2, 3 for each, and rows of others never appear', async () => {
@@ -328,7 +337,7 @@ describe('the list', () => {
     }
     // What concerns a user is in the same table, under the number of the user.
     await first.db.insert(changes).values({
-      ...{ subject: 'user', subject_id: first.id, id: 9, at: AT, actor: 'operator', action: 'create_key' },
+      ...{ subject: 'user', subject_id: first.id, id: 9, at: STAMP, actor: 'operator', action: 'create_key' },
     });
     const sites = async (business: Business) =>
       (await list(business)).changes.map(({ id, after }: Change & { after?: { sites: string[] } }) => [
@@ -356,7 +365,7 @@ describe('the list', () => {
 
   test('of a change by the operator shows it as one', async () => {
     const business = await newBusiness();
-    const row = { id: 1, at: AT, actor: 'operator', action: 'update_business' };
+    const row = { id: 1, at: STAMP, actor: 'operator', action: 'update_business' };
     const [before, after] = [{ status: 'active' }, { status: 'suspended' }];
     await business.db.insert(changes).values({
       ...{ ...row, subject: 'business', subject_id: business.id },
@@ -371,7 +380,7 @@ describe('the list with a filter', () => {
   const store = async ({ id, home }: Business, rows: Row[]) => {
     const insert = `insert into changes select 'business', ?, value ->> 'id', value ->> 'at', 'operator', value ->> 'action',
       value -> 'before', value -> 'after' from json_each(?)`;
-    const stored = rows.map((row) => ({ at: AT, action: 'update_business', ...row }));
+    const stored = rows.map((row) => ({ at: STAMP, action: 'update_business', ...row }));
     await home.d1.prepare(insert).bind(id, JSON.stringify(stored)).run();
   };
   const page = async (business: Business, query: string) => {
@@ -379,7 +388,7 @@ describe('the list with a filter', () => {
     return { ids, next };
   };
   /** As many changes that nothing is known of, with the ids from 1 on. */
-  const fill = (business: Business, count: number, at = AT) =>
+  const fill = (business: Business, count: number, at = STAMP) =>
     store(
       business,
       Array.from({ length: count }, (_, index) => ({ id: index + 1, at, action: 'rotate_token' })),
@@ -623,7 +632,7 @@ describe('the name of the key that made a change', () => {
     await add(business, ['https://c.example'], { as: session.key });
     await rename(business, id, 'Büro "12"');
     await rename(business, narrow.id, 'key 1 (…abcd)');
-    await business.home.d1.prepare('update api_keys set revoked_at = ? where id = ?').bind(AT, id).run();
+    await business.home.d1.prepare('update api_keys set revoked_at = ? where id = ?').bind(STAMP, id).run();
     expect(await namesOf(business)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
     expect(await namesOf(business, OPERATOR.full)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
     expect(await namesOf(business, narrow.key)).toEqual(['Büro "12"', 'key 1 (…abcd)', 'Büro "12"']);
@@ -654,7 +663,7 @@ describe('the name of the key that made a change', () => {
 
   test('is null for a key that there is not, and for whoever is no key', async () => {
     const { business } = await owned();
-    const insert = `insert into changes select 'business', ?, key + 1, '${AT}', value, 'update_business', null, null from json_each(?)`;
+    const insert = `insert into changes select 'business', ?, key + 1, '${STAMP}', value, 'update_business', null, null from json_each(?)`;
     const actors = ['key 999999999 (…abcd)', 'console link (…abcd)', 'operator (…abcd)', 'operator'];
     await business.home.d1.prepare(insert).bind(business.id, JSON.stringify(actors)).run();
     expect(await namesOf(business)).toEqual(actors.map(() => null));
@@ -726,7 +735,7 @@ describe('the name of the key that made a change', () => {
   test('costs at most one row for each change', async () => {
     const { business, id } = await owned();
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
-      insert into changes select 'business', ?, i, '${AT}', ?, 'update_business', null, null from n`;
+      insert into changes select 'business', ?, i, '${STAMP}', ?, 'update_business', null, null from n`;
     const fill = (actor: string) => business.home.d1.prepare(insert).bind(business.id, actor).run();
     const clear = () => business.home.d1.prepare('delete from changes where subject_id = ?').bind(business.id).run();
     for (const as of [business.key, OPERATOR.full]) {
@@ -783,7 +792,7 @@ test('after all operations, no table has an API key, and no change a token', { t
             as,
             headers,
             ...body,
-            ...(origin && { origin }),
+            origin,
           });
           const shown: unknown = answer.body?.data?.token;
           if (typeof shown === 'string' && !shown.includes('…')) tokens.push(shown);
@@ -921,7 +930,7 @@ describe('the steps of a change', () => {
       expect((await list(business)).changes).toEqual([
         {
           id: 1,
-          at: AT,
+          at: STAMP,
           actor,
           key_name: 'test',
           action: example.action,

@@ -3,38 +3,41 @@ import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, hashOf } from '../src/core/credential.ts';
 import { apiKeys, businesses, codes } from '../src/db/schema.ts';
-import { BASE, type CallOptions, call, env, everything, homes, newBusiness, newKey, OPERATOR } from './support.ts';
+import { granted, invalid, refused, UNAUTHENTICATED } from './answers.ts';
+import {
+  BASE,
+  type Business,
+  type CallOptions,
+  call,
+  env,
+  everything,
+  homes,
+  newBusiness,
+  newKey,
+  OPERATOR,
+} from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 const pathOf = (user_id: number | string) => `/api/v1/user/${user_id}/console-link`;
 const create = ({ user_id }: { user_id: number | string }, body?: unknown, options: CallOptions = {}) =>
-  call('POST', pathOf(user_id), { as: OPERATOR.full, ...(body === undefined ? {} : { body }), ...options });
+  call('POST', pathOf(user_id), { as: OPERATOR.full, body, ...options });
 const redeem = async (url: string, at?: Date) => {
   const code = url.slice(url.indexOf('#code=') + '#code='.length);
   return call('POST', '/api/v1/session', { body: { code }, ...(at && { at }) });
 };
-const refusal = (field: string, message: string) => ({
-  status: 422,
-  body: { status: false, message, errors: { [field]: [message] } },
-});
 
 describe('a console link', () => {
   test('has a code of the home of the user, of which the hash is stored, and works for two minutes', async () => {
     for (const _ of homes) {
       const business = await newBusiness();
       const { status, body, cost, lines } = await create(business);
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: {
-          status: true,
-          data: {
-            url: expect.stringMatching(
-              new RegExp(`^${BASE}/owner#code=${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`),
-            ),
-            expires_at: '2026-03-15T12:02:00.000000Z',
-          },
-        },
-      });
+      expect({ status, body }).toEqual(
+        granted({
+          url: expect.stringMatching(
+            new RegExp(`^${BASE}/owner#code=${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`),
+          ),
+          expires_at: '2026-03-15T12:02:00.000000Z',
+        }),
+      );
       expect(cost).toMatchObject({ round_trips: 2 });
       expect(cost.rows_read).toBeLessThanOrEqual(30);
       expect(cost.rows_written).toBeLessThanOrEqual(6);
@@ -81,7 +84,7 @@ describe('a console link', () => {
     const message = `business_id must be a business of user ${business.user_id}`;
     for (const business_id of [other.id, 999_999_999]) {
       const { status, body } = await create(business, { business_id });
-      expect({ status, body }).toEqual(refusal('business_id', message));
+      expect({ status, body }).toEqual(invalid('business_id', message));
     }
     expect(await everything()).toBe(before);
   });
@@ -139,7 +142,7 @@ describe('a console link', () => {
       const list = await call('GET', '/api/v1/business', { as: session.body.data.session_key });
       expect(list.body.data).toEqual({ businesses: [], next: null, read_only: false });
       const message = `business_id must be a business of user ${business.user_id}`;
-      expect(await answer(business, { business_id: business.id })).toMatchObject(refusal('business_id', message));
+      expect(await answer(business, { business_id: business.id })).toMatchObject(invalid('business_id', message));
     });
 
     test('also if only the business is left', async () => {
@@ -153,7 +156,7 @@ describe('a console link', () => {
       const { url } = (await create(business, { business_id: business.id })).body.data;
       await remove(business);
       const before = await everything();
-      expect(await redeem(url)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
+      expect(await redeem(url)).toMatchObject(UNAUTHENTICATED);
       expect(await everything()).toBe(before);
     });
   });
@@ -166,7 +169,7 @@ describe('a console link', () => {
     ['hours', { hours: 1 }, 'hours is not a member of this object: it takes business_id, role, and minutes'],
   ])('is refused with a wrong %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);
-    expect({ status, body }).toEqual(refusal(field, message));
+    expect({ status, body }).toEqual(invalid(field, message));
   });
 
   test('is made by the operator with a full key, and nobody else', async () => {
@@ -181,7 +184,7 @@ describe('a console link', () => {
       [OPERATOR.record, 'This operator key can only record.'],
     ] as const) {
       const { status, body } = await create(business, {}, { as });
-      expect({ status, body }).toEqual({ status: 403, body: { status: false, message } });
+      expect({ status, body }).toEqual(refused(message));
     }
     expect(await everything()).toBe(before);
   });

@@ -1,33 +1,19 @@
-// GET /api/v1/database: each database with its size and what waits in it, however much is stored, and those that cannot be asked.
-import { createExecutionContext } from 'cloudflare:test';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ALPHABET } from '../src/core/credential.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from '../src/db/schema.ts';
-import {
-  BASE,
-  call,
-  databases,
-  env,
-  homes,
-  newApp,
-  newBusiness,
-  OPERATOR,
-  OPERATOR_SECRETS,
-  setCount,
-  TODAY,
-} from './support.ts';
+import { answerOf, granted } from './answers.ts';
+import { call, env, failingWith, homes, newBusiness, OPERATOR, STAMP, setCount, TODAY, withBatch } from './support.ts';
 
 const PATH = '/api/v1/database';
 const YESTERDAY = '2026-03-14';
-const STAMP = '2026-03-15T12:00:00.000000Z';
 const read = async () => {
   const { status, body, cost } = await call('GET', PATH, { as: OPERATOR.full });
-  expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { databases: expect.any(Array) } } });
+  expect({ status, body }).toEqual(granted({ databases: expect.any(Array) }));
   return { states: body.data.databases as Record<string, unknown>[], cost };
 };
 const stateOf = async ({ number }: { number: number }) => (await read()).states[number];
 const named = ({ number, binding }: (typeof homes)[number]) => ({ number, letter: ALPHABET[number], binding });
-const [home] = homes as [(typeof homes)[number]];
+const [home] = homes;
 
 beforeEach(async () => {
   for (const { db } of homes)
@@ -142,23 +128,12 @@ test('reads few rows however much is stored, and counts to 10,000', { timeout: 1
 });
 
 describe('while a database cannot be asked', () => {
-  const failing = (batch: () => Promise<never>) =>
-    ({ prepare: (sql: string) => env.DB.prepare(sql), batch }) as unknown as D1Database;
   const causes: [string, string][] = [
     ['D1_ERROR: D1 DB is overloaded.', 'does not respond'],
     ['D1_ERROR: Network connection lost.', 'does not respond'],
     ['D1_ERROR: no such table: businesses: SQLITE_ERROR', 'failed'],
   ];
-  const ask = (bindings: object, app = newApp()) =>
-    app.app.fetch(
-      new Request(BASE + PATH, { headers: { Authorization: `Bearer ${OPERATOR.full}` } }),
-      {
-        ...databases(),
-        ...OPERATOR_SECRETS,
-        ...bindings,
-      },
-      createExecutionContext(),
-    );
+  const askWith = (bindings: object) => call('GET', PATH, { as: OPERATOR.full, bindings });
   const working = (home: (typeof homes)[number]) => ({
     ...named(home),
     ...{ bytes: expect.any(Number), uses_yesterday: expect.any(Number), backlog: expect.any(Object) },
@@ -167,18 +142,11 @@ describe('while a database cannot be asked', () => {
   test.each(homes.flatMap((home) => causes.map(([cause, error]) => ({ home, cause, error }))))(
     'it is named, the others are there, and only the log has the cause: $home.binding, $cause',
     async ({ home, cause, error }) => {
-      const service = newApp();
-      const answer = await ask({ [home.binding]: failing(() => Promise.reject(new Error(cause))) }, service);
-      const text = await answer.text();
-      expect(answer.status).toBe(200);
-      expect(JSON.parse(text)).toEqual({
-        status: true,
-        data: {
-          databases: homes.map((other) => (other === home ? { ...named(home), error } : working(other))),
-        },
-      });
-      expect(text).not.toContain('D1_ERROR');
-      expect(service.errors).toEqual([
+      const answer = await askWith(failingWith(cause, 'before', home));
+      const expected = homes.map((other) => (other === home ? { ...named(home), error } : working(other)));
+      expect(answerOf(answer)).toEqual(granted({ databases: expected }));
+      expect(answer.text).not.toContain('D1_ERROR');
+      expect(answer.errors).toEqual([
         {
           ...{ operation: 'read_databases', database: home.binding },
           ...{ request_id: answer.headers.get('X-Request-Id'), error: expect.stringContaining(cause) },
@@ -188,26 +156,22 @@ describe('while a database cannot be asked', () => {
   );
 
   test('all of them are named', async () => {
-    const all = databases(() => failing(() => Promise.reject(new Error('D1_ERROR: D1 DB is overloaded.'))));
-    const answer = await ask(all);
-    expect(await answer.json()).toEqual({
-      status: true,
-      data: { databases: homes.map((home) => ({ ...named(home), error: 'does not respond' })) },
-    });
+    const answer = await askWith(failingWith('D1_ERROR: D1 DB is overloaded.'));
+    const expected = homes.map((home) => ({ ...named(home), error: 'does not respond' }));
+    expect(answerOf(answer)).toEqual(granted({ databases: expected }));
   });
 
   test('one that hangs is named after 4 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       let isAnswered = false;
-      const answer = ask({ DB: failing(() => new Promise(() => {})) }).finally(() => {
+      const answer = askWith({ DB: withBatch(env.DB, () => new Promise(() => {})) }).finally(() => {
         isAnswered = true;
       });
       await vi.advanceTimersByTimeAsync(3999);
       expect(isAnswered).toBe(false);
       await vi.advanceTimersByTimeAsync(1);
-      const { data } = (await (await answer).json()) as { data: { databases: object[] } };
-      expect(data.databases).toEqual(
+      expect((await answer).body.data.databases).toEqual(
         homes.map((home) => (home.number === 0 ? { ...named(home), error: 'does not respond' } : working(home))),
       );
     } finally {

@@ -14,10 +14,11 @@ import { createKey as createKeyFor } from '../src/db/keys.ts';
 import { businesses, formerTokens } from '../src/db/schema.ts';
 import { claimHomeIn } from '../src/db/update.ts';
 import worker from '../src/index.ts';
+import { UNAUTHENTICATED } from './answers.ts';
 import { asking, boundTo, createBusiness, createKey, homeOf, revokeKey, rotateToken } from './ask.ts';
 import { OF_A_BUSINESS } from './routes.ts';
 import {
-  BASE,
+  ask,
   call,
   callerOf,
   claimToken,
@@ -25,17 +26,16 @@ import {
   databases,
   env,
   everything,
+  failingWith,
+  type Home,
   homes,
   homeWith,
   NOW,
-  newApp,
   newBusiness,
-  OPERATOR_SECRETS,
 } from './support.ts';
 
 const SECRET = 'x'.repeat(33);
 const IMPORTED = 'Token-of-another-system-1';
-const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
 const withLetter = (credential: string, letter: string) => credential.slice(0, 7) + letter + credential.slice(8);
 
 describe('the database of a call', () => {
@@ -61,16 +61,15 @@ describe('the database of a call', () => {
 });
 
 describe.each(OF_A_BUSINESS)('to $name', (route) => {
-  const ask = async (id: number | string, as: string) => {
-    const options = { as, headers: { ...route.headers }, ...(route.body === undefined ? {} : { body: route.body }) };
-    const { status, body, cost } = await call(route.method, route.path({ id }), options);
+  const askWith = async (id: number | string, as: string) => {
+    const { status, body, cost } = await ask(route, { id }, { as });
     return { answer: { status, body }, round_trips: cost.round_trips };
   };
 
   test('a credential of a database that is not bound is 401, without any', async () => {
     const business = await newBusiness();
     for (const as of [withLetter(business.key, 'z'), withLetter(business.token, '9'), `bua_sk_z${SECRET}`]) {
-      expect(await ask(business.id, as)).toEqual({ answer: UNAUTHENTICATED, round_trips: 0 });
+      expect(await askWith(business.id, as)).toEqual({ answer: UNAUTHENTICATED, round_trips: 0 });
     }
   });
 
@@ -79,7 +78,7 @@ describe.each(OF_A_BUSINESS)('to $name', (route) => {
     const before = await everything();
     for (const credential of [business.key, business.token]) {
       for (const letter of ['0', '1', '2', ''].filter((letter) => letter !== credential[7])) {
-        const { answer } = await ask(business.id, withLetter(credential, letter));
+        const { answer } = await askWith(business.id, withLetter(credential, letter));
         expect({ letter, answer }).toEqual({ letter, answer: UNAUTHENTICATED });
       }
     }
@@ -90,10 +89,10 @@ describe.each(OF_A_BUSINESS)('to $name', (route) => {
     const mine = await newBusiness();
     const others = await Promise.all(homes.map(() => newBusiness()));
     for (const as of [mine.key, mine.token]) {
-      const unknown = (await ask(999, as)).answer;
+      const unknown = (await askWith(999, as)).answer;
       expect(unknown).toEqual(route.unknownBusiness);
       for (const { id } of others.filter(({ id }) => databaseOfId(id) !== databaseOfId(mine.id))) {
-        expect(await ask(id, as)).toEqual({ answer: unknown, round_trips: 1 });
+        expect(await askWith(id, as)).toEqual({ answer: unknown, round_trips: 1 });
       }
     }
   });
@@ -101,35 +100,23 @@ describe.each(OF_A_BUSINESS)('to $name', (route) => {
   test('an imported token is looked up in DB where the path names no database, and unknown in another one', async () => {
     const { id } = await newBusiness({ token: `${IMPORTED}${route.name.replaceAll(' ', '')}` });
     const token = `${IMPORTED}${route.name.replaceAll(' ', '')}`;
-    expect((await ask(id, token)).answer.status).toBe(route.tokenRefusal === null ? 200 : 403);
+    expect((await askWith(id, token)).answer.status).toBe(route.tokenRefusal === null ? 200 : 403);
     for (const path of ['0', 'abc', '99000000001']) {
       const answer = databaseOfId(id) === 0 ? route.unknownBusiness : UNAUTHENTICATED;
-      expect(await ask(path, token)).toEqual({ answer, round_trips: 1 });
+      expect(await askWith(path, token)).toEqual({ answer, round_trips: 1 });
     }
     const elsewhere = homes.filter(({ number }) => number !== databaseOfId(id));
     for (const { number } of elsewhere) {
-      expect(await ask(number * 1_000_000_000 + 1, token)).toEqual({ answer: UNAUTHENTICATED, round_trips: 1 });
+      expect(await askWith(number * 1_000_000_000 + 1, token)).toEqual({ answer: UNAUTHENTICATED, round_trips: 1 });
     }
   });
 
   test('a database that fails is 503 for its own owners, and for nobody else', async () => {
-    const down = (d1: D1Database) => ({ ...d1, prepare: d1.prepare.bind(d1), batch: fail }) as unknown as D1Database;
-    const fail = () => Promise.reject(new Error('D1_ERROR: D1 DB is overloaded.'));
     for (const failed of homes) {
-      const bindings = databases((d1) => (d1 === failed.d1 ? down(d1) : d1));
+      const bindings = failingWith('D1_ERROR: D1 DB is overloaded.', 'before', failed);
       const businesses = await Promise.all(homes.map(() => newBusiness()));
       for (const business of businesses) {
-        const headers = {
-          ...route.headers,
-          Authorization: `Bearer ${await callerOf(route, business)}`,
-          'Content-Type': 'application/json',
-        };
-        const init: RequestInit = { method: route.method, headers };
-        if (route.body !== undefined) init.body = JSON.stringify(route.body);
-        const { status } = await newApp().app.fetch(new Request(BASE + route.path(business), init), {
-          ...bindings,
-          ...OPERATOR_SECRETS,
-        });
+        const { status } = await ask(route, business, { as: await callerOf(route, business), bindings });
         expect(status).toBe(business.home === failed ? 503 : (route.granted ?? 200));
       }
     }
@@ -172,7 +159,7 @@ const without = (number: number) =>
 /** The business that is created. */
 const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
   parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
-const remove = ({ home, id }: { home: (typeof homes)[number]; id: number }) =>
+const remove = ({ home, id }: { home: Home; id: number }) =>
   deleteBusiness(asking(home, 'delete_business', NOW, id), FIELDS.name);
 
 describe('ids', () => {
@@ -266,7 +253,7 @@ describe('the home of a new owner', () => {
     const pairs = [...new Set(made)].map((pair) => pair.split(','));
     expect(pairs.map(([user_id]) => Number(user_id)).sort()).toEqual(users);
     const owners = homes.map(({ number }) => pairs.filter(([, database]) => database === `${number}`).length);
-    expect(owners.toSorted()).toEqual({ 1: [20], 3: [6, 7, 7] }[homes.length]);
+    expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
   test('is found in few rows, however many owners there are; for a new one, too', async () => {
@@ -423,7 +410,7 @@ describe('an imported token', () => {
   ])(
     'from before the claims, which is one of DB, is in use while it works, for an owner who %s',
     async (name, owner) => {
-      const [home] = homes as [(typeof homes)[number]];
+      const [home] = homes;
       const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
       const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
       const hash = await hashOf(token);
@@ -437,7 +424,7 @@ describe('an imported token', () => {
   );
 
   test('from before the claims is never imported again once its business is deleted, into no database', async () => {
-    const [home] = homes as [(typeof homes)[number]];
+    const [home] = homes;
     const token = `${IMPORTED}deleted-before`;
     const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
     await remove({ home, id });
@@ -448,7 +435,7 @@ describe('an imported token', () => {
 
 describe('what was imported once is never imported again, not even by its owner', () => {
   const importing = (user_id: number, token: string) => create(all(), { user_id, token });
-  type Imported = { id: number; home: (typeof homes)[number] };
+  type Imported = { id: number; home: Home };
   test.each([
     ['while the business has it', async () => {}],
     ['once it was replaced at once', ({ home, id }: Imported) => rotateToken(home, id, NOW)],
@@ -471,15 +458,15 @@ describe('what was imported once is never imported again, not even by its owner'
   test('nor what was claimed before it was written down which imported token a business has', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-before`;
-    const claim = homes[0]?.d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
-    await claim?.bind(await hashOf(token), user_id).run();
+    const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
+    await claim.bind(await hashOf(token), user_id).run();
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 
   test('not by two who both claimed it, though the first business has replaced it since', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
-    const home = homes[0] as (typeof homes)[number];
+    const [home] = homes;
     await claimToken(all(), user_id, token, 0);
     await claimToken(all(), user_id, token, 0);
     const { id } = await createBusiness(home, { ...FIELDS, user_id, token }, NOW);

@@ -6,6 +6,7 @@ import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES } from './routes.ts';
 import {
   addFormerToken,
   BASE,
+  type Business,
   call,
   callerOf,
   databases,
@@ -14,6 +15,7 @@ import {
   newBusiness,
   newKey,
   OPERATOR_SECRETS,
+  withBatch,
 } from './support.ts';
 
 const DEADLINE_MS = 10_000;
@@ -27,7 +29,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 async function requestOf(route: AnyRoute, business: Business) {
   const headers = { ...route.headers, Authorization: `Bearer ${await callerOf(route, business)}` };
   const init: RequestInit = { method: route.method, headers };
@@ -35,14 +36,7 @@ async function requestOf(route: AnyRoute, business: Business) {
   return new Request(BASE + route.path(business), init);
 }
 /** The databases, whose batches go through `run`. */
-const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) =>
-  databases((d1) => {
-    const wrapped = {
-      prepare: (sql: string) => d1.prepare(sql),
-      batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements)),
-    };
-    return wrapped as unknown as D1Database;
-  });
+const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) => databases((d1) => withBatch(d1, run));
 const never = () => new Promise<never>(() => {});
 
 /** What the caller gets after `ms`, or null if there is no answer by then. */
@@ -117,18 +111,11 @@ test.each([...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && wr
     const deadline = (Date.now() + DEADLINE_MS) / 1000;
     let batches = 0;
     const late = databases((d1) => {
-      const wrapped = {
-        prepare: (sql: string) => ({
-          bind: (...values: unknown[]) =>
-            d1.prepare(sql).bind(...values.map((value) => (value === deadline && batches === 1 ? 0 : value))),
-        }),
-        async batch(statements: D1PreparedStatement[]) {
-          const results = await d1.batch(statements);
-          batches += 1;
-          return results;
-        },
-      };
-      return wrapped as unknown as D1Database;
+      const prepare = (sql: string) => ({
+        bind: (...values: unknown[]) =>
+          d1.prepare(sql).bind(...values.map((value) => (value === deadline && batches === 1 ? 0 : value))),
+      });
+      return withBatch(d1, (batch) => batch().finally(() => (batches += 1)), prepare);
     });
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
     expect(batches).toBe(2);

@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import worker from '../src/index.ts';
-import { BASE, databases, env, homes, newBusiness } from './support.ts';
+import { BASE, databases, env, failingWith, homes, newBusiness } from './support.ts';
 
 /** One request, and what it writes to the console. */
 async function served(path: string, token: string, bindings: object = databases()) {
@@ -42,7 +42,7 @@ test.each([
 });
 
 test('health says so, too, and other failures say nothing of migrations', async () => {
-  const [{ d1 }] = homes as [(typeof homes)[number]];
+  const [{ d1 }] = homes;
   await d1.prepare('alter table businesses rename to elsewhere').run();
   const missing = await served('/api/v1/health', '');
   await d1.prepare('alter table elsewhere rename to businesses').run();
@@ -52,8 +52,6 @@ test('health says so, too, and other failures say nothing of migrations', async 
     expect.stringContaining(' apply DB --local'),
   ]);
   const { usage, token } = await newBusiness();
-  const batch = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
-  const broken = databases((d1) => ({ prepare: (sql: string) => d1.prepare(sql), batch }) as unknown as D1Database);
-  const { status, errors } = await served(usage, token, broken);
+  const { status, errors } = await served(usage, token, failingWith('D1_ERROR: disk I/O error'));
   expect({ status, errors }).toEqual({ status: 500, errors: [expect.objectContaining({ status: 500 })] });
 });

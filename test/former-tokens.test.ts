@@ -2,24 +2,22 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { formerTokens } from '../src/db/schema.ts';
+import { answerOf, UNAUTHENTICATED } from './answers.ts';
 import {
   addFormerToken,
-  BASE,
+  type Business,
   type CallOptions,
   call,
   databases,
   everything,
   homes,
-  newApp,
   newBusiness,
   newKey,
   OPERATOR,
+  withBatch,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
-
 const LATER = new Date('2026-03-15T13:00:00.000Z');
-const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
 
 const stop = ({ id, key }: Business, options: CallOptions = {}) =>
   call('DELETE', `/api/v1/business/${id}/token/former`, { as: key, ...options });
@@ -71,7 +69,7 @@ describe('changes nothing', () => {
     const first = await stop(business);
     const before = await everything();
     const again = await stop(business, { at: LATER });
-    expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body });
+    expect(answerOf(again)).toEqual({ status: 200, body: first.body });
     expect(again.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(await everything()).toBe(before);
   });
@@ -123,20 +121,14 @@ describe('a rotation that keeps the old token', () => {
   /** Sends a request whose batch waits in front of the database for `open`; `waits` says that it does. */
   function held({ key }: Business, method: string, path: string, body?: object) {
     const [waiting, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const bindings = databases((d1) => {
-      const holding = {
-        prepare: (sql: string) => d1.prepare(sql),
-        async batch(statements: D1PreparedStatement[]) {
-          waiting.resolve();
-          await opened.promise;
-          return d1.batch(statements);
-        },
-      };
-      return holding as unknown as D1Database;
-    });
-    const init: RequestInit = { method, headers: { Authorization: `Bearer ${key}` } };
-    if (body !== undefined) init.body = JSON.stringify(body);
-    const answer = newApp().app.fetch(new Request(BASE + path, init), bindings);
+    const bindings = databases((d1) =>
+      withBatch(d1, async (batch) => {
+        waiting.resolve();
+        await opened.promise;
+        return batch();
+      }),
+    );
+    const answer = call(method, path, { as: key, body, bindings });
     const done = async () => {
       opened.resolve();
       expect((await answer).status).toBe(200);

@@ -8,11 +8,14 @@ import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
 import { onError } from '../src/http/errors.ts';
 import { logged } from '../src/http/log.ts';
+import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { createKey, revokeKey } from './ask.ts';
 import { type AnyRoute, OF_A_BUSINESS, PUBLIC, ROUTES, type Route } from './routes.ts';
 import {
   addSite,
+  ask,
   BASE,
+  type Business,
   type CallOptions,
   call,
   callerOf,
@@ -27,35 +30,28 @@ import {
   TODAY,
 } from './support.ts';
 
-const UNAUTHENTICATED = { message: 'Unauthenticated.' };
 const INVALID_TOKEN =
   /^Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"$/;
-const accessUnknown = { status: false, message: 'Id is not valid' };
 const SECRET = `bua_sk_${'x'.repeat(33)}`;
 const TOKEN = `bua_pk_${'x'.repeat(33)}`;
 
-const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
-  call(route.method, route.path(business), {
-    ...(route.body === undefined ? {} : { body: route.body }),
-    ...options,
-    headers: { ...route.headers, ...options.headers },
-  });
-
 const askBadly = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
   call(route.method, route.path(business) + (route.bad.query ?? ''), {
-    ...(route.bad.headers === undefined ? {} : { headers: route.bad.headers }),
-    ...(route.bad.body === undefined ? {} : { body: route.bad.body }),
+    headers: route.bad.headers,
+    body: route.bad.body,
     ...options,
   });
 
+type Answer = Awaited<ReturnType<typeof call>>;
 /** `sent`: something was sent as a credential. */
-async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, body: object, sent = true) {
-  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
+function expectRefusal(answer: Answer, refusal: { status: number; body: object }, sent = true) {
+  const { status } = refusal;
+  expect(answerOf(answer)).toEqual(refusal);
   expect(answer.headers.get('Error-Code')).toBe(answer.lines.map((line) => (line as { refusal: string }).refusal)[0]);
   if (status === 401) expect(answer.headers.get('Server-Timing')).toBeNull();
   const challenge = answer.headers.get('WWW-Authenticate');
   if (status !== 401) expect(challenge).toBeNull();
-  else expect(challenge).toMatch(body === UNAUTHENTICATED && sent ? INVALID_TOKEN : /^Bearer$/);
+  else expect(challenge).toMatch(refusal === UNAUTHENTICATED && sent ? INVALID_TOKEN : /^Bearer$/);
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
   expect(answer.headers.get('Cache-Control')).toBe('no-store');
@@ -87,7 +83,6 @@ test('a handler that responds without having asked the database is a fault of ou
   expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without asking') })]);
 });
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 /** For calls that must not change it: nothing that they are told depends on what is stored. */
 let untouched: Business;
 beforeAll(async () => {
@@ -132,14 +127,14 @@ describe.each(ROUTES)('$name', (route) => {
   ])('refuses an Authorization that is %s without the database', async (_, authorization) => {
     const headers = authorization === undefined ? {} : { Authorization: authorization };
     const answer = await ask(route, untouched, { headers });
-    await expectRefusal(answer, 401, UNAUTHENTICATED, authorization !== undefined);
+    expectRefusal(answer, UNAUTHENTICATED, authorization !== undefined);
     expect(answer.cost.round_trips).toBe(0);
   });
 
   test('refuses a key in the query string', async () => {
     const business = await newBusiness();
     const path = `${route.path(business)}?token=${business.token}&access_token=${business.key}&api_key=${business.key}`;
-    await expectRefusal(await call(route.method, path, { body: route.body }), 401, UNAUTHENTICATED, false);
+    expectRefusal(await call(route.method, path, { body: route.body }), UNAUTHENTICATED, false);
   });
 
   test('takes the scheme in any case, and more than one space', async () => {
@@ -153,43 +148,36 @@ describe.each(ROUTES)('$name', (route) => {
   test('refuses what is unknown, revoked or expired, and the token of an inactive business', async () => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
-    const revoked = await createKey(business.home, { user_id: business.user_id, name: 'r', expires_on: null }, NOW);
+    const fields = { user_id: business.user_id, name: 'k' };
+    const revoked = await createKey(business.home, { ...fields, expires_on: null }, NOW);
     await revokeKey(business.db, revoked.id, business.user_id, NOW);
-    const expired = await createKey(
-      business.home,
-      { user_id: business.user_id, name: 'e', expires_on: '2026-03-14' },
-      NOW,
-    );
+    const expired = await createKey(business.home, { ...fields, expires_on: '2026-03-14' }, NOW);
     const before = await everything();
     const hash = await hashOf(business.key);
     for (const as of [SECRET, TOKEN, 'x'.repeat(24), hash, revoked.api_key, expired.api_key]) {
-      await expectRefusal(await ask(route, business, { as }), 401, UNAUTHENTICATED);
+      expectRefusal(await ask(route, business, { as }), UNAUTHENTICATED);
     }
-    await expectRefusal(await ask(route, suspended, { as: suspended.token }), 401, UNAUTHENTICATED);
+    expectRefusal(await ask(route, suspended, { as: suspended.token }), UNAUTHENTICATED);
     // A token in another case is no credential.
-    await expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), 401, UNAUTHENTICATED);
+    expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), UNAUTHENTICATED);
     expect(await everything()).toBe(before);
   });
 
   test('accepts an API key through the day on which it expires', async () => {
     const business = await newBusiness();
-    const { api_key } = await createKey(
-      business.home,
-      { user_id: business.user_id, name: 'e', expires_on: TODAY },
-      NOW,
-    );
-    const last = { as: api_key, at: new Date('2026-03-15T23:59:59.999Z') };
+    const { key: as } = await newKey(business, { expires_on: TODAY });
+    const last = { as, at: new Date('2026-03-15T23:59:59.999Z') };
     expect((await ask(route, business, last)).status).toBe(granted);
-    const after = { as: api_key, at: new Date('2026-03-16T00:00:00.000Z') };
-    await expectRefusal(await ask(route, business, after), 401, UNAUTHENTICATED);
+    const after = { as, at: new Date('2026-03-16T00:00:00.000Z') };
+    expectRefusal(await ask(route, business, after), UNAUTHENTICATED);
   });
 
   test('tells a caller who is not authenticated nothing of businesses or input', async () => {
     for (const as of [SECRET, TOKEN]) {
       const existing = await newBusiness({ sites: ['https://shop.example'] });
       for (const id of [existing.id, 999_999_999, 'abc']) {
-        await expectRefusal(await askBadly(route, { id }, { as }), 401, UNAUTHENTICATED);
-        await expectRefusal(await askBadly(route, { id }), 401, UNAUTHENTICATED, false);
+        expectRefusal(await askBadly(route, { id }, { as }), UNAUTHENTICATED);
+        expectRefusal(await askBadly(route, { id }), UNAUTHENTICATED, false);
       }
     }
   });
@@ -198,7 +186,7 @@ describe.each(ROUTES)('$name', (route) => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const as = business.key;
     for (const origin of [undefined, 'https://shop.example', BASE]) {
-      expect((await ask(route, business, origin === undefined ? { as } : { as, origin })).status).toBe(granted);
+      expect((await ask(route, business, { as, origin })).status).toBe(granted);
     }
     const sameOrigin = await ask(route, business, { as, headers: { 'Sec-Fetch-Site': 'same-origin' } });
     expect(sameOrigin.status).toBe(granted);
@@ -217,7 +205,7 @@ describe.each(ROUTES)('$name', (route) => {
     const before = await everything();
     const answer = await ask(route, business, { as: business.key });
     if (route.inactiveRefusal === null) return expect(answer.status).toBe(granted);
-    await expectRefusal(answer, 403, { status: false, message: route.inactiveRefusal });
+    expectRefusal(answer, refused(route.inactiveRefusal));
     expect(await everything()).toBe(before);
   });
 });
@@ -231,9 +219,9 @@ describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, fo
     for (const as of [business.key, ...keys.map(({ key }) => key), business.token]) {
       const message = as === business.token ? route.tokenRefusal : route.keyRefusal;
       for (const origin of [undefined, 'https://shop.example', 'https://evil.example', BASE]) {
-        const options = { as, ...(origin && { origin }) };
+        const options = { as, origin };
         for (const answer of [await ask(route, business, options), await askBadly(route, business, options)]) {
-          await expectRefusal(answer, 403, { status: false, message });
+          expectRefusal(answer, refused(message ?? ''));
           expect(answer.headers.get('Error-Code')).toBe(
             route.operatorRefusal === undefined ? 'operator_only' : 'session_only',
           );
@@ -250,7 +238,6 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
   test('answers alike for every id that is not a business of the caller', async () => {
     const mine = await newBusiness();
     const other = await newBusiness();
-    const { status, body } = route.unknownBusiness;
     const before = await everything();
     const ids = [
       ...[other.id, 999_999_999, '0', '-1', '01', '+1', '1.0', '1e0', '0x1', '%201', '1%20', 'abc', 'null', 'NaN'],
@@ -260,31 +247,24 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
       `%20${mine.id}`,
     ];
     for (const id of ids) {
-      for (const as of [mine.key, mine.token]) await expectRefusal(await ask(route, { id }, { as }), status, body);
+      for (const as of [mine.key, mine.token]) expectRefusal(await ask(route, { id }, { as }), route.unknownBusiness);
     }
     expect(await everything()).toBe(before);
   });
 
   test('says what the business is before what the credential may do, and that before the domain and the input', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
-    const { status, body } = route.unknownBusiness;
     const foreign = { origin: 'https://evil.example' };
-    await expectRefusal(await askBadly(route, { id: 999_999_999 }, { as: business.token, ...foreign }), status, body);
+    const unknown = await askBadly(route, { id: 999_999_999 }, { as: business.token, ...foreign });
+    expectRefusal(unknown, route.unknownBusiness);
     if (route.tokenRefusal !== null) {
-      const refusal = { status: false, message: route.tokenRefusal };
-      await expectRefusal(await askBadly(route, business, { as: business.token, ...foreign }), 403, refusal);
-      await expectRefusal(
-        await ask(route, business, { as: business.token, origin: 'https://shop.example' }),
-        403,
-        refusal,
-      );
+      const ofToken = refused(route.tokenRefusal);
+      expectRefusal(await askBadly(route, business, { as: business.token, ...foreign }), ofToken);
+      expectRefusal(await ask(route, business, { as: business.token, origin: 'https://shop.example' }), ofToken);
     }
     const advice = ' Register it from a server, or from an authorized page.';
     const message = route.keyRefusal ?? `Origin https://evil.example is not authorized for this business.${advice}`;
-    await expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), 403, {
-      status: false,
-      message,
-    });
+    expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), refused(message));
   });
 
   test('refuses an API key from a page that is not registered', async () => {
@@ -292,12 +272,9 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
     const before = await everything();
     for (const origin of ['null', 'http://shop.example', 'https://shop.example.evil.example', `${BASE}.evil.example`]) {
       const answer = await ask(route, business, { as: business.key, origin });
-      await expectRefusal(answer, 403, {
-        status: false,
-        message:
-          route.keyRefusal ??
-          `Origin ${origin} is not authorized for this business. Register it from a server, or from an authorized page.`,
-      });
+      const advice = 'Register it from a server, or from an authorized page.';
+      const message = route.keyRefusal ?? `Origin ${origin} is not authorized for this business. ${advice}`;
+      expectRefusal(answer, refused(message));
     }
     expect(await everything()).toBe(before);
   });
@@ -336,14 +313,10 @@ test.each(ROUTES.filter(({ method }) => method === 'GET'))(
 
 describe('a business token', () => {
   const [report] = OF_A_BUSINESS as [Route];
-  const missing = {
-    status: false,
-    message: 'This business token works only from pages of its registered sites. From a server, use an API key.',
-  };
-  const refused = (origin: string) => ({
-    status: false,
-    message: `Origin ${origin} is not authorized for this business.`,
-  });
+  const missing = refused(
+    'This business token works only from pages of its registered sites. From a server, use an API key.',
+  );
+  const notFrom = (origin: string) => refused(`Origin ${origin} is not authorized for this business.`);
 
   test('works from everywhere while its business has no site', async () => {
     const { token, id } = await newBusiness();
@@ -358,17 +331,17 @@ describe('a business token', () => {
     for (const origin of ['https://shop.example', 'http://localhost:3000']) {
       expect((await ask(report, { id }, { as: token, origin })).status).toBe(200);
     }
-    await expectRefusal(await ask(report, { id }, { as: token }), 403, missing);
+    expectRefusal(await ask(report, { id }, { as: token }), missing);
     for (const origin of ['https://evil.example', 'http://shop.example', 'http://localhost:3001', 'null']) {
-      await expectRefusal(await ask(report, { id }, { as: token, origin }), 403, refused(origin));
+      expectRefusal(await ask(report, { id }, { as: token, origin }), notFrom(origin));
     }
   });
 
   test('is refused from a page of the service itself, unless that is registered', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { 'Sec-Fetch-Site': 'same-origin' };
-    await expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), 403, refused(BASE));
-    await expectRefusal(await ask(report, { id }, { as: token, headers }), 403, refused(BASE));
+    expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), notFrom(BASE));
+    expectRefusal(await ask(report, { id }, { as: token, headers }), notFrom(BASE));
     await addSite(id, BASE);
     expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
   });
@@ -383,22 +356,21 @@ describe('a business token', () => {
       'Sec-Fetch-Site': 'same-site',
       'User-Agent': 'https://shop.example',
     };
-    await expectRefusal(await ask(report, { id }, { as: token, headers }), 403, missing);
+    expectRefusal(await ask(report, { id }, { as: token, headers }), missing);
   });
 
   test('is not repeated an origin that cannot be read', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const message = 'This origin is not authorized for this business.';
     for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
-      await expectRefusal(await ask(report, { id }, { as: token, origin }), 403, { status: false, message });
+      expectRefusal(await ask(report, { id }, { as: token, origin }), refused(message));
     }
   });
 
   test('of another business does not stand in for an API key', async () => {
     const owner = await newBusiness();
     const sibling = await newBusiness({ user_id: owner.user_id });
-    const { status, body } = report.unknownBusiness;
-    await expectRefusal(await ask(report, sibling, { as: owner.token }), status, body);
+    expectRefusal(await ask(report, sibling, { as: owner.token }), report.unknownBusiness);
     expect((await ask(report, sibling, { as: owner.key })).status).toBe(200);
   });
 
@@ -440,13 +412,12 @@ describe('the refusal and the write agree', () => {
       'foreign token': untouched.token,
       unknown: SECRET,
     }[example.who];
-    const origin = example.origin === undefined ? {} : { origin: example.origin };
     let before = await everything();
     for (const [resource, sent] of [
       ['usage', {}],
       ['access', { body: { sites: ['https://new.example'] } }],
     ] as const) {
-      const { status } = await call('POST', business[resource], { as, ...sent, ...origin });
+      const { status } = await call('POST', business[resource], { as, ...sent, origin: example.origin });
       expect({ resource, status }).toEqual({ resource, status: expected(example)[resource] });
       const after = await everything();
       expect(after !== before).toBe(status === 200);
@@ -509,11 +480,8 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
   test('and is plain Bearer for a valid credential whose business is unknown', async () => {
     const { key } = await newBusiness();
     const answer = await call('GET', '/api/v1/business/999999999/access', { as: key });
-    expect([answer.status, answer.body, answer.headers.get('WWW-Authenticate')]).toEqual([
-      401,
-      accessUnknown,
-      'Bearer',
-    ]);
+    expect(answerOf(answer)).toEqual({ status: 401, body: { status: false, message: 'Id is not valid' } });
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   });
 
   test('and pages may read it, and the name of a file', async () => {

@@ -3,9 +3,18 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { changes, dailyUsage } from '../src/db/schema.ts';
-import { type CallOptions, call, everything, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import { answerOf, granted } from './answers.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  everything,
+  newBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Day = { date: string; count: number };
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -44,7 +53,7 @@ test('five years are stored in one round trip; the same again changes nothing, a
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
   for (const written of [1830 + 4, 0, 0]) {
     const answer = await put(business, { days });
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { status: true, data: total } });
+    expect(answerOf(answer)).toEqual(granted(total));
     expect(answer.cost.round_trips).toBe(1);
     expect(answer.cost.rows_written).toBeLessThanOrEqual(written);
   }
@@ -73,7 +82,7 @@ test('every day that has another count is named, and nothing changes', async () 
   const before = await everything();
   const days = [1, 2, 3, 4].map((day) => ({ date: `2026-01-0${day}`, count: day === 3 ? 6 : 0 }));
   const answer = await put(business, { days });
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  expect(answerOf(answer)).toEqual({
     status: 422,
     body: refusal({ 'days.1': taken(1, '2026-01-02', 5), 'days.3': taken(3, '2026-01-04', 7) }),
   });
@@ -220,7 +229,7 @@ test('a business that is not active gets its history, and one that is deleted or
   const before = await everything();
   for (const id of [suspended.id, 999_999_999, 0]) {
     const answer = await put({ ...suspended, id } as Business, { days: history(3) });
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    expect(answerOf(answer)).toEqual({
       status: 401,
       body: { status: false, message: 'Id is not valid' },
     });

@@ -1,18 +1,20 @@
 // Strict input: an operation refuses every parameter and member that it does not know, at each level, a body with DELETE, and values of
 // another type. The cases are made of the routes and of the schemas in the description.
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Operation as Name, POLICY } from '../src/core/policy.ts';
 import { openapi } from '../src/openapi/document.ts';
+import { answerOf, invalid } from './answers.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
+  ask,
   BASE,
+  type Business,
   type CallOptions,
   call,
   callerOf,
   databases,
   env,
   everything,
-  NOW,
   newApp,
   newBusiness,
 } from './support.ts';
@@ -63,10 +65,6 @@ function changed(body: unknown, path: (string | number)[], change: (at: never) =
 
 /** A path with more parameters. */
 const withQuery = (path: string, query: string) => path + (path.includes('?') ? query.replace('?', '&') : query);
-const refusal = (field: string, message: string) => ({
-  status: 422,
-  body: { status: false, message, errors: { [field]: [message] } },
-});
 
 /** The operations to which an Idempotency-Key was sent. */
 const tried = new Set<Name>();
@@ -90,54 +88,50 @@ describe.each(ROUTES)('to $name', (route) => {
       : undefined;
   const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
 
-  /** What is refused changes nothing. */
+  let business: Business;
+  let as: string;
+  let before: string | undefined;
+  beforeEach(async () => {
+    business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
+    as = await callerOf(route, business);
+  });
+  /** What is refused changes nothing: no call writes a row, and all together leave all that is stored. */
+  async function expectUnchanged() {
+    const stored = before;
+    before = undefined;
+    if (stored !== undefined) expect(await everything()).toBe(stored);
+  }
+  afterEach(expectUnchanged);
   async function refused(query: string, options: Pick<CallOptions, 'body' | 'headers'> = {}) {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const as = await callerOf(route, business);
-    const before = await everything();
-    const body = 'body' in options ? options.body : route.body;
-    const path = withQuery(route.path(business), query);
-    const {
-      status,
-      body: answer,
-      headers,
-      cost,
-    } = await call(route.method, path, {
-      as,
-      headers: { ...route.headers, ...options.headers },
-      ...(body === undefined ? {} : { body }),
-      at: NOW,
-    });
-    expect(headers.get('Error-Code')).toBe('invalid_input');
-    expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
-    return { status, body: answer };
+    before ??= await everything();
+    const path = () => withQuery(route.path(business), query);
+    const answer = await ask({ ...route, path }, business, { as, ...options });
+    expect(answer.headers.get('Error-Code')).toBe('invalid_input');
+    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+    return answerOf(answer);
   }
 
   test('an Idempotency-Key is refused if each request does something anew', async () => {
-    const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    const [body, headers] = [route.body, { 'Idempotency-Key': 'visit-1' }];
-    const options = { as: await callerOf(route, business), headers, ...(body === undefined ? {} : { body }) };
-    const { status, lines } = await call(route.method, route.path(business), options);
+    const { status, lines } = await ask(route, business, { as, headers: { 'Idempotency-Key': 'visit-1' } });
     const { operation } = lines[0] as { operation: Name };
     tried.add(operation);
     if (POLICY[operation].repeatable)
       return expect(status).toBe(operation === 'record_uses' ? 422 : (route.granted ?? 200));
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
     for (const key of ['visit-1', '"visit-1"', 'two words', '']) {
-      expect(await refused('', { headers: { 'Idempotency-Key': key } })).toEqual(refusal('Idempotency-Key', message));
+      expect(await refused('', { headers: { 'Idempotency-Key': key } })).toEqual(invalid('Idempotency-Key', message));
     }
   });
 
   test('an unknown parameter is refused by its name', async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
-      expect(await refused(`?${name}=1`)).toEqual(refusal(name, unknown(name)));
+      expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
     const [first] = queryOf(route);
-    if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(refusal('b', unknown('b')));
-    expect(await refused('?=1')).toEqual(refusal('""', unknown('""')));
+    if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(invalid('b', unknown('b')));
+    expect(await refused('?=1')).toEqual(invalid('""', unknown('""')));
     const long = 'x'.repeat(65);
-    expect(await refused(`?${long}=1`)).toEqual(refusal(long.slice(1), unknown(long.slice(1))));
+    expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });
 
   test('a parameter that is given twice, or of another type, is refused by its name', async () => {
@@ -154,14 +148,12 @@ describe.each(ROUTES)('to $name', (route) => {
   });
 
   test('an old client may add _=<digits> to what it reads, and to nothing else', async () => {
-    if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(refusal('_', unknown('_')));
-    const business = await newBusiness();
-    const as = await callerOf(route, business);
+    if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
     }
     for (const query of ['?_=', '?_=a', '?_=1a', '?_=-1'])
-      expect(await refused(query)).toEqual(refusal('_', unknown('_')));
+      expect(await refused(query)).toEqual(invalid('_', unknown('_')));
   });
 
   test('an unknown member is refused by its path, at each level', async () => {
@@ -197,9 +189,8 @@ describe.each(ROUTES)('to $name', (route) => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
-      expect(await refused('', { body })).toEqual(refusal('body', message));
-    const business = await newBusiness();
-    const as = await callerOf(route, business);
+      expect(await refused('', { body })).toEqual(invalid('body', message));
+    await expectUnchanged();
     const { status } = await call('DELETE', route.path(business), { as, body: ' \r\n\t' });
     expect(status).toBe(route.granted ?? 200);
   });
@@ -215,7 +206,7 @@ test.each([
   const before = await everything();
   const message = 'body must not have a member twice in one object';
   const { status, body: answer } = await call('POST', business[resource], { as: business.key, body });
-  expect({ status, body: answer }).toEqual(refusal('body', message));
+  expect({ status, body: answer }).toEqual(invalid('body', message));
   expect(await everything()).toBe(before);
 });
 
@@ -269,10 +260,10 @@ test('every body that an operation takes is in the cases: each is an object in t
 
 test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter, but for _=<digits>', async (path) => {
   const { app } = newApp(); // health remembers its outcome
-  const ask = (query: string, wrap?: () => never) =>
+  const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
-  expect((await ask('?_=1')).status).toBe(200);
-  const answer = await ask('?verbose=1', () => null as never); // without asking a database
+  expect((await read('?_=1')).status).toBe(200);
+  const answer = await read('?verbose=1', () => null as never); // without asking a database
   const message = 'verbose is not a parameter of this operation: it takes none';
-  expect({ status: answer.status, body: await answer.json() }).toEqual(refusal('verbose', message));
+  expect({ status: answer.status, body: await answer.json() }).toEqual(invalid('verbose', message));
 });

@@ -1,13 +1,9 @@
-// The day on which an API key was last used.
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { markKeyUsed } from '../src/db/last-use.ts';
 import { apiKeys } from '../src/db/schema.ts';
-import { BASE, type CallOptions, call, counted, databases, newApp, newBusiness } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
+import { type Business, type CallOptions, call, counted, newBusiness } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
@@ -49,17 +45,8 @@ describe('the day on which a key was used last', () => {
     const business = await restricted();
     const writes: number[] = [];
     for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
-      const cost = noCost();
-      const context = createExecutionContext();
-      const headers = { Authorization: `Bearer ${business.key}` };
-      const bindings = databases((d1) => counted(d1, cost));
-      await newApp(new Date(`${day}T12:00:00Z`)).app.fetch(
-        new Request(BASE + business.usage, { headers }),
-        bindings,
-        context,
-      );
-      await waitOnExecutionContext(context);
-      writes.push(cost.rows_written);
+      const { later } = await call('GET', business.usage, { as: business.key, at: new Date(`${day}T12:00:00Z`) });
+      writes.push(later.rows_written);
     }
     expect(writes).toEqual([1, 0, 1, 0]);
   });

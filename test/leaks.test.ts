@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { POLICY } from '../src/core/policy.ts';
+import { refused } from './answers.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import { ask, type Business, call, everything, homes, newBusiness, newKey, OPERATOR, type Scope } from './support.ts';
 
@@ -41,7 +42,7 @@ const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal 
   [
     ...[keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal],
     ...['This API key can only read.', 'This API key can only record.', 'This operator key can only record.'],
-  ].map((message) => ({ status: 403, body: { status: false, message } }));
+  ].map((message) => refused(message ?? ''));
 
 /** For which businesses of a world a credential can do it, in the word of the table. */
 async function reachOf(route: AnyRoute, as: string, world: World): Promise<string> {
@@ -104,16 +105,16 @@ test.each(ROUTES)('$name: who can do it, and for which businesses, is what the t
     (await CREDENTIALS[column]?.(business, isForOne ? { business_id: business.id } : {})) ?? '';
 
   const world = await newWorld();
-  const refused = cells.filter(({ expected }) => expected === 'no');
-  const credentials = await Promise.all(refused.map((cell) => credential(cell, world)));
+  const denied = cells.filter(({ expected }) => expected === 'no');
+  const credentials = await Promise.all(denied.map((cell) => credential(cell, world)));
   const before = await everything();
-  for (const [index, cell] of refused.entries()) {
+  for (const [index, cell] of denied.entries()) {
     const reach = await reachOf(route, credentials[index] ?? '', world);
     expect({ ...cell, reach }).toEqual({ ...cell, reach: 'no' });
   }
   expect(await everything()).toBe(before);
 
-  for (const cell of cells.filter((cell) => !refused.includes(cell))) {
+  for (const cell of cells.filter((cell) => !denied.includes(cell))) {
     const world = await newWorld(); // what is permitted may change it
     const reach = await reachOf(route, await credential(cell, world), world);
     expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });

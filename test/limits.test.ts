@@ -2,9 +2,19 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, dailyUsage, ledger } from '../src/db/schema.ts';
-import { type CallOptions, call, everything, inWaves, NOW, newBusiness, setCount, TODAY } from './support.ts';
+import { answerOf, granted, invalid, refused } from './answers.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  everything,
+  inWaves,
+  NOW,
+  newBusiness,
+  setCount,
+  TODAY,
+} from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Limits = { daily_limit?: number | null; monthly_limit?: number | null };
 
 const setLimits = ({ db, id }: Business, limits: Limits) =>
@@ -34,8 +44,6 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
   const message = limit === 0 ? none : `This business has used its ${limit} uses of ${period}.`;
   return { status: 429, body: { status: false, message } };
 };
-const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
-const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
 
 describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 count', () => {
   /** Every second one has an id; with `days`, every second pair is sent on the second of them. */
@@ -48,8 +56,8 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
     const one = ({ at, id }: { at: Date; id?: string }) =>
       id === undefined ? use(business, { at }) : keyed(business, id, { at });
     const answers = await inWaves(sent, async (what) => ({ ...what, ...(await one(what)) }));
-    const granted = answers.filter(({ status }) => status === 200);
-    return { granted, refused: answers.filter(({ status }) => status !== 200) };
+    const counted = answers.filter(({ status }) => status === 200);
+    return { counted, others: answers.filter(({ status }) => status !== 200) };
   }
 
   test.each([
@@ -65,26 +73,26 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
     { tags: 'slow' },
     async (_, limits, days, period) => {
       const business = await limited(limits);
-      const { granted, refused } = await thousand(business, days);
-      expect([granted.length, refused.length]).toEqual([700, 300]);
-      for (const answer of refused) expect(answerOf(answer)).toEqual(refusal(700, period));
+      const { counted, others } = await thousand(business, days);
+      expect([counted.length, others.length]).toEqual([700, 300]);
+      for (const answer of others) expect(answerOf(answer)).toEqual(refusal(700, period));
       const counts = await stored(business);
       expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(700);
-      const expected = granted.map(({ at }) => at.toISOString().slice(0, 10));
+      const expected = counted.map(({ at }) => at.toISOString().slice(0, 10));
       for (const [day, count] of Object.entries(counts))
         expect(expected.filter((one) => one === day).length).toBe(count);
       // `remaining` counts down without a gap: no two uses took the same place.
-      const left = granted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
+      const left = counted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
       expect(left).toEqual(Array.from({ length: 700 }, (_, index) => index));
 
-      const known = granted.flatMap(({ id }) => id ?? []);
-      const unknown = refused.flatMap(({ id }) => id ?? []);
+      const known = counted.flatMap(({ id }) => id ?? []);
+      const unknown = others.flatMap(({ id }) => id ?? []);
       expect([known.length > 0, unknown.length > 0]).toEqual([true, true]);
       expect(await remembered(business)).toBe(known.length);
       for (const id of known.slice(0, 20)) {
         const repeat = await keyed(business, id, { at: days[1] });
-        const date = granted.find((answer) => answer.id === id)?.body.data.date;
-        expect(answerOf(repeat)).toEqual(recorded({ date, count: counts[date], remaining: 0 }));
+        const date = counted.find((answer) => answer.id === id)?.body.data.date;
+        expect(answerOf(repeat)).toEqual(granted({ date, count: counts[date], remaining: 0 }));
       }
       expect(await stored(business)).toEqual(counts);
 
@@ -94,9 +102,9 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
       const today = days[1].toISOString().slice(0, 10);
       const count = counts[today] ?? 0;
       const send = async (id: string) => answerOf(await keyed(business, id, { at: days[1] }));
-      expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
-      expect(await send(first)).toEqual(recorded({ date: today, count: count + 1, remaining: 1 }));
-      expect(await send(second)).toEqual(recorded({ date: today, count: count + 2, remaining: 0 }));
+      expect(await send(first)).toEqual(granted({ date: today, count: count + 1, remaining: 1 }));
+      expect(await send(first)).toEqual(granted({ date: today, count: count + 1, remaining: 1 }));
+      expect(await send(second)).toEqual(granted({ date: today, count: count + 2, remaining: 0 }));
       expect(await send(third)).toEqual(refusal(702, period));
     },
   );
@@ -104,7 +112,7 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
   test('and one id sent a hundred times takes the last free use once', async () => {
     const business = await limited({ daily_limit: 1 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
-    for (const answer of answers) expect(answerOf(answer)).toEqual(recorded({ date: TODAY, count: 1, remaining: 0 }));
+    for (const answer of answers) expect(answerOf(answer)).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
     expect(await stored(business)).toEqual({ [TODAY]: 1 });
   });
 });
@@ -182,11 +190,11 @@ describe('a use beyond a limit', () => {
     await use(business, at('2026-12-31T23:59:59.999Z'));
     expect((await use(business, at('2026-12-31T23:59:59.999Z'))).status).toBe(429);
     const next = await use(business, at('2027-01-01T00:00:00.000Z'));
-    expect(answerOf(next)).toEqual(recorded({ date: '2027-01-01', count: 1, remaining: 0 }));
+    expect(answerOf(next)).toEqual(granted({ date: '2027-01-01', count: 1, remaining: 0 }));
     await setLimits(business, { daily_limit: null, monthly_limit: 1 });
     expect((await use(business, at('2027-01-31T23:59:59.999Z'))).status).toBe(429);
     const later = await use(business, at('2027-02-01T00:00:00.000Z'));
-    expect(answerOf(later)).toEqual(recorded({ date: '2027-02-01', count: 1, remaining: 0 }));
+    expect(answerOf(later)).toEqual(granted({ date: '2027-02-01', count: 1, remaining: 0 }));
   });
 
   test('does not stop reading the report, or changing domains', async () => {
@@ -204,10 +212,7 @@ describe('the limit is the last of all refusals', () => {
   test('behind 422 for an Idempotency-Key that is not valid', async () => {
     const business = await limited(FULL);
     const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
-    expect(answerOf(await keyed(business, 'two words'))).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
-    });
+    expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
   test('behind 401 and the unknown business', async () => {
@@ -240,7 +245,7 @@ describe('the limit is the last of all refusals', () => {
       await use(business, options(business)),
       await use(business, { ...options(business), headers: { 'Idempotency-Key': 'order-1' } }),
     ];
-    for (const answer of answers) expect(answerOf(answer)).toEqual({ status: 403, body: { status: false, message } });
+    for (const answer of answers) expect(answerOf(answer)).toEqual(refused(message));
   });
 });
 
@@ -248,20 +253,20 @@ describe('a list of uses', () => {
   test('counts past the limits, because they have happened, and says nothing of what is left', async () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
     expect(answerOf(await report(business, ['a', 'b', 'c', 'd', 'a']))).toEqual(
-      recorded({ recorded: 4, duplicates: 1 }),
+      granted({ recorded: 4, duplicates: 1 }),
     );
-    expect(answerOf(await report(business, ['e', 'a']))).toEqual(recorded({ recorded: 1, duplicates: 1 }));
+    expect(answerOf(await report(business, ['e', 'a']))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
     // Far over the limit, what is left is 0, and what was listed is known.
-    expect(answerOf(await keyed(business, 'a'))).toEqual(recorded({ date: TODAY, count: 5, remaining: 0 }));
+    expect(answerOf(await keyed(business, 'a'))).toEqual(granted({ date: TODAY, count: 5, remaining: 0 }));
   });
 
   test('of past days counts towards the month in which they lie', async () => {
     const business = await limited({ monthly_limit: 3 });
     await report(business, ['a', 'b'], '2026-02-28T12:00:00Z');
     await report(business, ['c', 'd'], '2026-03-01T00:00:00Z');
-    expect(answerOf(await use(business))).toEqual(recorded({ date: TODAY, count: 1, remaining: 0 }));
+    expect(answerOf(await use(business))).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
     expect(answerOf(await use(business))).toEqual(refusal(3, 'this month'));
   });
 });
@@ -286,9 +291,9 @@ describe('`remaining`', () => {
     const [token, key] = [business.token, business.key];
     const next =
       remaining === undefined || remaining === 0 ? undefined : { date: TODAY, count: 5, remaining: remaining - 1 };
-    if (next !== undefined) expect(answerOf(await use(business, { as: token }))).toEqual(recorded(next));
+    if (next !== undefined) expect(answerOf(await use(business, { as: token }))).toEqual(granted(next));
     if (remaining === undefined)
-      expect(answerOf(await use(business, { as: key }))).toEqual(recorded({ date: TODAY, count: 5 }));
+      expect(answerOf(await use(business, { as: key }))).toEqual(granted({ date: TODAY, count: 5 }));
   });
 
   test('is of now in a repeat of a use that was counted on another day', async () => {
@@ -296,7 +301,7 @@ describe('`remaining`', () => {
     await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
     await use(business);
     const repeat = await keyed(business, 'order-1');
-    expect(answerOf(repeat)).toEqual(recorded({ date: '2026-03-14', count: 1, remaining: 1 }));
+    expect(answerOf(repeat)).toEqual(granted({ date: '2026-03-14', count: 1, remaining: 1 }));
   });
 });
 

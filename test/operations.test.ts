@@ -6,53 +6,23 @@ import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { dailyUsage } from '../src/db/schema.ts';
 import { networkOf } from '../src/http/rate-limits.ts';
+import { answerOf, SERVER_ERROR, UNAVAILABLE } from './answers.ts';
 import { createKey, revokeKey, rotateToken } from './ask.ts';
-import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
+import { FAILING, NOT_REPEATABLE, ROUTES, type Route } from './routes.ts';
 import {
+  ask,
   BASE,
   call,
   callerOf,
-  databases,
   env,
   everything,
+  failingHalfway,
+  failingWith,
   inWaves,
   NOW,
-  newApp,
   newBusiness,
   newKey,
-  OPERATOR_SECRETS,
 } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
-
-async function requestOf(route: AnyRoute, business: Business, headers: Record<string, string> = {}) {
-  const init: RequestInit = {
-    method: route.method,
-    headers: {
-      Authorization: `Bearer ${await callerOf(route, business)}`,
-      'Content-Type': 'application/json',
-      ...route.headers,
-      ...headers,
-    },
-  };
-  if (route.body !== undefined) init.body = JSON.stringify(route.body);
-  return new Request(BASE + route.path(business), init);
-}
-
-/** A database whose batches fail with `message`, before they ran or after. */
-const failingAt = (d1: D1Database, message: string, when: 'before' | 'after') =>
-  ({
-    prepare: (sql: string) => d1.prepare(sql),
-    async batch(statements: D1PreparedStatement[]) {
-      if (when === 'after') await d1.batch(statements);
-      throw new Error(message);
-    },
-  }) as unknown as D1Database;
-/** The databases, all failing. */
-const failing = (message: string, when: 'before' | 'after') => ({
-  ...databases((d1) => failingAt(d1, message, when)),
-  ...OPERATOR_SECRETS,
-});
 
 // One of each kind; test/outage.test.ts has the others.
 const BUSY = [
@@ -65,48 +35,45 @@ const BROKEN = ['D1_ERROR: no such table: api_keys: SQLITE_ERROR'];
 describe.each(FAILING)('when the database fails, to $name', (route) => {
   const once = NOT_REPEATABLE.includes(route.name);
 
-  async function ask(message: string, when: 'before' | 'after') {
+  async function failed(message: string, when: 'before' | 'after') {
     const business = await newBusiness({ sites: ['https://a.example'] });
-    const { app, lines, errors } = newApp();
-    const answer = await app.fetch(await requestOf(route, business), failing(message, when));
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect({ lines, errors }).toEqual({ lines: [], errors: [expect.objectContaining({ status: answer.status })] });
-    return { status: answer.status, text: await answer.text(), retry: answer.headers.get('Retry-After') };
+    const as = await callerOf(route, business);
+    const answer = await ask(route, business, { as, bindings: failingWith(message, when) });
+    const { status, headers, lines, errors } = answer;
+    expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect({ lines, errors }).toEqual({ lines: [], errors: [expect.objectContaining({ status })] });
+    return { ...answerOf(answer), retry: headers.get('Retry-After') };
   }
-  const unavailable = { status: 503, text: '{"message":"Service Unavailable"}', retry: '10' };
-  const broken = { status: 500, text: '{"message":"Server Error"}', retry: null };
+  const unavailable = { ...UNAVAILABLE, retry: '10' };
+  const broken = { ...SERVER_ERROR, retry: null };
 
   test.each(BUSY)('is 503 where it did not run: %s', async (message) => {
-    expect(await ask(message, 'before')).toEqual(unavailable);
+    expect(await failed(message, 'before')).toEqual(unavailable);
   });
 
   test.each(GONE)(`is ${once ? '500' : '503'} where it may have run: %s`, async (message) => {
-    for (const when of ['before', 'after'] as const) {
-      expect(await ask(message, when)).toEqual(once ? broken : unavailable);
-    }
+    for (const when of ['before', 'after'] as const)
+      expect(await failed(message, when)).toEqual(once ? broken : unavailable);
   });
 
   test.each(BROKEN)('is 500 where a statement failed: %s', async (message) => {
-    expect(await ask(message, 'before')).toEqual(broken);
+    expect(await failed(message, 'before')).toEqual(broken);
   });
 });
 
 test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once when it is sent again', async () => {
   const business = await newBusiness();
-  const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  const send = async (bindings: ReturnType<typeof databases>) =>
-    newApp().app.fetch(await requestOf(route, business, { 'Idempotency-Key': 'order-1' }), bindings);
-  for (const when of ['before', 'after', 'before'] as const) {
-    expect((await send(failing('D1_ERROR: Network connection lost.', when))).status).toBe(503);
-  }
-  const answer = await send(databases());
-  expect(await answer.json()).toMatchObject({ status: true, data: { count: 1 } });
+  const send = (bindings: object) =>
+    call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'order-1' }, bindings });
+  for (const when of ['before', 'after', 'before'] as const)
+    expect((await send(failingWith('D1_ERROR: Network connection lost.', when))).status).toBe(503);
+  expect((await send({})).body).toMatchObject({ status: true, data: { count: 1 } });
 });
 
 test('the service sends a write once, whatever becomes of it', async () => {
   const business = await newBusiness();
-  const route = ROUTES.find(({ name }) => name === 'record a use') as Route;
-  await newApp().app.fetch(await requestOf(route, business), failing('D1_ERROR: Network connection lost.', 'after'));
+  const bindings = failingWith('D1_ERROR: Network connection lost.', 'after');
+  await call('POST', business.usage, { as: business.key, bindings });
   const [row] = await business.db.select().from(dailyUsage).where(eq(dailyUsage.business_id, business.id));
   expect(row?.count).toBe(1);
 });
@@ -114,23 +81,10 @@ test('the service sends a write once, whatever becomes of it', async () => {
 test('a statement that fails half-way leaves nothing behind', async () => {
   const business = await newBusiness();
   const routes = ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined);
-  const requests = await Promise.all(routes.map((route) => requestOf(route, business)));
+  const callers = await Promise.all(routes.map(async (route) => ({ route, as: await callerOf(route, business) })));
   const before = await everything();
-  const halfway = databases((d1) => {
-    const broken = d1.prepare('insert into daily_usage values (1, 2, -1)');
-    const halfway = {
-      prepare: (sql: string) => d1.prepare(sql),
-      batch: (statements: D1PreparedStatement[]) => d1.batch([...statements, broken]),
-    };
-    return halfway as unknown as D1Database;
-  });
-  for (const request of requests) {
-    const answer = await newApp().app.fetch(request, { ...halfway, ...OPERATOR_SECRETS });
-    expect({ status: answer.status, text: await answer.text() }).toEqual({
-      status: 500,
-      text: '{"message":"Server Error"}',
-    });
-  }
+  for (const { route, as } of callers)
+    expect(answerOf(await ask(route, business, { as, bindings: failingHalfway() })), route.name).toEqual(SERVER_ERROR);
   expect(await everything()).toBe(before);
 });
 
@@ -145,20 +99,17 @@ describe('the rate limits', () => {
     };
     return { binding: { limit } as RateLimit, keys };
   };
-  const ask = async (bindings: object, headers: Record<string, string>) =>
-    newApp().app.fetch(new Request(`${BASE}/api/v1/business/usage/1`, { headers }), { ...databases(), ...bindings });
+  const send = (bindings: object, headers: Record<string, string>, path = '/api/v1/business/usage/1') =>
+    call('GET', path, { headers, bindings });
 
   test('answer 429 with Retry-After before the database, by client address', async () => {
     const { binding } = limiter(2);
-    const bindings = { ...failing('never asked', 'before'), ADDRESS_LIMIT: binding };
-    const from = (address: string) => ask(bindings, { 'CF-Connecting-IP': address });
+    const bindings = { ...failingWith('never asked'), ADDRESS_LIMIT: binding };
+    const from = (address: string) => send(bindings, { 'CF-Connecting-IP': address });
     expect((await from('192.0.2.1')).status).toBe(401);
     expect((await from('192.0.2.1')).status).toBe(401);
     const answer = await from('192.0.2.1');
-    expect({ status: answer.status, text: await answer.text() }).toEqual({
-      status: 429,
-      text: '{"message":"Too Many Attempts."}',
-    });
+    expect(answerOf(answer)).toEqual({ status: 429, body: { message: 'Too Many Attempts.' } });
     expect(answer.headers.get('Retry-After')).toBe('10');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect((await from('192.0.2.2')).status).toBe(401);
@@ -167,10 +118,11 @@ describe('the rate limits', () => {
   test('answer 429 by credential, which the limiter is told as a hash only', async () => {
     const { binding, keys } = limiter(1);
     const business = await newBusiness();
-    const ours = (scheme: string) => ask({ CREDENTIAL_LIMIT: binding }, { Authorization: `${scheme} ${business.key}` });
+    const ours = (scheme: string) =>
+      send({ CREDENTIAL_LIMIT: binding }, { Authorization: `${scheme} ${business.key}` });
     await ours('Bearer');
     expect((await ours('bearer')).status).toBe(429);
-    const other = await ask({ CREDENTIAL_LIMIT: binding }, { Authorization: `Bearer ${business.token}` });
+    const other = await send({ CREDENTIAL_LIMIT: binding }, { Authorization: `Bearer ${business.token}` });
     expect(other.status).not.toBe(429);
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -178,7 +130,7 @@ describe('the rate limits', () => {
   test.each(['key', 'token'] as const)('share one hash of a %s with the database', async (kind) => {
     const business = await newBusiness();
     const digest = vi.spyOn(crypto.subtle, 'digest');
-    const answer = await ask({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
+    const answer = await send({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
     expect([answer.status, digest.mock.calls.length]).toEqual([422, 1]);
     digest.mockRestore();
   });
@@ -190,7 +142,7 @@ describe('the rate limits', () => {
     const bindings = { ADDRESS_LIMIT: address.binding, CREDENTIAL_LIMIT: credential.binding };
     const from = async (client: string) => {
       const headers = { Authorization: `Bearer ${business.token}`, 'CF-Connecting-IP': client };
-      return (await ask(bindings, headers)).status === 429;
+      return (await send(bindings, headers)).status === 429;
     };
     expect(await from('192.0.2.1')).toBe(false);
     for (let index = 0; index < 5; index++) expect(await from('192.0.2.1')).toBe(true);
@@ -200,14 +152,9 @@ describe('the rate limits', () => {
   test('count a token by origin: pages that are refused do not use up what a registered page has', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { binding, keys } = limiter(5);
-    const visit = async (origin?: string) => {
-      const headers = {
-        Authorization: `Bearer ${business.token}`,
-        ...(origin === undefined ? {} : { Origin: origin }),
-      };
-      const request = new Request(BASE + business.usage, { headers });
-      return (await newApp().app.fetch(request, { ...databases(), CREDENTIAL_LIMIT: binding })).status;
-    };
+    const bindings = { CREDENTIAL_LIMIT: binding };
+    const visit = async (origin?: string) =>
+      (await call('GET', business.usage, { as: business.token, origin, bindings })).status;
     const statuses = async (origin?: string) => Promise.all(Array.from({ length: 7 }, () => visit(origin)));
     expect(await statuses('https://evil.example')).toEqual([403, 403, 403, 403, 403, 429, 429]);
     expect(await statuses('https://shop.example')).toEqual([200, 200, 200, 200, 200, 429, 429]);
@@ -234,12 +181,8 @@ describe('the rate limits', () => {
 
   test('count openapi.json against its address', async () => {
     const { binding } = limiter(1);
-    const read = async () => {
-      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
-      const request = new Request(`${BASE}/api/v1/openapi.json`, { headers });
-      return (await newApp().app.fetch(request, { ASSETS: env.ASSETS, ADDRESS_LIMIT: binding })).status;
-    };
-    expect([await read(), await read()]).toEqual([200, 429]);
+    const read = () => send({ ADDRESS_LIMIT: binding }, { 'CF-Connecting-IP': '192.0.2.1' }, '/api/v1/openapi.json');
+    expect([(await read()).status, (await read()).status]).toEqual([200, 429]);
   });
 
   test('take an IPv6 network for one client', () => {
@@ -253,27 +196,24 @@ describe('the rate limits', () => {
 
   test('come after 404, 405 and 413, and before the credential is judged', async () => {
     const bindings = { ADDRESS_LIMIT: limiter(0).binding };
-    const send = async (method: string, path: string, body?: string) => {
-      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
-      const init = body === undefined ? { method, headers } : { method, headers, body };
-      return (await newApp().app.fetch(new Request(BASE + path, init), { ...databases(), ...bindings })).status;
-    };
-    expect(await send('GET', '/api/v1/nowhere')).toBe(404);
-    expect(await send('PUT', '/api/v1/business/usage/1')).toBe(405);
-    expect(await send('POST', '/api/v1/business/usage/1', 'x'.repeat(1024 * 1024 + 1))).toBe(413);
-    expect(await send('GET', '/api/v1/business/usage/1')).toBe(429);
+    const headers = { 'CF-Connecting-IP': '192.0.2.1' };
+    for (const [status, method, path, body] of [
+      [404, 'GET', '/api/v1/nowhere', undefined],
+      [405, 'PUT', '/api/v1/business/usage/1', undefined],
+      [413, 'POST', '/api/v1/business/usage/1', 'x'.repeat(1024 * 1024 + 1)],
+      [429, 'GET', '/api/v1/business/usage/1', undefined],
+    ] as const)
+      expect((await call(method, path, { headers, body, bindings })).status, `${method} ${path}`).toBe(status);
   });
 
   test('count neither what has no address nor a preflight, and are absent where their binding is', async () => {
     const { binding, keys } = limiter(0);
-    expect((await ask({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
-    const preflight = new Request(`${BASE}/api/v1/business/usage/1`, {
-      method: 'OPTIONS',
-      headers: { 'CF-Connecting-IP': '192.0.2.1' },
-    });
-    expect((await newApp().app.fetch(preflight, { ADDRESS_LIMIT: binding })).status).toBe(204);
+    const headers = { 'CF-Connecting-IP': '192.0.2.1' };
+    expect((await send({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
+    const bindings = { ADDRESS_LIMIT: binding };
+    expect((await call('OPTIONS', '/api/v1/business/usage/1', { headers, bindings })).status).toBe(204);
     expect(keys.size).toBe(0);
-    expect((await ask({}, { 'CF-Connecting-IP': '192.0.2.1' })).status).toBe(401);
+    expect((await send({}, headers)).status).toBe(401);
   });
 });
 
@@ -365,10 +305,8 @@ describe('the log', () => {
 
   test('names the credential of a call that is over the limits', async () => {
     const business = await newBusiness();
-    const { app, lines } = newApp();
-    const limit = async () => ({ success: false });
-    await app.fetch(await requestOf(ROUTES[0] as Route, business), { CREDENTIAL_LIMIT: { limit } });
-    expect(lines).toMatchObject([
+    const bindings = { CREDENTIAL_LIMIT: { limit: async () => ({ success: false }) } };
+    expect((await call('GET', business.usage, { as: business.key, bindings })).lines).toMatchObject([
       {
         ...{ status: 429, operation: null, refusal: null, business_id: null },
         credential: { kind: 'key', last_four: business.key.slice(-4) },
@@ -390,12 +328,8 @@ describe('the log', () => {
 
   test('tells which outage a 503 was', async () => {
     const business = await newBusiness();
-    const { app, errors } = newApp();
-    await app.fetch(
-      await requestOf(ROUTES[0] as Route, business),
-      failing('D1 DB is overloaded. Too many requests queued.', 'before'),
-    );
-    expect(errors).toMatchObject([
+    const bindings = failingWith('D1 DB is overloaded. Too many requests queued.');
+    expect((await call('GET', business.usage, { as: business.key, bindings })).errors).toMatchObject([
       {
         status: 503,
         error: expect.stringContaining('caused by Error: D1 DB is overloaded. Too many requests queued.'),
@@ -405,12 +339,11 @@ describe('the log', () => {
 
   test('has the cause of a 500, which the caller does not learn', async () => {
     const business = await newBusiness();
-    const { app, errors } = newApp();
-    const request = await requestOf(ROUTES[0] as Route, business);
-    const answer = await app.fetch(request, failing('D1_ERROR: no such table: x', 'before'));
-    expect(await answer.text()).toBe('{"message":"Server Error"}');
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-    expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    const bindings = failingWith('D1_ERROR: no such table: x');
+    const { text, headers, errors } = await call('GET', business.usage, { as: business.key, bindings });
+    expect(text).toBe('{"message":"Server Error"}');
+    expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(headers.get('Cache-Control')).toBe('no-store');
     expect(errors).toMatchObject([{ status: 500, error: expect.stringContaining('no such table: x') }]);
     expect(JSON.stringify(errors)).not.toContain(business.key);
   });

@@ -3,17 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
 import { changes } from '../src/db/schema.ts';
-import { type AnyRoute, ROUTES, type Route } from './routes.ts';
+import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
+import { ROUTES, type Route } from './routes.ts';
 import {
   addFormerToken,
+  ask,
   BASE,
-  type CallOptions,
   call,
-  databases,
-  env,
   everything,
   homes,
-  newApp,
   newBusiness,
   OPERATOR,
   OPERATOR_SECRETS,
@@ -24,16 +22,6 @@ const RECORD = [
   ...['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses'],
   'read the usage of all businesses',
 ];
-const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
-const refused = (message: string) => ({ status: 403, body: { status: false, message } });
-const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
-
-const ask = (route: AnyRoute, business: { id: number | string }, options: CallOptions = {}) =>
-  call(route.method, route.path(business), {
-    ...(route.body === undefined ? {} : { body: route.body }),
-    ...options,
-    headers: { ...route.headers, ...options.headers },
-  });
 
 const OF_ROLES = ROUTES.flatMap((route) =>
   OPERATOR_ROLES.map((role) => {
@@ -88,17 +76,13 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
 
   test('is unknown without a secret, with another, or with one that is malformed', async () => {
     const business = await newBusiness();
-    const { app } = newApp();
     const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
     for (const secret of [undefined, `full:${'0'.repeat(64)}`, ...malformed]) {
-      const request = new Request(BASE + route.path(business), {
-        method: route.method,
-        headers: { Authorization: `Bearer ${as}` },
-      });
-      // Without a database: whoever asks one gets a 500.
-      const answer = await app.fetch(request, secret === undefined ? {} : { OPERATOR_KEY_4: secret });
-      expect({ status: answer.status, body: await answer.json() }, secret).toEqual(UNAUTHENTICATED);
+      const bindings = { OPERATOR_KEY_1: undefined, OPERATOR_KEY_2: undefined, OPERATOR_KEY_4: secret };
+      const answer = await call(route.method, route.path(business), { as, bindings });
+      expect(answerOf(answer), secret).toEqual(UNAUTHENTICATED);
+      expect(answer.cost.round_trips).toBe(0);
     }
   });
 
@@ -147,17 +131,16 @@ test('each of four secrets works, whatever is malformed beside it, which the log
       OPERATOR_KEY_3: 'x'.repeat(99),
       OPERATOR_KEY_4: '…',
     };
-    const { app, errors } = newApp();
     const bindings = {
-      ...databases(),
       ...broken,
-      ASSETS: env.ASSETS,
-      ADDRESS_LIMIT: { limit: async ({ key }: { key: string }) => ({ success: key !== '198.51.100.1' }) } as RateLimit,
+      ADDRESS_LIMIT: { limit: async ({ key }: { key: string }) => ({ success: key !== '198.51.100.1' }) },
       [name]: OPERATOR_SECRETS.OPERATOR_KEY_2,
     };
+    const errors: object[] = [];
     const send = async (as: string, address: string) => {
-      const headers = { Authorization: `Bearer ${as}`, 'CF-Connecting-IP': address };
-      return (await app.fetch(new Request(BASE + usage, { headers }), bindings)).status;
+      const answer = await call('GET', usage, { as, headers: { 'CF-Connecting-IP': address }, bindings });
+      errors.push(...answer.errors);
+      return answer.status;
     };
     expect(await send(OPERATOR.record, '198.51.100.2')).toBe(200);
     expect(await send(newOperatorKey(), '198.51.100.1')).toBe(429);
@@ -170,17 +153,14 @@ test('each of four secrets works, whatever is malformed beside it, which the log
 });
 
 test('a key with two roles has the narrower one, in whatever order the secrets are', async () => {
-  const { id } = await newBusiness();
+  const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [
     ['full', 'record'],
     ['record', 'full'],
   ]) {
-    const secrets = { OPERATOR_KEY_1: `${roles[0]}:${hash}`, OPERATOR_KEY_2: `${roles[1]}:${hash}` };
-    const request = new Request(`${BASE}/api/v1/business/${id}/access`, {
-      headers: { Authorization: `Bearer ${OPERATOR.full}` },
-    });
-    expect((await newApp().app.fetch(request, { ...databases(), ...secrets })).status).toBe(403);
+    const bindings = { OPERATOR_KEY_1: `${roles[0]}:${hash}`, OPERATOR_KEY_2: `${roles[1]}:${hash}` };
+    expect((await call('GET', access, { as: OPERATOR.full, bindings })).status).toBe(403);
   }
 });
 
@@ -242,11 +222,9 @@ describe('rate limits', () => {
     };
     return { keys, binding: { limit } as RateLimit };
   }
-  const send = async (path: string, as: string, limits: object) => {
-    const headers = { Authorization: `Bearer ${as}`, 'CF-Connecting-IP': '198.51.100.1' };
-    const bindings = { ...databases(), ASSETS: env.ASSETS, ...OPERATOR_SECRETS, ...limits };
-    return (await newApp().app.fetch(new Request(BASE + path, { headers }), bindings)).status;
-  };
+  const headers = { 'CF-Connecting-IP': '198.51.100.1' };
+  const send = async (path: string, as: string, bindings: object, origin?: string) =>
+    (await call('GET', path, { as, headers, bindings, origin })).status;
 
   test('by address do not count the operator, but whoever guesses a key', async () => {
     const { usage } = await newBusiness();
@@ -256,15 +234,10 @@ describe('rate limits', () => {
     expect(await send(usage, newOperatorKey(), { ADDRESS_LIMIT: binding })).toBe(429);
     expect(keys).toEqual(['198.51.100.1']);
     // Nor do requests of servers: what pages send with a key that was put into them must not stop the servers.
-    const fromPage = {
-      headers: { Authorization: `Bearer ${OPERATOR.full}`, Origin: BASE, 'CF-Connecting-IP': '198.51.100.1' },
-    };
     const credential = limiter(() => true);
-    const bindings = { ...databases(), ...OPERATOR_SECRETS, CREDENTIAL_LIMIT: credential.binding };
-    expect((await newApp().app.fetch(new Request(BASE + usage, fromPage), bindings)).status).toBe(403);
+    expect(await send(usage, OPERATOR.full, { CREDENTIAL_LIMIT: credential.binding }, BASE)).toBe(403);
     expect(credential.keys).toEqual([]);
-    const limited = { ...bindings, ADDRESS_LIMIT: binding };
-    expect((await newApp().app.fetch(new Request(BASE + usage, fromPage), limited)).status).toBe(429);
+    expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding }, BASE)).toBe(429);
   });
 
   test('by credential count an operator key for each business, and for each user', async () => {

@@ -3,9 +3,20 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { asc, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { alerts } from '../src/db/schema.ts';
-import { BASE, type CallOptions, call, databases, newApp, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
+import { granted } from './answers.ts';
+import {
+  BASE,
+  type Business,
+  type CallOptions,
+  call,
+  databases,
+  newApp,
+  newBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 async function limited(limits: { daily_limit?: number; monthly_limit?: number; billing_day?: number }) {
   const business = await newBusiness();
   await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: limits });
@@ -118,10 +129,9 @@ test('a use is counted though its alert cannot be written, which is a line in th
     headers: { Authorization: `Bearer ${business.key}` },
   });
   const response = await app.fetch(request, { ...databases(), [business.home.binding]: failing }, context);
-  expect({ status: response.status, body: await response.json() }).toEqual({
-    status: 200,
-    body: { status: true, data: { date: TODAY, count: 1, remaining: 0 } },
-  });
+  expect({ status: response.status, body: await response.json() }).toEqual(
+    granted({ date: TODAY, count: 1, remaining: 0 }),
+  );
   await waitOnExecutionContext(context);
   expect(lines).toMatchObject([{ operation: 'record_use', status: 200 }]);
   expect(errors).toEqual([

@@ -8,7 +8,7 @@ import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
 import { rotateToken } from './ask.ts';
-import { call, counted, env, homes, NOW, newBusiness, newKey, TODAY } from './support.ts';
+import { call, counted, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -57,7 +57,7 @@ test.each([
     call('POST', business.usage, {
       as: business[kind],
       headers: { 'Idempotency-Key': 'visit-1' },
-      at: new Date(NOW.getTime() + after * DAY_MS),
+      at: later(after * DAY_MS),
     });
   expect((await use(0)).status).toBe(200);
   const stored = business.home.d1.prepare('select day, forget_on from ledger where business_id = ?').bind(business.id);
@@ -144,7 +144,7 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
   await d1.batch(ids.slice(1).map((id) => copy.bind(id, business.id)));
   for (const id of ids) {
     await rememberRefusal(d1, id, 'https://old.example', NOW);
-    await rememberRefusal(d1, id, 'https://new.example', new Date(NOW.getTime() + DAY_MS));
+    await rememberRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
   // A day of runs, whose statements are sent in a few round trips.
   const statements: D1PreparedStatement[] = [];
@@ -185,12 +185,12 @@ test('the last change of a business is kept, so ids never start again', async ()
   await rotate();
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
-  expect(await rotate(new Date(NOW.getTime() + 500 * DAY_MS))).toEqual([3, 4]);
+  expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
   // It is not the last any more, and long overdue: the first run of a day takes it.
   await run(501, 4);
-  expect(await rotate(new Date(NOW.getTime() + 501 * DAY_MS))).toEqual([3, 4, 5]);
+  expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);
-  expect(await rotate(new Date(NOW.getTime() + 502 * DAY_MS))).toEqual([4, 5, 6]);
+  expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
 test('a refused origin is forgotten on the day after the 90th, when it is no longer shown, and not a day before', async () => {

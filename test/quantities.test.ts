@@ -2,9 +2,9 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, dailyUsage } from '../src/db/schema.ts';
-import { type CallOptions, call, everything, newBusiness, setCount, TODAY } from './support.ts';
+import { answerOf, granted, invalid, refused } from './answers.ts';
+import { type Business, type CallOptions, call, everything, newBusiness, setCount, TODAY } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 const MOST = Number.MAX_SAFE_INTEGER;
 
 async function limited(limits: { daily_limit?: number; monthly_limit?: number }) {
@@ -17,15 +17,10 @@ const record = (business: Business, body: unknown, options: CallOptions = {}) =>
   call('POST', business.usage, { as: business.key, body, ...options });
 const keyed = (business: Business, body: unknown, id: string) =>
   record(business, body, { headers: { 'Idempotency-Key': id } });
-const answerOf = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
-const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
-const invalid = (field: string, rule: string) => {
-  const message = `${field} ${rule}`;
-  return { status: 422, body: { status: false, message, errors: { [field]: [message] } } };
-};
+const refusal = (field: string, rule: string) => invalid(field, `${field} ${rule}`);
 const QUANTITY_RULE = 'must be a whole number from 1 to 1000000';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
-const BEYOND = invalid('quantity', `would bring a day beyond ${MOST} uses`);
+const BEYOND = refusal('quantity', `would bring a day beyond ${MOST} uses`);
 async function stored({ db, id }: Business) {
   const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
   return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
@@ -38,16 +33,16 @@ describe('a quantity', () => {
     await record(business, undefined);
     const one = await record(business, undefined);
     const many = await record(business, { quantity: 350 });
-    expect(answerOf(many)).toEqual(recorded({ date: TODAY, count: 352 }));
+    expect(answerOf(many)).toEqual(granted({ date: TODAY, count: 352 }));
     expect(many.cost).toMatchObject({ round_trips: 1, rows_read: one.cost.rows_read, rows_written: 1 });
     expect(answerOf(await record(business, { quantity: 1_000_000 }))).toEqual(
-      recorded({ date: TODAY, count: 1_000_352 }),
+      granted({ date: TODAY, count: 1_000_352 }),
     );
   });
 
   test('with an Idempotency-Key counts once, and the first quantity stays', async () => {
     const business = await limited({ daily_limit: 1000 });
-    const first = recorded({ date: TODAY, count: 350, remaining: 650 });
+    const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
     expect(answerOf(await keyed(business, { quantity: 7 }, 'order-1'))).toEqual(first);
@@ -64,13 +59,13 @@ describe('a quantity', () => {
       { id: 'c', quantity: 1_000_000, at: '2026-03-14T23:59:59Z' },
       { id: 'd', quantity: 2, at: '2026-03-14T00:00:00Z' },
     ];
-    expect(answerOf(await record(business, { uses }))).toEqual(recorded({ recorded: 4, duplicates: 1 }));
+    expect(answerOf(await record(business, { uses }))).toEqual(granted({ recorded: 4, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 4, '2026-03-14': 1_000_002 });
     const again = [
       { id: 'a', quantity: 9 },
       { id: 'e', quantity: 10 },
     ];
-    expect(answerOf(await record(business, { uses: again }))).toEqual(recorded({ recorded: 1, duplicates: 1 }));
+    expect(answerOf(await record(business, { uses: again }))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
   });
 
@@ -78,10 +73,9 @@ describe('a quantity', () => {
     const business = await newBusiness();
     const before = await everything();
     for (const body of [{ quantity: 1 }, { quantity: 0 }, { quantity: null, more: 1 }]) {
-      expect(answerOf(await record(business, body, { as: business.token }))).toEqual({
-        status: 403,
-        body: { status: false, message: 'A business token cannot record quantities. Use an API key.' },
-      });
+      expect(answerOf(await record(business, body, { as: business.token }))).toEqual(
+        refused('A business token cannot record quantities. Use an API key.'),
+      );
     }
     expect(await everything()).toBe(before);
   });
@@ -105,9 +99,9 @@ describe('a quantity', () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     const before = await everything();
-    expect(answerOf(await record(business, body))).toEqual(invalid(field, rule));
+    expect(answerOf(await record(business, body))).toEqual(refusal(field, rule));
     expect(answerOf(await record(business, body, { headers: { 'Content-Type': 'text/plain' } }))).toEqual(
-      invalid(field, rule),
+      refusal(field, rule),
     );
     expect(await everything()).toBe(before);
   });
@@ -115,7 +109,7 @@ describe('a quantity', () => {
   test('that stands twice in the body is refused', async () => {
     const business = await newBusiness();
     const twice = await record(business, '{"quantity":1,"quantity":2}');
-    expect(answerOf(twice)).toEqual(invalid('body', 'must not have a member twice in one object'));
+    expect(answerOf(twice)).toEqual(refusal('body', 'must not have a member twice in one object'));
   });
 });
 
@@ -157,14 +151,14 @@ describe('a limit refuses a quantity whole', () => {
     const business = await limited({ daily_limit: 1000, monthly_limit: 1200 });
     await setCount(business.id, TODAY, 700);
     expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
-      recorded({ date: TODAY, count: 1000, remaining: 0 }),
+      granted({ date: TODAY, count: 1000, remaining: 0 }),
     );
   });
 
   test('but a list is counted past it', async () => {
     const business = await limited({ daily_limit: 10 });
     expect(answerOf(await record(business, { uses: [{ id: 'a', quantity: 350 }] }))).toEqual(
-      recorded({ recorded: 1, duplicates: 0 }),
+      granted({ recorded: 1, duplicates: 0 }),
     );
     expect(await stored(business)).toEqual({ [TODAY]: 350 });
   });
@@ -191,7 +185,7 @@ describe('a day counts at most 2^53 − 1 uses', () => {
     expect(answerOf(list)).toEqual(BEYOND);
     expect(await everything()).toBe(before);
     expect(answerOf(await record(business, { uses: uses.slice(0, 2) }))).toEqual(
-      recorded({ recorded: 2, duplicates: 0 }),
+      granted({ recorded: 2, duplicates: 0 }),
     );
     expect(await stored(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, dayOf } from '../src/core/time.ts';
 import { purge } from '../src/db/purge.ts';
-import { type CallOptions, call, everything, inWaves, NOW, newBusiness, TODAY } from './support.ts';
+import { answerOf, granted, invalid, refused } from './answers.ts';
+import { type Business, type CallOptions, call, everything, inWaves, NOW, newBusiness, TODAY } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Use = { id: string; at?: string };
 
 const use = (business: Business, options: CallOptions = {}) =>
@@ -92,7 +92,7 @@ describe('an Idempotency-Key', () => {
     const business = await newBusiness();
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const { status, body } of answers) {
-      expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { date: TODAY, count: 1 } } });
+      expect({ status, body }).toEqual(granted({ date: TODAY, count: 1 }));
     }
     expect(await counts(business)).toEqual({ [TODAY]: 1 });
   });
@@ -173,10 +173,7 @@ describe('an Idempotency-Key', () => {
     const message =
       'Idempotency-Key must be one quoted string, such as "order-1", if it starts with a quote; ' +
       'the text inside must be 1 to 255 characters of printable ASCII without spaces';
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await everything()).toBe(before);
   });
 
@@ -185,10 +182,7 @@ describe('an Idempotency-Key', () => {
     const before = await everything();
     const answer = await keyed(business, id);
     const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await everything()).toBe(before);
   });
 
@@ -286,7 +280,7 @@ describe('a bulk report', () => {
     const before = await everything();
     const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);
     const id = 'must be 1 to 255 characters of printable ASCII without spaces';
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    expect(answerOf(answer)).toEqual({
       status: 422,
       body: {
         status: false,
@@ -337,10 +331,7 @@ describe('a bulk report', () => {
     const business = await newBusiness();
     const answer = await report(business, [{ id: 'good' }, { id: 'bad', at }]);
     const message = `uses.1.at ${AT}`;
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'uses.1.at': [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('uses.1.at', message));
     expect(await counts(business)).toEqual({});
   });
 
@@ -364,10 +355,7 @@ describe('a bulk report', () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await use(business, { body, headers: { 'Content-Type': type } });
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { [field]: [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid(field, message));
     expect(await everything()).toBe(before);
   });
 
@@ -375,10 +363,7 @@ describe('a bulk report', () => {
     const business = await newBusiness();
     const answer = await keyed(business, 'order-1', { body: { uses: [{ id: 'a' }] } });
     const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'Idempotency-Key': [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await counts(business)).toEqual({});
   });
 
@@ -387,10 +372,7 @@ describe('a bulk report', () => {
     const before = await everything();
     for (const body of [good, 'nonsense', '{"uses":']) {
       const answer = await use(business, { as: business.token, body });
-      expect({ status: answer.status, body: answer.body }).toEqual({
-        status: 403,
-        body: { status: false, message: 'A business token cannot report past uses. Use an API key.' },
-      });
+      expect(answerOf(answer)).toEqual(refused('A business token cannot report past uses. Use an API key.'));
     }
     expect(await everything()).toBe(before);
   });

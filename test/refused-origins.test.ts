@@ -1,32 +1,26 @@
-// Origins that were refused, which a business remembers for its owner to see.
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { noCost } from '../src/db/batch.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { access, businesses, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import {
   addSite,
   BASE,
+  type Business,
   type CallOptions,
   call,
-  counted,
-  databases,
   env,
   everything,
   inWaves,
+  later,
   NOW,
-  newApp,
   newBusiness,
 } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
 const restricted = () => newBusiness({ sites: [SHOP] });
-const inMinutes = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+const inMinutes = (minutes: number) => later(minutes * 60_000);
 const visit = (business: Business, origin: string, options: CallOptions = {}) =>
   call('GET', business.usage, { as: business.token, origin, ...options });
 
@@ -158,7 +152,7 @@ describe('the list', () => {
   test('has what was seen in the last 90 days', async () => {
     const business = await restricted();
     await visit(business, EVIL);
-    const days = (count: number) => new Date(NOW.getTime() + count * 86_400_000);
+    const days = (count: number) => later(count * 86_400_000);
     expect(await originsOf(business, days(90))).toEqual([EVIL]);
     expect(await originsOf(business, days(91))).toEqual([]);
     await visit(business, EVIL, { at: days(92) });
@@ -303,18 +297,14 @@ describe('the rate limits of remembering', () => {
 
   /** Visits from many origins; how often each database was written to. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
-    const writes = noCost();
-    const { app, lines, errors } = newApp();
-    const bound = { ...databases((d1) => counted(d1, writes)), ...bindings };
-    const one = async (origin: string) => {
-      const context = createExecutionContext();
-      const headers = { Authorization: `Bearer ${business.token}`, Origin: origin };
-      expect((await app.fetch(new Request(BASE + business.usage, { headers }), bound, context)).status).toBe(403);
-      await waitOnExecutionContext(context);
-    };
-    await inWaves(origins, one);
-    expect([lines.length, errors]).toEqual([origins.length, []]);
-    return { batches: writes.round_trips - origins.length, rows_written: writes.rows_written };
+    const writes = { batches: 0, rows_written: 0 };
+    await inWaves(origins, async (origin) => {
+      const { status, lines, errors, later } = await visit(business, origin, { bindings });
+      expect([status, lines.length, errors]).toEqual([403, 1, []]);
+      writes.batches += later.round_trips;
+      writes.rows_written += later.rows_written;
+    });
+    return writes;
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
@@ -367,13 +357,9 @@ describe('the rate limits of remembering', () => {
 
 test('a limiter that fails changes no response, and is one line in the log', async () => {
   const business = await restricted();
-  const { app, errors } = newApp();
-  const context = createExecutionContext();
-  const headers = { Authorization: `Bearer ${business.token}`, Origin: EVIL };
   const REFUSED_ORIGIN_LIMIT = { limit: () => Promise.reject(new Error('no limiter')) };
-  const request = new Request(BASE + business.usage, { headers });
-  expect((await app.fetch(request, { ...databases(), REFUSED_ORIGIN_LIMIT }, context)).status).toBe(403);
-  await waitOnExecutionContext(context);
+  const { status, errors } = await visit(business, EVIL, { bindings: { REFUSED_ORIGIN_LIMIT } });
+  expect(status).toBe(403);
   expect(errors).toMatchObject([{ operation: 'remember_refusal', error: expect.stringContaining('no limiter') }]);
   expect(await stored(business)).toEqual([]);
 });

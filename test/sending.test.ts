@@ -14,15 +14,25 @@ import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/sche
 import type { Bindings } from '../src/env.ts';
 import worker from '../src/index.ts';
 import { expectSent } from './contract.ts';
-import { counted, databases, env, homes, NOW, newBusiness, TODAY } from './support.ts';
+import {
+  counted,
+  databases,
+  env,
+  type Home,
+  homes,
+  later,
+  NOW,
+  newBusiness,
+  STAMP,
+  TODAY,
+  withBatch,
+} from './support.ts';
 
 const SECRET = `whsec_${btoa('s'.repeat(32))}`;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const nowPlus = (ms: number) => new Date(NOW.getTime() + ms);
-const [home] = homes as [(typeof homes)[number]];
-type Home = typeof home;
+const [home] = homes;
 
 // A run sends what is new of every business: nothing of another test may be among it.
 beforeEach(async () => {
@@ -55,15 +65,14 @@ async function newAlerts(count: number, at = NOW, home_ = home) {
   const made = home_.d1.prepare(rows).bind(first, limit, business_id, timestampOf(at));
   const { results } = await made.all<Row>();
   const period = { period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' };
-  return results.map(({ id, limit, used, at }) => ({
+  return results.map(({ id, limit, ...row }) => ({
     id,
     business_id,
     user_id,
     ...period,
     limit,
     threshold: 80,
-    used,
-    at,
+    ...row,
   }));
 }
 type Alert = Awaited<ReturnType<typeof newAlerts>>[number];
@@ -95,6 +104,15 @@ function newReceiver(answer: Answer = answers(204)) {
   return receiver;
 }
 type Receiver = ReturnType<typeof newReceiver>;
+/** A receiver that never answers; `asked` has the signal of its first request. */
+function newSilentReceiver() {
+  const asked = Promise.withResolvers<AbortSignal>();
+  const receiver = newReceiver((request) => {
+    asked.resolve(request.signal);
+    return new Promise(() => {});
+  });
+  return { receiver, asked: asked.promise };
+}
 
 /** A run that begins at this time, and the lines that it logs. */
 async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
@@ -104,6 +122,18 @@ async function run(receiver: Receiver | null, at = NOW, bindings: object = datab
   await runAlerts({ ...to, ...bindings } as Bindings, clock, { error: (line) => lines.push(line) });
   return lines;
 }
+/** A run whose timers the test advances, and the lines that it logs. */
+function begin(receiver: Receiver, bindings: object = databases(), clock = () => new Date()) {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
+  const lines: object[] = [];
+  const all = { ...bindings, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
+  return { lines, ran: runAlerts(all, clock, { error: (line) => lines.push(line) }) };
+}
+/** The line of a message that the receiver does not have. */
+const notSent = (why: { status: number } | { error: string }) => ({
+  ...{ operation: 'send_alerts', database: 'DB', message_id: isMessageId },
+  ...why,
+});
 const stored = (home_ = home) => home_.db.select().from(messages).orderBy(messages.last_id);
 const idsOf = (list: Alert[]) => list.map(({ id }) => id);
 const isMessageId = expect.stringMatching(/^msg_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
@@ -127,7 +157,7 @@ describe('a message', () => {
         },
         text: JSON.stringify({
           type: 'limits.reached',
-          timestamp: '2026-03-15T12:00:00.000000Z',
+          timestamp: STAMP,
           data: { alerts: made },
         }),
       },
@@ -137,12 +167,12 @@ describe('a message', () => {
         last_id: made[1]?.id,
         id: message?.id,
         body: null,
-        created_at: '2026-03-15T12:00:00.000000Z',
+        created_at: STAMP,
         leased_until: '2026-03-15T12:00:30.000000Z',
-        sent_at: '2026-03-15T12:00:00.000000Z',
+        sent_at: STAMP,
       },
     ]);
-    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    expect(await run(receiver, later(MINUTE_MS))).toEqual([]);
     expect(receiver.sent).toHaveLength(1);
   });
 
@@ -164,9 +194,7 @@ describe('a message', () => {
     const ids = idsOf(made);
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([ids.slice(0, 100), ids.slice(100, 200), ids.slice(200)]);
     expect(new Set(receiver.sent.map(({ id }) => id)).size).toBe(3);
-    expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(
-      Array(3).fill(['2026-03-15T12:00:00.000000Z', null]),
-    );
+    expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(Array(3).fill([STAMP, null]));
   });
 
   test('has all digits of a limit', async () => {
@@ -234,16 +262,14 @@ describe('the receiver', () => {
   test.each([200, 201, 202, 204, 299])('has a message when it answers %i', async (status) => {
     await newAlerts(1);
     expect(await run(newReceiver(answers(status)))).toEqual([]);
-    expect(await stored()).toMatchObject([{ body: null, sent_at: '2026-03-15T12:00:00.000000Z' }]);
+    expect(await stored()).toMatchObject([{ body: null, sent_at: STAMP }]);
   });
 
   test.each([200, 500])('is not read: an endless body with status %i is cancelled', async (status) => {
     await newAlerts(1);
     let cancelled = false;
     const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
-    expect(await run(receiver)).toEqual(
-      status === 200 ? [] : [{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, status }],
-    );
+    expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
     expect(cancelled).toBe(true);
   });
 
@@ -265,13 +291,13 @@ describe('the receiver', () => {
   ])('does not have it when it answers %i: the next run sends the same again', async (status, headers) => {
     const made = await newAlerts(101);
     const receiver = newReceiver(answers(status, headers as Record<string, string>));
-    const failed = [{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, status }];
+    const failed = [notSent({ status })];
     expect(await run(receiver)).toEqual(failed);
     expect(receiver.sent).toHaveLength(1);
     expect(await stored()).toMatchObject([{ body: receiver.sent[0]?.text, sent_at: null }]);
-    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual(failed);
+    expect(await run(receiver, later(MINUTE_MS))).toEqual(failed);
     receiver.answer = answers(200);
-    expect(await run(receiver, nowPlus(2 * MINUTE_MS))).toEqual([]);
+    expect(await run(receiver, later(2 * MINUTE_MS))).toEqual([]);
     const [first, second, third, last] = receiver.sent;
     expect(receiver.sent).toHaveLength(4);
     expect([second, third].map((again) => [again?.id, again?.text])).toEqual(Array(2).fill([first?.id, first?.text]));
@@ -287,36 +313,24 @@ describe('the receiver', () => {
     });
     const lines = await run(receiver);
     const error = 'TypeError: Fetch API cannot load: the receiver (reset)';
-    expect(lines).toEqual([{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, error }]);
+    expect(lines).toEqual([notSent({ error })]);
     receiver.answer = answers(200);
-    await run(receiver, nowPlus(MINUTE_MS));
+    await run(receiver, later(MINUTE_MS));
     expect(receiver.sent).toHaveLength(2);
     expect(receiver.sent[1]?.text).toBe(receiver.sent[0]?.text);
   });
 
   test('has ten seconds', async () => {
     await newAlerts(101);
-    const asked = Promise.withResolvers<void>();
-    let signal: AbortSignal | null = null;
-    const receiver = newReceiver((request) => {
-      signal = request.signal;
-      asked.resolve();
-      return new Promise(() => {});
-    });
-    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
-    const lines: object[] = [];
-    const bindings = { ...databases(), ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
-    const log = { error: (line: object) => lines.push(line) };
-    let isOver = false;
-    const ran = runAlerts(bindings, () => new Date(), log).then(() => (isOver = true));
-    await asked.promise;
+    const { receiver, asked } = newSilentReceiver();
+    const { ran, lines } = begin(receiver);
+    const signal = await asked;
     await vi.advanceTimersByTimeAsync(9_999);
-    expect(isOver).toBe(false);
+    expect(signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     await ran;
-    const error = 'Error: no response within 10000 ms';
-    expect(lines).toEqual([{ operation: 'send_alerts', database: 'DB', message_id: isMessageId, error }]);
-    expect(signal).toMatchObject({ aborted: true });
+    expect(lines).toEqual([notSent({ error: 'Error: no response within 10000 ms' })]);
+    expect(signal.aborted).toBe(true);
     expect(receiver.sent).toHaveLength(1);
   });
 });
@@ -325,23 +339,13 @@ describe('a run', () => {
   test('of which less than ten seconds are left when it has a message gives the receiver what is left', async () => {
     await newAlerts(1);
     let ms = 0;
-    const slow = {
-      prepare: (sql: string) => home.d1.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        ms += 12_000;
-        return home.d1.batch(statements);
-      },
-    };
-    const asked = Promise.withResolvers<void>();
-    const receiver = newReceiver(() => {
-      asked.resolve();
-      return new Promise(() => {});
+    const slow = withBatch(home.d1, (batch) => {
+      ms += 12_000;
+      return batch();
     });
-    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
-    const lines: object[] = [];
-    const bindings = { DB: slow, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
-    const ran = runAlerts(bindings, () => nowPlus(ms), { error: (line) => lines.push(line) });
-    await asked.promise;
+    const { receiver, asked } = newSilentReceiver();
+    const { ran, lines } = begin(receiver, { DB: slow }, () => later(ms));
+    await asked;
     await vi.advanceTimersByTimeAsync(8_000);
     await ran;
     expect(lines).toMatchObject([{ error: 'Error: no response within 8000 ms' }]);
@@ -354,13 +358,13 @@ describe('a run', () => {
       ms += 5_001;
       return new Response();
     });
-    expect(await run(receiver, NOW, databases(), () => nowPlus(ms))).toEqual([]);
+    expect(await run(receiver, NOW, databases(), () => later(ms))).toEqual([]);
     expect(receiver.sent.map(({ ids }) => ids.length)).toEqual([100, 100]);
     expect(await stored()).toMatchObject([
       { body: null, sent_at: '2026-03-15T12:00:05.001000Z' },
       { body: null, sent_at: '2026-03-15T12:00:10.002000Z' },
     ]);
-    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    expect(await run(receiver, later(MINUTE_MS))).toEqual([]);
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
@@ -374,7 +378,7 @@ describe('a run', () => {
     });
     const first = run(receiver);
     await asked.promise;
-    expect(await run(receiver, nowPlus(29_999))).toEqual([]);
+    expect(await run(receiver, later(29_999))).toEqual([]);
     expect(receiver.sent).toHaveLength(1);
     sending.resolve(new Response());
     expect(await first).toEqual([]);
@@ -392,11 +396,11 @@ describe('a run', () => {
   test('that is killed before it sends leaves the message to one that begins 30 seconds later', async () => {
     await newAlerts(1);
     const taken = await takeMessage(home.db, NOW, null);
-    await newAlerts(1, nowPlus(1));
+    await newAlerts(1, later(1));
     const receiver = newReceiver();
-    expect(await run(receiver, nowPlus(29_999))).toEqual([]);
+    expect(await run(receiver, later(29_999))).toEqual([]);
     expect(receiver.sent).toEqual([]);
-    expect(await run(receiver, nowPlus(30_000))).toEqual([]);
+    expect(await run(receiver, later(30_000))).toEqual([]);
     expect(receiver.sent.map(({ id, text }) => ({ id, text }))).toEqual([
       { id: taken?.id, text: taken?.body },
       { id: isMessageId, text: expect.any(String) },
@@ -407,20 +411,17 @@ describe('a run', () => {
     const made = await newAlerts(1);
     const receiver = newReceiver();
     let batches = 0;
-    const killed = (d1: D1Database) =>
-      ({
-        prepare: (sql: string) => d1.prepare(sql),
-        batch: (statements: D1PreparedStatement[]) =>
-          batches++ === 0 ? d1.batch(statements) : Promise.reject(new Error('Network connection lost.')),
-      }) as unknown as D1Database;
-    expect(await run(receiver, NOW, { DB: killed(home.d1) })).toEqual([
+    const killed = withBatch(home.d1, (batch) =>
+      batches++ === 0 ? batch() : Promise.reject(new Error('Network connection lost.')),
+    );
+    expect(await run(receiver, NOW, { DB: killed })).toEqual([
       { operation: 'send_alerts', database: 'DB', error: expect.stringMatching(/^Error: Network connection lost\.\n/) },
     ]);
-    const later = await newAlerts(1, nowPlus(1));
-    expect(await run(receiver, nowPlus(MINUTE_MS))).toEqual([]);
+    const newer = await newAlerts(1, later(1));
+    expect(await run(receiver, later(MINUTE_MS))).toEqual([]);
     const [first, again, next] = receiver.sent;
     expect([again?.id, again?.text]).toEqual([first?.id, first?.text]);
-    expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made), idsOf(made), idsOf(later)]);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made), idsOf(made), idsOf(newer)]);
     expect(next?.id).not.toBe(first?.id);
   });
 
@@ -428,7 +429,7 @@ describe('a run', () => {
     await newAlerts(1);
     const message = (await takeMessage(home.db, NOW, null)) as Message;
     await endMessage(home.db, { message, sentAt: NOW }).run();
-    await endMessage(home.db, { message, sentAt: nowPlus(MINUTE_MS) }).run();
+    await endMessage(home.db, { message, sentAt: later(MINUTE_MS) }).run();
     await endMessage(home.db, { message, sentAt: null }).run();
     expect(await stored()).toMatchObject([{ body: null, sent_at: timestampOf(NOW) }]);
   });
@@ -437,26 +438,27 @@ describe('a run', () => {
     const made = await newAlerts(1);
     const receiver = newReceiver(answers(500));
     await run(receiver);
-    const later = await newAlerts(1, nowPlus(1));
-    await run(receiver, nowPlus(MINUTE_MS));
+    const newer = await newAlerts(1, later(1));
+    await run(receiver, later(MINUTE_MS));
     receiver.answer = answers(200);
-    await run(receiver, nowPlus(2 * MINUTE_MS));
-    expect(receiver.sent.map(({ ids }) => ids)).toEqual([...Array(3).fill(idsOf(made)), idsOf(later)]);
+    await run(receiver, later(2 * MINUTE_MS));
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([...Array(3).fill(idsOf(made)), idsOf(newer)]);
   });
 
   test.each([
-    ['fails', () => Promise.reject(new Error('D1_ERROR: no such table: messages')), /no such table: messages/],
-    ['is not reached', () => Promise.reject(new Error('Network connection lost.')), /Network connection lost/],
-  ])('sends of the other databases when one %s', async (_, batch, error) => {
+    ['fails', 'D1_ERROR: no such table: messages'],
+    ['is not reached', 'Network connection lost.'],
+  ])('sends of the other databases when one %s', async (_, message) => {
     const made = await newAlerts(1);
-    const broken = { prepare: (sql: string) => home.d1.prepare(sql), batch } as unknown as D1Database;
+    const broken = withBatch(home.d1, () => Promise.reject(new Error(message)));
+    const error = expect.stringContaining(message);
     for (const minute of [0, 1, 2]) {
       const receiver = newReceiver();
       const bindings = { DB: broken, DB_7: home.d1, DB_61: broken };
-      const lines = await run(receiver, nowPlus(minute * MINUTE_MS), bindings);
+      const lines = await run(receiver, later(minute * MINUTE_MS), bindings);
       expect(lines).toHaveLength(2);
       for (const database of ['DB', 'DB_61'])
-        expect(lines).toContainEqual({ operation: 'send_alerts', database, error: expect.stringMatching(error) });
+        expect(lines).toContainEqual({ operation: 'send_alerts', database, error });
       if (minute === 0) expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made)]);
     }
   });
@@ -474,15 +476,12 @@ describe('a run', () => {
   test('begins with another database each minute, and its first failure ends it', async () => {
     const asked: string[] = [];
     const noted = (database: string) =>
-      ({
-        prepare: (sql: string) => home.d1.prepare(sql),
-        batch(statements: D1PreparedStatement[]) {
-          asked.push(database);
-          return home.d1.batch(statements);
-        },
-      }) as unknown as D1Database;
+      withBatch(home.d1, (batch) => {
+        asked.push(database);
+        return batch();
+      });
     const bindings = { DB: noted('DB'), DB_1: noted('DB_1'), DB_2: noted('DB_2') };
-    const at = [0, 1, 2, 3].map((minute) => nowPlus(minute * MINUTE_MS));
+    const at = [0, 1, 2, 3].map((minute) => later(minute * MINUTE_MS));
     for (const time of at) await run(newReceiver(), time, bindings);
     expect(asked).toEqual([
       ...['DB', 'DB_1', 'DB_2', 'DB_1', 'DB_2', 'DB', 'DB_2', 'DB', 'DB_1', 'DB', 'DB_1', 'DB_2'],
@@ -497,7 +496,7 @@ describe('a run', () => {
     await newAlerts(300);
     await run(newReceiver());
     const cost = noCost();
-    await run(newReceiver(), nowPlus(MINUTE_MS), { DB: counted(home.d1, cost) });
+    await run(newReceiver(), later(MINUTE_MS), { DB: counted(home.d1, cost) });
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
     // 15 of them are those of the look.
     expect(cost.rows_read).toBeLessThanOrEqual(22);
@@ -522,7 +521,7 @@ describe('a look', () => {
   test('begins each run, in all databases, so that what it finds is sent at once', async () => {
     const ids = await Promise.all(homes.map(unnoticed));
     const receiver = newReceiver();
-    for (const minute of HOUR) expect(await run(receiver, nowPlus(minute * MINUTE_MS))).toEqual([]);
+    for (const minute of HOUR) expect(await run(receiver, later(minute * MINUTE_MS))).toEqual([]);
     const sent = receiver.sent.flatMap(({ text }) => JSON.parse(text).data.alerts as Alert[]);
     expect(sent.map(({ business_id, limit, used }) => ({ business_id, limit, used }))).toEqual(
       expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
@@ -534,7 +533,7 @@ describe('a look', () => {
 
   test('is of the minute for which the run was scheduled, however late it is', async () => {
     const id = await unnoticed(home);
-    const scheduled = nowPlus((id % 60) * MINUTE_MS);
+    const scheduled = later((id % 60) * MINUTE_MS);
     const late = new Date(scheduled.getTime() + 90_000);
     const log = { error() {} };
     await runAlerts({ DB: home.d1 } as Bindings, () => late, log, scheduled);
@@ -543,7 +542,7 @@ describe('a look', () => {
 
   test('goes on without a receiver', async () => {
     await unnoticed(home);
-    for (const minute of HOUR) await run(null, nowPlus(minute * MINUTE_MS));
+    for (const minute of HOUR) await run(null, later(minute * MINUTE_MS));
     expect(await home.db.$count(alerts)).toBe(1);
     expect(await stored()).toEqual([]);
   });
@@ -551,17 +550,10 @@ describe('a look', () => {
   test('that fails is a line in the log: the others look, and all send', async () => {
     await unnoticed(home);
     const [made] = await newAlerts(1);
-    const failing = {
-      prepare: (sql: string) => ({
-        bind(...values: unknown[]) {
-          const bound = home.d1.prepare(sql).bind(...values);
-          return sql.startsWith('insert into "alerts"')
-            ? { run: () => Promise.reject(new Error('D1_ERROR: broken')) }
-            : bound;
-        },
-      }),
-      batch: (statements: D1PreparedStatement[]) => home.d1.batch(statements),
-    };
+    const breaks = () => Promise.reject(new Error('D1_ERROR: broken'));
+    const prepare = (sql: string) =>
+      sql.startsWith('insert into "alerts"') ? { bind: () => ({ run: breaks }) } : home.d1.prepare(sql);
+    const failing = withBatch(home.d1, (batch) => batch(), prepare);
     const receiver = newReceiver();
     const line = {
       operation: 'look_for_alerts',
@@ -571,7 +563,7 @@ describe('a look', () => {
     expect(await run(receiver, NOW, { DB: failing })).toEqual([line]);
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([[made?.id]]);
     for (const minute of HOUR)
-      expect(await run(receiver, nowPlus(minute * MINUTE_MS), { DB: failing, DB_1: home.d1 })).toEqual([line]);
+      expect(await run(receiver, later(minute * MINUTE_MS), { DB: failing, DB_1: home.d1 })).toEqual([line]);
     expect(receiver.sent.flatMap(({ ids }) => ids)).toHaveLength(2);
   });
 
@@ -584,11 +576,8 @@ describe('a look', () => {
     };
     const hanging = { prepare: () => ({ bind: () => ({ run: never }) }), batch: never };
     const receiver = newReceiver();
-    const lines: object[] = [];
-    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
     // In this minute, DB would be the first.
-    const bindings = { DB: hanging, DB_1: home.d1, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
-    const ran = runAlerts(bindings, () => new Date(), { error: (line) => lines.push(line) });
+    const { ran, lines } = begin(receiver, { DB: hanging, DB_1: home.d1 });
     await asked.promise;
     await vi.advanceTimersByTimeAsync(4_999);
     expect(receiver.sent).toEqual([]);
@@ -612,14 +601,14 @@ describe('while the receiver is down', () => {
     let lines = 0;
     // Not each minute: a day of runs would take seconds.
     for (let ms = 0; ms < DAY_MS; ms += 10 * MINUTE_MS) {
-      made.push(...(await newAlerts(ms === 0 ? 1 : 2, nowPlus(ms))));
-      lines += (await run(receiver, nowPlus(ms))).length;
+      made.push(...(await newAlerts(ms === 0 ? 1 : 2, later(ms))));
+      lines += (await run(receiver, later(ms))).length;
     }
     expect(lines).toBe(144);
     expect(new Set(receiver.sent.map(({ id, text }) => `${id} ${text}`)).size).toBe(1);
     receiver.answer = answers(200);
     const [tried] = receiver.sent.splice(0);
-    expect(await run(receiver, nowPlus(DAY_MS))).toEqual([]);
+    expect(await run(receiver, later(DAY_MS))).toEqual([]);
     expect(receiver.sent[0]?.id).toBe(tried?.id);
     expect(receiver.sent.map(({ ids }) => ids.length)).toEqual([1, 100, 100, 86]);
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
@@ -629,14 +618,14 @@ describe('while the receiver is down', () => {
     const [old] = await newAlerts(1);
     const receiver = newReceiver(answers(503));
     await run(receiver);
-    const [, newer] = [await newAlerts(1, nowPlus(HOUR_MS)), await newAlerts(1, nowPlus(2 * DAY_MS))];
+    const [, newer] = [await newAlerts(1, later(HOUR_MS)), await newAlerts(1, later(2 * DAY_MS))];
     receiver.sent.length = 0;
-    expect(await run(receiver, nowPlus(3 * DAY_MS))).toMatchObject([{ status: 503 }]);
+    expect(await run(receiver, later(3 * DAY_MS))).toMatchObject([{ status: 503 }]);
     const [last] = receiver.sent.splice(0);
     expect(last?.ids).toEqual([old?.id]);
     const error = 'given up: its last alert is older than 3 days';
     const givenUp = { operation: 'send_alerts', database: 'DB', message_id: last?.id, error };
-    expect(await run(receiver, nowPlus(3 * DAY_MS + MINUTE_MS))).toEqual([
+    expect(await run(receiver, later(3 * DAY_MS + MINUTE_MS))).toEqual([
       givenUp,
       expect.objectContaining({ status: 503 }),
     ]);
@@ -644,7 +633,7 @@ describe('while the receiver is down', () => {
     expect(receiver.sent[0]?.ids).toHaveLength(2);
     expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
     receiver.answer = answers(200);
-    expect(await run(receiver, nowPlus(5 * DAY_MS))).toEqual([]);
+    expect(await run(receiver, later(5 * DAY_MS))).toEqual([]);
     expect((await stored()).map(({ id, body, sent_at }) => ({ id, body, sent_at }))).toEqual([
       { id: last?.id, body: null, sent_at: null },
       { id: receiver.sent[0]?.id, body: null, sent_at: '2026-03-20T12:00:00.000000Z' },
@@ -653,9 +642,9 @@ describe('while the receiver is down', () => {
 
   test('for weeks, a run gives up what is too old, and sends the rest', async () => {
     await newAlerts(250);
-    const made = await newAlerts(60, nowPlus(9 * DAY_MS));
+    const made = await newAlerts(60, later(9 * DAY_MS));
     const receiver = newReceiver();
-    const lines = await run(receiver, nowPlus(10 * DAY_MS));
+    const lines = await run(receiver, later(10 * DAY_MS));
     expect(lines).toHaveLength(2);
     expect(receiver.sent.flatMap(({ ids }) => ids).slice(-60)).toEqual(idsOf(made));
     expect((await stored()).map(({ sent_at }) => sent_at === null)).toEqual([true, true, false, false]);

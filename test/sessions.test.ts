@@ -10,40 +10,42 @@ import { deleteBusiness } from '../src/db/deletion.ts';
 import { apiKeys, changes, codes } from '../src/db/schema.ts';
 import { endSessionsOf } from '../src/db/sessions.ts';
 import { readVerdict } from '../src/db/statement.ts';
+import { answerOf, granted, invalid, refused, SERVER_ERROR, UNAUTHENTICATED, UNAVAILABLE } from './answers.ts';
 import { asking, listKeys, revokeKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
+  ask,
   BASE,
+  type Business,
   type CallOptions,
   call,
   databases,
   env,
   everything,
+  failingHalfway,
+  failingWith,
   homes,
+  later,
   NOW,
-  newApp,
   newBusiness,
   newCode,
   newKey,
+  recording,
   type Scope,
+  withBatch,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Answer = Awaited<ReturnType<typeof call>>;
 
 const PATH = '/api/v1/session';
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
-const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
-const later = (ms: number) => new Date(NOW.getTime() + ms);
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 const start = (as: string, options: CallOptions = {}) => call('POST', PATH, { as, ...options });
 const end = (as: string, options: CallOptions = {}) => call('DELETE', PATH, { as, ...options });
-const answerOf = ({ status, body }: Answer) => ({ status, body });
-const refused = (message: string) => ({ status: 403, body: { status: false, message } });
 /** The key of a session that an API key starts. */
 async function sessionOf(as: string, options: CallOptions = {}): Promise<string> {
   const { status, body } = await start(as, options);
@@ -51,12 +53,6 @@ async function sessionOf(as: string, options: CallOptions = {}): Promise<string>
   return body.data.session_key;
 }
 const statusOf = async (as: string, at: Date) => (await call('GET', '/api/v1/business', { as, at })).status;
-const ask = (route: AnyRoute, business: Business, options: CallOptions) =>
-  call(route.method, route.path(business), {
-    ...(route.body === undefined ? {} : { body: route.body }),
-    ...(route.headers === undefined ? {} : { headers: route.headers }),
-    ...options,
-  });
 const running = (business: Business, at = NOW) => {
   const isRunning = and(eq(apiKeys.user_id, business.user_id), gt(apiKeys.ends_at, timestampOf(at)));
   return business.db.$count(apiKeys, isRunning);
@@ -74,13 +70,9 @@ describe('an API key starts a session', () => {
       const business = await newBusiness({ sites: [SHOP] });
       const { status, body, headers, cost, lines } = await start(business.key);
       const { session_key } = body.data;
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: {
-          status: true,
-          data: { session_key, expires_at: '2026-03-16T00:00:00.000000Z', read_only: false },
-        },
-      });
+      expect({ status, body }).toEqual(
+        granted({ session_key, expires_at: '2026-03-16T00:00:00.000000Z', read_only: false }),
+      );
       expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
       expect(session_key).not.toBe(business.key);
       expect(headers.get('Cache-Control')).toBe('no-store');
@@ -125,7 +117,7 @@ describe('an API key starts a session', () => {
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '[]', 'x', '0', { code }]) {
       const answer = await start(business.key, { body });
-      expect(answerOf(answer)).toEqual({ status: 422, body: { status: false, message, errors: { body: [message] } } });
+      expect(answerOf(answer)).toEqual(invalid('body', message));
       expect(answerOf(await start(`bua_sk_0${'x'.repeat(33)}`, { body }))).toEqual(UNAUTHENTICATED);
       expect(answerOf(await call('POST', PATH, { body, headers: { 'X-API-Key': 'x' } }))).toEqual(UNAUTHENTICATED);
     }
@@ -177,7 +169,7 @@ describe('a session', () => {
       for (const origin of [undefined, SHOP, EVIL, BASE]) {
         const [byKey, bySession] = await Promise.all(
           twins.map(async ({ business, as }) => {
-            const { status, body } = await ask(route, business, { as, ...(origin && { origin }) });
+            const { status, body } = await ask(route, business, { as, origin });
             return { status, message: body.message, read_only: body.data?.read_only };
           }),
         );
@@ -274,7 +266,7 @@ describe('a session ends', () => {
     const business = await newBusiness();
     const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
     const { cost, ...answer } = await end(session);
-    expect(answerOf(answer as Answer)).toEqual({ status: 200, body: { status: true, data: { ended: true } } });
+    expect(answerOf(answer as Answer)).toEqual(granted({ ended: true }));
     expect(cost.round_trips).toBe(1);
     expect(answer.lines).toMatchObject([{ operation: 'end_session', status: 200 }]);
     expect(answerOf(await end(session))).toEqual(UNAUTHENTICATED);
@@ -415,13 +407,9 @@ describe('the code of a console link starts a session', () => {
       const at = new Date('2026-03-15T12:01:02.345Z');
       const { status, body, headers, cost, lines } = await redeem(code, { at });
       const { session_key } = body.data;
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: {
-          status: true,
-          data: { session_key, expires_at: '2026-03-15T13:01:02.345000Z', read_only: false },
-        },
-      });
+      expect({ status, body }).toEqual(
+        granted({ session_key, expires_at: '2026-03-15T13:01:02.345000Z', read_only: false }),
+      );
       expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
       expect(headers.get('Cache-Control')).toBe('no-store');
       expect(cost.round_trips).toBe(1);
@@ -524,14 +512,9 @@ describe('the code of a console link starts a session', () => {
     const said = JSON.stringify([first, second].map(({ text, lines, headers }) => [text, lines, [...headers]]));
     expect(said).not.toContain(code);
     expect(said).not.toContain(code.slice(-6));
-    const { app, errors } = newApp();
-    const lost = databases((d1) => {
-      const batch = async () => Promise.reject(new Error('D1_ERROR: no such table: codes'));
-      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
-    });
-    const init = { method: 'POST', body: JSON.stringify({ code }) };
-    expect((await app.fetch(new Request(BASE + PATH, init), lost)).status).toBe(500);
-    expect(JSON.stringify(errors)).not.toContain(code.slice(-6));
+    const failed = await redeem(code, { bindings: failingWith('D1_ERROR: no such table: codes') });
+    expect(failed.status).toBe(500);
+    expect(JSON.stringify(failed.errors)).not.toContain(code.slice(-6));
   });
 });
 
@@ -612,12 +595,12 @@ describe('whoever has no credential and no code that works', () => {
     const unknown = await newCode(business, { expires_at: timestampOf(NOW) });
     const before = await everything();
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
-    const invalid = { status: 422, body: { status: false, message, errors: { 'Idempotency-Key': [message] } } };
+    const refusal = invalid('Idempotency-Key', message);
     const headers = { 'Idempotency-Key': 'sign-in-1' };
     const answer = await call('POST', PATH, { body: { code }, headers });
-    expect(answerOf(answer)).toEqual(invalid);
+    expect(answerOf(answer)).toEqual(refusal);
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(answerOf(await start(business.key, { headers }))).toEqual(invalid);
+    expect(answerOf(await start(business.key, { headers }))).toEqual(refusal);
     for (const body of [{ code: unknown }, { code: 'x' }, {}])
       expect(answerOf(await call('POST', PATH, { body, headers }))).toEqual(UNAUTHENTICATED);
     expect(await everything()).toBe(before);
@@ -629,16 +612,17 @@ describe('whoever has no credential and no code that works', () => {
     const code = await newCode(business);
     const keys: string[] = [];
     const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) <= 1 });
-    const send = async (body: string) => {
-      const headers = { 'CF-Connecting-IP': '192.0.2.1' };
-      const request = new Request(BASE + PATH, { method: 'POST', headers, body });
-      const answer = await newApp().app.fetch(request, { ...databases(), ADDRESS_LIMIT: { limit } as RateLimit });
-      return { status: answer.status, body: await answer.json(), code: answer.headers.get('Error-Code') };
-    };
+    const send = (body: unknown) =>
+      call('POST', PATH, {
+        headers: { 'CF-Connecting-IP': '192.0.2.1' },
+        body,
+        bindings: { ADDRESS_LIMIT: { limit } },
+      });
     expect((await send('x'.repeat(2 ** 20 + 1))).status).toBe(413);
     expect((await send('{}')).status).toBe(401);
-    const body = { message: 'Too Many Attempts.' };
-    expect(await send(JSON.stringify({ code }))).toEqual({ status: 429, body, code: 'rate_limited' });
+    const limited = await send({ code });
+    expect(answerOf(limited)).toEqual({ status: 429, body: { message: 'Too Many Attempts.' } });
+    expect(limited.headers.get('Error-Code')).toBe('rate_limited');
     expect(keys).toEqual(['192.0.2.1', '192.0.2.1']);
     expect((await redeem(code)).status).toBe(200);
   });
@@ -653,28 +637,15 @@ test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session is started and ended, a
 });
 
 describe('when the database fails, a code', () => {
-  const failing = (message: string, when: 'before' | 'after') =>
-    databases((d1) => {
-      const batch = async (statements: D1PreparedStatement[]) => {
-        if (when === 'after') await d1.batch(statements);
-        throw new Error(message);
-      };
-      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
-    });
-  async function send(code: string, bindings: ReturnType<typeof databases>) {
-    const init = { method: 'POST', body: JSON.stringify({ code }) };
-    const answer = await newApp().app.fetch(new Request(BASE + PATH, init), bindings);
-    return { status: answer.status, body: await answer.json() };
-  }
-  const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
-  const broken = { status: 500, body: { message: 'Server Error' } };
+  const send = async (code: string, bindings: object) => answerOf(await redeem(code, { bindings }));
 
-  test('is 503 where nothing ran, 500 where it may have', async () => {
+  test.each([
+    ['503 where nothing ran', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
+    ['500 where it may have', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
+    ['500 where a statement failed', 'D1_ERROR: no such table: codes', SERVER_ERROR],
+  ])('is %s, and not spent: %s', async (_, message, expected) => {
     const code = await newCode(await newBusiness());
-    const lost = 'D1_ERROR: Network connection lost.';
-    expect(await send(code, failing('D1_ERROR: D1 DB is overloaded.', 'before'))).toEqual(unavailable);
-    expect(await send(code, failing(lost, 'before'))).toEqual(broken);
-    expect(await send(code, failing('D1_ERROR: no such table: codes', 'before'))).toEqual(broken);
+    expect(await send(code, failingWith(message))).toEqual(expected);
     expect((await redeem(code)).status).toBe(200);
   });
 
@@ -682,12 +653,7 @@ describe('when the database fails, a code', () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
-    const halfway = databases((d1) => {
-      const fault = d1.prepare('insert into daily_usage values (1, 2, -1)');
-      const batch = (statements: D1PreparedStatement[]) => d1.batch([...statements, fault]);
-      return { prepare: (sql: string) => d1.prepare(sql), batch } as unknown as D1Database;
-    });
-    expect(await send(code, halfway)).toEqual(broken);
+    expect(await send(code, failingHalfway())).toEqual(SERVER_ERROR);
     expect(await everything()).toBe(before);
   });
 
@@ -697,12 +663,7 @@ describe('when the database fails, a code', () => {
       const code = await newCode(await newBusiness());
       const before = await everything();
       let answer: object | null = null;
-      const hanging = databases((d1) => {
-        return {
-          prepare: (sql: string) => d1.prepare(sql),
-          batch: () => new Promise(() => {}),
-        } as unknown as D1Database;
-      });
+      const hanging = databases((d1) => withBatch(d1, () => new Promise(() => {})));
       const sent = send(code, hanging).then((answered) => {
         answer = answered;
       });
@@ -710,9 +671,9 @@ describe('when the database fails, a code', () => {
       expect(answer).toBeNull();
       await vi.advanceTimersByTimeAsync(10_000);
       await sent;
-      expect(answer).toEqual(broken);
+      expect(answer).toEqual(SERVER_ERROR);
       vi.setSystemTime(Date.now() - 60_000); // the clock of the database goes on
-      expect(await send(code, databases())).toEqual(unavailable);
+      expect(await send(code, databases())).toEqual(UNAVAILABLE);
       expect(await everything()).toBe(before);
     } finally {
       vi.useRealTimers();
@@ -722,19 +683,10 @@ describe('when the database fails, a code', () => {
 
 describe('the cost', () => {
   /** What a statement that is sent for a request finds by index. */
-  async function plansOf(business: Business, init: RequestInit) {
+  async function plansOf(business: Business, method: string, options: CallOptions) {
     const { d1 } = business.home;
-    const sent: { sql: string; values: unknown[] }[] = [];
-    const recording = databases(() => {
-      const prepare = (sql: string) => ({
-        bind(...values: unknown[]) {
-          sent.push({ sql, values });
-          return d1.prepare(sql).bind(...values);
-        },
-      });
-      return { prepare, batch: (bound: D1PreparedStatement[]) => d1.batch(bound) } as unknown as D1Database;
-    });
-    expect((await newApp().app.fetch(new Request(BASE + PATH, init), recording)).status).toBe(200);
+    const { sent, bindings } = recording(business.home);
+    expect((await call(method, PATH, { ...options, bindings })).status).toBe(200);
     const plans = sent.map(({ sql, values }) =>
       d1
         .prepare(`explain query plan ${sql}`)
@@ -771,12 +723,11 @@ describe('the cost', () => {
 
   test('is of searches by index only', async () => {
     const business = await newBusiness();
-    const Authorization = `Bearer ${business.key}`;
     const session = await sessionOf(business.key);
     const details = [
-      ...(await plansOf(business, { method: 'POST', headers: { Authorization } })),
-      ...(await plansOf(business, { method: 'POST', body: JSON.stringify({ code: await newCode(business) }) })),
-      ...(await plansOf(business, { method: 'DELETE', headers: { Authorization: `Bearer ${session}` } })),
+      ...(await plansOf(business, 'POST', { as: business.key })),
+      ...(await plansOf(business, 'POST', { body: { code: await newCode(business) } })),
+      ...(await plansOf(business, 'DELETE', { as: session })),
     ];
     expect(scansIn(details)).toEqual([]);
     expect(details).toContainEqual(expect.stringContaining('api_keys_user_id_ends_at (user_id=? AND ends_at>?)'));

@@ -5,9 +5,9 @@ import { MAX_COUNT } from '../src/core/limits.ts';
 import { addDays, daysIn } from '../src/core/time.ts';
 import { writeMissingOf } from '../src/db/alerts.ts';
 import { businesses, dailyUsage } from '../src/db/schema.ts';
-import { call, homes, NOW, newBusiness, OPERATOR } from './support.ts';
+import { invalid } from './answers.ts';
+import { type Business, call, homes, NOW, newBusiness, OPERATOR } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 const as = OPERATOR.full;
 
 /** So many days in a row, each with this count. */
@@ -77,7 +77,7 @@ describe('the usage of all businesses', () => {
     const message = `from ${ruleFor(first, from, to)}`;
     for (const accept of ['application/json', 'text/csv']) {
       const { status, body } = await read(from, to, accept);
-      expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { from: [message] } } });
+      expect({ status, body }).toEqual(invalid('from', message));
     }
     expect(daysIn({ from, to })).toBeGreaterThan(1); // so a shorter range is always possible
   });

@@ -83,9 +83,32 @@ export const withBatch = (
     prepare,
     batch: (statements: D1PreparedStatement[]) => run(() => d1.batch(statements), statements),
   }) as unknown as D1Database;
-/** The databases, whose batches all fail like this. */
-export const failingWith = (message: string) =>
-  databases((d1) => withBatch(d1, () => Promise.reject(new Error(message))));
+/** The databases, whose batches all fail like this, before they ran or after; or only those of one. */
+export const failingWith = (message: string, when: 'before' | 'after' = 'before', only?: Home) =>
+  databases((d1) => {
+    const failing = withBatch(d1, async (batch) => {
+      if (when === 'after') await batch();
+      throw new Error(message);
+    });
+    return only === undefined || only.d1 === d1 ? failing : d1;
+  });
+/** The databases, whose batches fail at a last statement of their own. */
+export const failingHalfway = () =>
+  databases((d1) => {
+    const fault = d1.prepare('insert into daily_usage values (1, 2, -1)');
+    return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
+  });
+/** This database in the place of all, and the statements that it is sent. */
+export function recording({ d1 }: { d1: D1Database }) {
+  const sent: { sql: string; values: unknown[] }[] = [];
+  const prepare = (sql: string) => ({
+    bind(...values: unknown[]) {
+      sent.push({ sql, values });
+      return d1.prepare(sql).bind(...values);
+    },
+  });
+  return { sent, bindings: databases(() => withBatch(d1, (batch) => batch(), prepare)) };
+}
 
 /** Throws where an answer is not as openapi.json says. */
 function expectAnswer({ method, url }: Request, { status, headers }: Response, text: string) {
@@ -201,8 +224,11 @@ export async function call(method: string, path: string, options: CallOptions = 
     text,
     body: response.headers.get('Content-Type') === 'application/json' && text !== '' ? JSON.parse(text) : null,
     cost: costThen,
-    /** Round trips behind the response. */
-    later: { round_trips: cost.round_trips - costThen.round_trips },
+    /** What came behind the response. */
+    later: {
+      round_trips: cost.round_trips - costThen.round_trips,
+      rows_written: cost.rows_written - costThen.rows_written,
+    },
     lines,
     errors,
   };

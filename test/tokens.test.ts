@@ -2,12 +2,20 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, formerTokens } from '../src/db/schema.ts';
-import { type CallOptions, call, everything, homes, NOW, newBusiness, newKey } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
+import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  everything,
+  homes,
+  later,
+  NOW,
+  newBusiness,
+  newKey,
+} from './support.ts';
 
 const HOUR = 3_600_000;
-const later = (ms: number) => new Date(NOW.getTime() + ms);
 const rotate = ({ id, key }: Business, options: CallOptions = {}) =>
   call('POST', `/api/v1/business/${id}/token`, { as: key, ...options });
 /** The new token. */
@@ -35,10 +43,9 @@ describe('is answered with the business, its new token and its sites', () => {
       const before = (await call('GET', business.access, { as: business.key })).body.data;
       const at = later(HOUR);
       const { status, body, headers } = await rotate(business, { ...options, at });
-      expect({ status, body }).toEqual({
-        status: 200,
-        body: { status: true, data: { ...before, token: body.data.token, updated_at: '2026-03-15T13:00:00.000000Z' } },
-      });
+      expect({ status, body }).toEqual(
+        granted({ ...before, token: body.data.token, updated_at: '2026-03-15T13:00:00.000000Z' }),
+      );
       expect(body.data.access_list.map(({ site }: { site: string }) => site)).toEqual([
         'https://b.example',
         'https://a.example',
@@ -58,10 +65,7 @@ test('at once: the old token and all earlier ones are 401 with the next request'
   expect(await Promise.all([business.token, second].map((as) => statusOf(business, as)))).toEqual([200, 200]);
   const third = await rotated(business);
   const refused = await call('GET', business.usage, { as: business.token });
-  expect({ status: refused.status, body: refused.body }).toEqual({
-    status: 401,
-    body: { message: 'Unauthenticated.' },
-  });
+  expect(answerOf(refused)).toEqual(UNAUTHENTICATED);
   expect(await Promise.all([second, third].map((as) => statusOf(business, as)))).toEqual([401, 200]);
   expect(await formerOf(business)).toEqual([]);
 });
@@ -131,10 +135,7 @@ describe('refuses with 422, and keeps the token,', () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await rotate(business, { body });
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { [field]: [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid(field, message));
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(await everything()).toBe(before);
   });
@@ -145,10 +146,7 @@ describe('refuses with 422, and keeps the token,', () => {
     const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
     const { status, body } = await call('POST', path, { as: business.key });
     const message = 'keep_old is not a parameter of this operation: it takes none';
-    expect({ status, body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { keep_old: [message] } },
-    });
+    expect({ status, body }).toEqual(invalid('keep_old', message));
     expect(await everything()).toBe(before);
   });
 });

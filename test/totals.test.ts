@@ -1,26 +1,23 @@
 // What each business used, for an invoice run (docs/api.md, "Usage of all businesses").
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
+import { granted, invalid } from './answers.ts';
 import {
-  BASE,
+  type Business,
   type CallOptions,
   call,
-  databases,
+  failingWith,
   homes,
-  NOW,
-  newApp,
+  later,
   newBusiness,
   OPERATOR,
-  OPERATOR_SECRETS,
   setCount,
   TODAY,
 } from './support.ts';
 
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 type Total = { business_id: number; user_id: number; count: number };
 
 const PATH = '/api/v1/usage';
-const LOST = new Error('D1_ERROR: Network connection lost.');
 const as = OPERATOR.record;
 const read = (query = '', options: CallOptions = {}) => call('GET', PATH + query, { as, ...options });
 
@@ -98,7 +95,7 @@ describe('the range', () => {
     ['?from=2026-02-30', 'from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
   ])('cannot be %s', async (query, message) => {
     const { status, body } = await read(query);
-    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { from: [message] } } });
+    expect({ status, body }).toEqual(invalid('from', message));
   });
 });
 
@@ -118,21 +115,15 @@ describe('pages', () => {
     const gone = [last, last + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER];
     for (const after of [...gone, 61_000_000_001, 62_000_000_001]) {
       const { status, body } = await read(`?after=${after}`);
-      expect({ status, body }).toEqual({ status: 200, body: { status: true, data: { usage: [], next: null } } });
+      expect({ status, body }).toEqual(granted({ usage: [], next: null }));
     }
   });
 
   test('of a database that is down are 503, and never left out', async () => {
     for (const down of homes) {
-      const failing = { prepare: (sql: string) => down.d1.prepare(sql), batch: () => Promise.reject(LOST) };
-      const bindings = {
-        ...databases((d1) => (d1 === down.d1 ? (failing as unknown as D1Database) : d1)),
-        ...OPERATOR_SECRETS,
-      };
+      const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', down);
       for (const { number } of homes) {
-        const query = number === 0 ? '' : `?after=${number * 1e9}`;
-        const request = new Request(`${BASE}${PATH}${query}`, { headers: { Authorization: `Bearer ${as}` } });
-        const { status } = await newApp().app.fetch(request, bindings);
+        const { status } = await read(number === 0 ? '' : `?after=${number * 1e9}`, { bindings });
         expect({ number, status }).toEqual({ number, status: number === down.number ? 503 : 200 });
       }
     }
@@ -141,7 +132,7 @@ describe('pages', () => {
   test.each(['0', '1001', '-1', '1.5', 'all'])('cannot have %s businesses', async (limit) => {
     const { status, body } = await read(`?limit=${limit}`);
     const message = 'limit must be a whole number from 1 to 1000';
-    expect({ status, body }).toEqual({ status: 422, body: { status: false, message, errors: { limit: [message] } } });
+    expect({ status, body }).toEqual(invalid('limit', message));
   });
 });
 
@@ -168,7 +159,7 @@ describe('as CSV', () => {
     const names = new Set<string>();
     let path: string | undefined = `${PATH}?limit=1`;
     for (let day = 0; path !== undefined; day++) {
-      const at = new Date(NOW.getTime() + day * 86_400_000);
+      const at = later(day * 86_400_000);
       const { text, headers } = await call('GET', path, { as, headers: csv, at });
       const [header, ...page] = text.trimEnd().split('\r\n');
       expect(header).toBe('business_id,user_id,count');
