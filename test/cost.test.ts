@@ -10,7 +10,9 @@ import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import {
   addFormerToken,
   addSite,
+  ask,
   BASE,
+  type Business,
   type CallOptions,
   call,
   counted,
@@ -21,10 +23,9 @@ import {
   newApp,
   newBusiness,
   OPERATOR,
-  OPERATOR_SECRETS,
+  recording,
+  withBatch,
 } from './support.ts';
-
-type Business = Awaited<ReturnType<typeof newBusiness>>;
 
 /** `days` days of a count each, for as many businesses as given. */
 async function fill(businesses: Business[], days: number) {
@@ -81,30 +82,14 @@ test('adding one site writes the entry, its two indexes, the business, and the c
 describe.each(ROUTES)('$method $pattern', (route) => {
   test('finds its rows by index: no statement scans a table', async () => {
     const fresh = await newBusiness({ sites: [origin] });
-    const statements: { sql: string; values: unknown[] }[] = [];
-    const recording = {
-      prepare: (sql: string) => ({
-        bind(...values: unknown[]) {
-          statements.push({ sql, values });
-          return fresh.home.d1.prepare(sql).bind(...values);
-        },
-      }),
-      batch: (bound: D1PreparedStatement[]) => fresh.home.d1.batch(bound),
-    };
+    const { sent, bindings } = recording(fresh.home);
     for (const as of [fresh.key, fresh.token, OPERATOR.full]) {
-      const from = as === OPERATOR.full ? {} : { Origin: origin };
-      const headers = { ...route.headers, ...from, Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
-      const init: RequestInit = { method: route.method, headers };
-      if (route.body !== undefined) init.body = JSON.stringify(route.body);
-      for (const filter of route.name === 'read changes' ? ['', '?action=add_sites&search=a&from=2026-03-15'] : ['']) {
-        await newApp().app.fetch(new Request(BASE + route.path(fresh) + filter, init), {
-          ...databases(() => recording as never),
-          ...OPERATOR_SECRETS,
-        });
-      }
+      const from = as === OPERATOR.full ? undefined : origin;
+      for (const filter of route.name === 'read changes' ? ['', '?action=add_sites&search=a&from=2026-03-15'] : [''])
+        await ask({ ...route, path: () => route.path(fresh) + filter }, fresh, { as, origin: from, bindings });
     }
-    expect(statements.length).toBeGreaterThanOrEqual(3);
-    for (const { sql, values } of statements) {
+    expect(sent.length).toBeGreaterThanOrEqual(3);
+    for (const { sql, values } of sent) {
       const plan = await fresh.home.d1
         .prepare(`explain query plan ${sql}`)
         .bind(...values)
@@ -159,11 +144,7 @@ describe('a refused call', () => {
 
   /** What a call that is refused reads of a business; it writes nothing. */
   async function rowsRead(route: AnyRoute, id: number, options: CallOptions): Promise<number> {
-    const refused = await call(route.method, route.path({ id }), {
-      ...(route.body === undefined ? {} : { body: route.body }),
-      ...options,
-      headers: { ...route.headers },
-    });
+    const refused = await ask(route, { id }, options);
     expect([401, 403, 422]).toContain(refused.status);
     expect(refused.body.status === undefined || refused.body.status === false).toBe(true);
     expect(refused.body.errors).toBeUndefined();
@@ -200,22 +181,14 @@ describe('a refused call', () => {
       // A row that belongs to nobody, changed behind each statement of the batch: changes() is 1 for the next.
       const noisy = databases((d1) => {
         const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
-        const noisy = {
-          prepare: (sql: string) => d1.prepare(sql),
-          async batch(statements: D1PreparedStatement[]) {
-            const results = await d1.batch(statements.flatMap((statement) => [statement, noise]));
-            return results.filter((_, index) => index % 2 === 0);
-          },
-        };
-        return noisy as unknown as D1Database;
+        return withBatch(d1, async (_, statements) => {
+          const results = await d1.batch(statements.flatMap((statement) => [statement, noise]));
+          return results.filter((_, index) => index % 2 === 0);
+        });
       });
       const before = await everything();
       for (const as of ['q'.repeat(24), caller.key, caller.token]) {
-        const headers = { ...route.headers, Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' };
-        const init: RequestInit = { method: route.method, headers };
-        if (route.body !== undefined) init.body = JSON.stringify(route.body);
-        const answer = await newApp().app.fetch(new Request(BASE + route.path(business), init), noisy);
-        expect([401, 422]).toContain(answer.status);
+        expect([401, 422]).toContain((await ask(route, business, { as, bindings: noisy })).status);
       }
       expect(await everything()).toBe(before);
     },
@@ -529,7 +502,7 @@ describe('docs/performance.md, "What each operation costs":', () => {
 
 // The last three, because of their 100,000 rows: tests before them read all that is stored.
 test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, whatever they and others have besides', async () => {
-  const [{ d1 }] = homes as [(typeof homes)[number]];
+  const [{ d1 }] = homes;
   const after = (await d1.prepare('select max(id) as id from businesses').first<number>('id')) ?? 0;
   const made = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
     insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)

@@ -5,29 +5,30 @@ import { hashOf } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { purge } from '../src/db/purge.ts';
 import { apiKeys, businesses, changes, deletions, ledger, retiredTokens } from '../src/db/schema.ts';
+import { answerOf, granted } from './answers.ts';
 import {
-  BASE,
   type CallOptions,
   call,
   databases,
   env,
   everything,
+  failingWith,
+  type Home,
   homes,
   homeWith,
   inWaves,
   NOW,
-  newApp,
   newBusiness,
   newCode,
   newKey,
   OPERATOR,
-  OPERATOR_SECRETS,
+  STAMP,
   setCount,
   TABLES,
   TODAY,
+  withBatch,
 } from './support.ts';
 
-const STAMP = '2026-03-15T12:00:00.000000Z';
 const FIELDS = {
   ...{ name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
   ...{ country_id: 1, business_size: 'small' },
@@ -36,7 +37,6 @@ let user = 700_000;
 const newUser = () => ++user;
 const send = (method: string, path: string, options: CallOptions = {}) =>
   call(method, `/api/v1${path}`, { as: OPERATOR.full, ...options });
-const answered = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
 const refusal = (field: string, rule: string) => ({
   status: 422,
   body: { status: false, message: `${field} ${rule}`, errors: { [field]: [`${field} ${rule}`] } },
@@ -147,7 +147,7 @@ describe('creating a business', () => {
     const before = await everything();
     for (const value of values) {
       const answer = await create({ user_id: 7, ...FIELDS, [field]: value });
-      expect(answered(answer), `${value}`).toEqual(refusal(field, rule));
+      expect(answerOf(answer), `${value}`).toEqual(refusal(field, rule));
       expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     }
     expect(await everything()).toBe(before);
@@ -181,7 +181,7 @@ describe('creating a business', () => {
     ] as const) {
       const answer = await create(body);
       if (expected === null) expect(answer.status).toBe(422);
-      else expect(answered(answer)).toEqual(expected);
+      else expect(answerOf(answer)).toEqual(expected);
     }
     expect(await everything()).toBe(before);
   });
@@ -193,14 +193,14 @@ describe('creating a business', () => {
       const body = { user_id: newUser(), ...FIELDS, database: number, id };
       const most = number * 1_000_000_000 + 500_000_000;
       for (const wrong of [most + 1, Number.MAX_SAFE_INTEGER])
-        expect(answered(await create({ ...body, id: wrong }))).toEqual(
+        expect(answerOf(await create({ ...body, id: wrong }))).toEqual(
           refusal('id', `must be at most ${most}, so that there is room after it`),
         );
       const made = await create(body);
       expect([made.status, made.body.data.id, made.cost.round_trips]).toEqual([200, id, 2]);
       const before = await everything();
       for (const taken of [id, id - 1, 1])
-        expect(answered(await create({ ...body, id: taken }))).toEqual(
+        expect(answerOf(await create({ ...body, id: taken }))).toEqual(
           refusal('id', `must be greater than ${id}, the last id of its database`),
         );
       for (const wrong of [0, -1, 1.5, '7', null, 2 ** 53])
@@ -230,7 +230,7 @@ describe('an Idempotency-Key', () => {
     const first = await create(body, KEY);
     expect(first.status).toBe(200);
     const { sites, ...others } = body;
-    expect(answered(await create({ sites, ...others }, { 'Idempotency-Key': '"signup-1"' }))).toEqual(answered(first));
+    expect(answerOf(await create({ sites, ...others }, { 'Idempotency-Key': '"signup-1"' }))).toEqual(answerOf(first));
     const { id } = first.body.data;
     await send('PATCH', `/business/${id}`, { body: { name: 'Renamed' } });
     expect((await create(body, KEY)).body.data).toMatchObject({ id, name: 'Renamed' });
@@ -247,7 +247,7 @@ describe('an Idempotency-Key', () => {
     const { id } = (await create(body, KEY)).body.data;
     const before = await everything();
     for (const other of [{ name: 'Other' }, { sites: ['https://a.example'] }, { daily_limit: 1 }])
-      expect(answered(await create({ ...body, ...other }, KEY))).toEqual(alreadyUsedFor(id));
+      expect(answerOf(await create({ ...body, ...other }, KEY))).toEqual(alreadyUsedFor(id));
     for (const header of ['two words', '"open', 'x'.repeat(256)])
       expect(Object.keys((await create(body, { 'Idempotency-Key': header })).body.errors)).toEqual(['Idempotency-Key']);
     expect(await everything()).toBe(before);
@@ -258,7 +258,7 @@ describe('an Idempotency-Key', () => {
       const user_id = newUser();
       const { id } = (await create({ user_id, ...FIELDS, database: number }, KEY)).body.data;
       const corrected = { user_id, ...FIELDS, name: 'Acme Ltd', database: number };
-      expect(answered(await create(corrected, KEY))).toEqual(alreadyUsedFor(id));
+      expect(answerOf(await create(corrected, KEY))).toEqual(alreadyUsedFor(id));
       const found = (await send('GET', `/business?user_id=${user_id}`)).body.data.businesses;
       expect(found).toMatchObject([{ id, name: 'Acme' }]);
       const changed = await send('PATCH', `/business/${id}`, { body: { name: 'Acme Ltd' } });
@@ -272,7 +272,7 @@ describe('an Idempotency-Key', () => {
     await send('PATCH', `/business/${id}`, { body: { user_id: newUser() } });
     const rule = 'must be a new one: the business that it created belongs to another user now';
     for (const sent of [body, { ...body, name: 'Other' }])
-      expect(answered(await create(sent, KEY))).toEqual(refusal('Idempotency-Key', rule));
+      expect(answerOf(await create(sent, KEY))).toEqual(refusal('Idempotency-Key', rule));
   });
 
   test('is refused for another token or another database, too', async () => {
@@ -282,7 +282,7 @@ describe('an Idempotency-Key', () => {
     const { id } = made.body.data;
     const other = { ...body, token: `Imported-with-the-same-key-${user_id}` };
     for (const wrong of [other, { ...body, database: databaseOfId(id) }])
-      expect(answered(await create(wrong, KEY))).toEqual(alreadyUsedFor(id));
+      expect(answerOf(await create(wrong, KEY))).toEqual(alreadyUsedFor(id));
   });
 
   test('opens no way to a token of somebody else, in whatever database', async () => {
@@ -294,7 +294,7 @@ describe('an Idempotency-Key', () => {
         await create(theirs); // who has a home
         const before = await everything();
         const stolen = { ...theirs, token: first.token };
-        expect(answered(await create(stolen, KEY))).toEqual(
+        expect(answerOf(await create(stolen, KEY))).toEqual(
           refusal('token', 'must be one that no business has or had'),
         );
         expect(await everything()).toBe(before);
@@ -305,7 +305,7 @@ describe('an Idempotency-Key', () => {
   test('gives the same business to an import that is repeated', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-repeated-${user}` };
     const first = await create(body, KEY);
-    expect(answered(await create(body, KEY))).toEqual(answered(first));
+    expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
   test('covers the id; requests without one have the digest that they always had', async () => {
@@ -317,7 +317,7 @@ describe('an Idempotency-Key', () => {
     const before = await everything();
     expect((await sign({})).body).toEqual(made.body);
     for (const id of [undefined, last + 1001])
-      expect(answered(await sign({ id }))).toEqual(alreadyUsedFor(last + 1000));
+      expect(answerOf(await sign({ id }))).toEqual(alreadyUsedFor(last + 1000));
     expect(await everything()).toBe(before);
 
     const { body: old } = await create({ user_id: 790_000, ...FIELDS }, { 'Idempotency-Key': 'signup' });
@@ -353,29 +353,17 @@ describe('an Idempotency-Key', () => {
   test('makes a lost connection safe: 503, and the request that is repeated finds the business; without one it is 500', async () => {
     const lost = (batches: number) => {
       let left = batches;
-      return databases((d1) => {
-        const losing = {
-          prepare: (sql: string) => d1.prepare(sql),
-          async batch(statements: D1PreparedStatement[]) {
-            const results = await d1.batch(statements);
-            left -= 1;
-            if (left === 0) throw new Error('D1_ERROR: Network connection lost.');
-            return results;
-          },
-        };
-        return losing as unknown as D1Database;
-      });
+      return databases((d1) =>
+        withBatch(d1, async (batch) => {
+          const results = await batch();
+          left -= 1;
+          if (left === 0) throw new Error('D1_ERROR: Network connection lost.');
+          return results;
+        }),
+      );
     };
-    const post = async (bindings: object, body: object, headers: Record<string, string>) => {
-      const init = {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { Authorization: `Bearer ${OPERATOR.full}`, ...headers },
-      };
-      return (
-        await newApp().app.fetch(new Request(`${BASE}/api/v1/business`, init), { ...bindings, ...OPERATOR_SECRETS })
-      ).status;
-    };
+    const post = async (bindings: object, body: object, headers: Record<string, string>) =>
+      (await send('POST', '/business', { body, headers, bindings })).status;
     for (const batch of [1, 2]) {
       const body = { user_id: newUser(), ...FIELDS };
       expect(await post(lost(batch), body, KEY)).toBe(503);
@@ -412,8 +400,8 @@ describe('the list of one user', () => {
   test('is for the operator: an API key has no such parameter', async () => {
     const { key, user_id } = await newBusiness();
     const rule = 'is not a parameter of this list: it takes limit and after';
-    expect(answered(await send('GET', `/business?user_id=${user_id}`, { as: key }))).toEqual(refusal('user_id', rule));
-    expect(answered(await send('GET', '/business?user_id=x'))).toEqual(
+    expect(answerOf(await send('GET', `/business?user_id=${user_id}`, { as: key }))).toEqual(refusal('user_id', rule));
+    expect(answerOf(await send('GET', '/business?user_id=x'))).toEqual(
       refusal('user_id', 'must be the id of a user, such as 7, and given once'),
     );
     expect((await send('GET', '/business?form=1')).body.message).toBe(
@@ -437,7 +425,7 @@ describe('changing a business', () => {
       former_tokens: [],
     });
     expect((await send('GET', `/business/${business.id}`, { at: later })).body).toEqual(body);
-    expect(answered(await send('PATCH', `/business/${business.id}`, { body: fields, at: later }))).toEqual({
+    expect(answerOf(await send('PATCH', `/business/${business.id}`, { body: fields, at: later }))).toEqual({
       status: 200,
       body,
     });
@@ -497,7 +485,7 @@ describe('changing a business', () => {
     const { number } = mine.home;
     const rule = `must be a user of database ${number}, where the business is: user ${other.user_id} is in ${other.home.number}`;
     if (mine.home === other.home) expect(answer.body.data.user_id).toBe(other.user_id);
-    else expect(answered(answer)).toEqual(refusal('user_id', rule));
+    else expect(answerOf(answer)).toEqual(refusal('user_id', rule));
     const user_id = newUser();
     expect((await patch(mine.id, { user_id })).body.data.user_id).toBe(user_id);
     expect(databaseOfId((await create({ user_id, ...FIELDS })).body.data.id)).toBe(number);
@@ -559,10 +547,10 @@ describe('changing a business', () => {
       [{ user_id: '7' }, 'user_id', 'must be a positive whole number, such as 7'],
       [{ daily_limit: -1 }, 'daily_limit', 'must be a whole number from 0 to 1000000000000, or null for no limit'],
     ] as const)
-      expect(answered(await patch(id, body)), JSON.stringify(body)).toEqual(refusal(field, rule));
+      expect(answerOf(await patch(id, body)), JSON.stringify(body)).toEqual(refusal(field, rule));
     for (const member of ['token', 'id', 'database', 'sites', 'created_at'])
       expect(Object.keys((await patch(id, { name: 'x', [member]: 'y' })).body.errors)).toEqual([member]);
-    expect(answered(await patch(999_999_999, { user_id: newUser() }))).toEqual(UNKNOWN);
+    expect(answerOf(await patch(999_999_999, { user_id: newUser() }))).toEqual(UNKNOWN);
     expect(await everything()).toBe(before);
   });
 });
@@ -594,7 +582,7 @@ describe('deleting a business', () => {
       const isGuess = query.startsWith('?name=') && !query.includes('&');
       const required = query === '' ? 'is required, and ' : '';
       const rule = isGuess ? `must be the name of the business: ${name}` : `${required}${given}`;
-      expect(answered(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
+      expect(answerOf(await send('DELETE', `/business/${id}${query}`)), query).toEqual(refusal('name', rule));
     }
     expect(await everything()).toBe(before);
   });
@@ -615,7 +603,7 @@ describe('deleting a business', () => {
       const others = await tablesWith(id, false);
       const answer = await remove(business);
       expect(await tablesWith(id, false)).toEqual(others);
-      expect(answered(answer)).toEqual({ status: 200, body: { status: true, data: { deleted: { id, name } } } });
+      expect(answerOf(answer)).toEqual(granted({ deleted: { id, name } }));
       expect(answer.cost.round_trips).toBe(1);
 
       for (const as of [token, former.token, narrow])
@@ -624,11 +612,11 @@ describe('deleting a business', () => {
         expect((await call('GET', usage, { as })).status).toBe(422);
         expect((await call('POST', usage, { as })).status).toBe(422);
         for (const path of ['', '/access', '/changes', '/alerts', '/access/refused'])
-          expect(answered(await send('GET', `/business/${id}${path}`, { as }))).toEqual(UNKNOWN);
-        expect(answered(await call('POST', access, { as, body: { sites: ['https://a.example'] } }))).toEqual(UNKNOWN);
+          expect(answerOf(await send('GET', `/business/${id}${path}`, { as }))).toEqual(UNKNOWN);
+        expect(answerOf(await call('POST', access, { as, body: { sites: ['https://a.example'] } }))).toEqual(UNKNOWN);
       }
-      expect(answered(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
-      expect(answered(await remove(business))).toEqual(UNKNOWN);
+      expect(answerOf(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
+      expect(answerOf(await remove(business))).toEqual(UNKNOWN);
       const listed = async (path: string, as: string, of: string) =>
         (await send('GET', path, { as })).body.data[of].map(
           (row: { id?: number; business_id?: number }) => row.id ?? row.business_id,
@@ -691,7 +679,7 @@ describe('deleting a business', () => {
       );
       runs += 1;
       expect(runs).toBeLessThan(200);
-      expect(answered(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
+      expect(answerOf(await send('PATCH', `/business/${id}`, { body: { status: 'active' } }))).toEqual(UNKNOWN);
     }
     expect(await db.$count(ledger, eq(ledger.business_id, id))).toBe(0);
     const left = (await tablesWith(id, true)).flatMap(({ name, rows }) => rows.map(({ action }) => ({ name, action })));
@@ -702,11 +690,8 @@ describe('deleting a business', () => {
   test('that was created with a token from another system works, and nobody imports the token again', async () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
     const { id, name } = (await create(body)).body.data;
-    expect(answered(await remove({ id, name }))).toEqual({
-      status: 200,
-      body: { status: true, data: { deleted: { id, name } } },
-    });
-    expect(answered(await create(body))).toEqual(refusal('token', 'must be one that no business has or had'));
+    expect(answerOf(await remove({ id, name }))).toEqual(granted({ deleted: { id, name } }));
+    expect(answerOf(await create(body))).toEqual(refusal('token', 'must be one that no business has or had'));
   });
 
   test('of a token put in by SQL, the token cannot be imported by anybody', async () => {
@@ -727,21 +712,14 @@ describe('deleting a business', () => {
     const putIn = (token: string) => db.update(businesses).set({ token }).where(eq(businesses.id, id));
     if (which !== 'ours') await putIn(`Put-in-by-SQL-long-ago-${id}`);
     let asked = 0;
-    const raced = {
-      prepare: (sql: string) => home.d1.prepare(sql),
-      async batch(statements: D1PreparedStatement[]) {
-        asked += 1;
-        if (which === 'ours') await call('POST', `/api/v1/business/${id}/token`, { as: key });
-        else if (asked === 2) await putIn(`Put-in-by-SQL-meanwhile-${id}`);
-        return home.d1.batch(statements);
-      },
-    } as unknown as D1Database;
-    const request = new Request(`${BASE}/api/v1/business/${id}?name=${encodeURIComponent(name)}`, {
-      method: 'DELETE',
-      headers: { Authorization: `Bearer ${OPERATOR.full}` },
+    const raced = withBatch(home.d1, async (batch) => {
+      asked += 1;
+      if (which === 'ours') await call('POST', `/api/v1/business/${id}/token`, { as: key });
+      else if (asked === 2) await putIn(`Put-in-by-SQL-meanwhile-${id}`);
+      return batch();
     });
-    const bindings = { ...databases((d1) => (d1 === home.d1 ? raced : d1)), ...OPERATOR_SECRETS };
-    expect((await newApp().app.fetch(request, bindings)).status).toBe(200);
+    const path = `/business/${id}?name=${encodeURIComponent(name)}`;
+    expect((await send('DELETE', path, { bindings: { [home.binding]: raced } })).status).toBe(200);
     expect(asked).toBe(batches);
     expect(await db.$count(businesses, eq(businesses.id, id))).toBe(0);
     const isRetired = eq(retiredTokens.hash, await hashOf(`Put-in-by-SQL-meanwhile-${id}`));
@@ -795,7 +773,7 @@ describe('the keys of a user', () => {
     const { id } = (await send('POST', path(user_id))).body.data;
     const first = await send('DELETE', `${path(user_id)}/${id}`);
     const again = await send('DELETE', `${path(user_id)}/${id}`, { at: new Date(NOW.getTime() + 1000) });
-    expect(answered(again)).toEqual(answered(first));
+    expect(answerOf(again)).toEqual(answerOf(first));
   });
 
   test('of one business are listed with its changes; one of somebody else is refused', async () => {
@@ -811,7 +789,7 @@ describe('the keys of a user', () => {
       const rule = `must be a business of user ${user_id}`;
       for (const business_id of [other.id, 999_999_999, 61_000_000_001]) {
         const answer = await send('POST', path(user_id), { body: { business_id } });
-        expect(answered(answer)).toEqual(refusal('business_id', rule));
+        expect(answerOf(answer)).toEqual(refusal('business_id', rule));
       }
     }
     expect(await everything()).toBe(before);
@@ -831,7 +809,7 @@ describe('the keys of a user', () => {
       [mine.user_id, 0],
     ]) {
       const answer = await send('DELETE', `/user/${user_id}/keys/${id}`);
-      expect(answered(answer)).toEqual(unknownKey);
+      expect(answerOf(answer)).toEqual(unknownKey);
       expect(answer.headers.get('Error-Code')).toBe('unknown_entry');
     }
     for (const user_id of ['0', 'x', '01', '9007199254740993'])
@@ -841,7 +819,7 @@ describe('the keys of a user', () => {
         ['DELETE', 'keys/1'],
         ['GET', 'changes'],
       ] as const)
-        expect(answered(await send(method, `/user/${user_id}/${rest}`))).toEqual({
+        expect(answerOf(await send(method, `/user/${user_id}/${rest}`))).toEqual({
           status: 404,
           body: { status: false, message: 'User id is not valid' },
         });
@@ -860,7 +838,7 @@ describe('the keys of a user', () => {
       ['business_id', '1', 'must be a positive whole number, such as 7'],
       ['business_id', 0, 'must be a positive whole number, such as 7'],
     ] as const)
-      expect(answered(await send('POST', path(user_id), { body: { [field]: value } }))).toEqual(refusal(field, rule));
+      expect(answerOf(await send('POST', path(user_id), { body: { [field]: value } }))).toEqual(refusal(field, rule));
     expect(await everything()).toBe(before);
   });
 
@@ -877,40 +855,23 @@ describe('the keys of a user', () => {
 });
 
 describe('while a database cannot be asked', () => {
-  const without = (failing: string) =>
-    Object.fromEntries(
-      Object.entries(databases()).map(([binding, d1]) => [
-        binding,
-        binding === failing
-          ? {
-              prepare: (sql: string) => d1?.prepare(sql),
-              batch: () => Promise.reject(new Error('D1_ERROR: Network connection lost.')),
-            }
-          : d1,
-      ]),
-    );
-  const post = async (failing: string, user_id: number) => {
-    const init = {
-      method: 'POST',
-      body: JSON.stringify({ user_id, ...FIELDS }),
-      headers: { Authorization: `Bearer ${OPERATOR.full}`, 'Idempotency-Key': 'signup-1' },
-    };
-    const bindings = { ...(without(failing) as object), ...OPERATOR_SECRETS };
-    return (await newApp().app.fetch(new Request(`${BASE}/api/v1/business`, init), bindings)).status;
+  const post = async (failed: Home, user_id: number) => {
+    const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', failed);
+    const headers = { 'Idempotency-Key': 'signup-1' };
+    return (await send('POST', '/business', { body: { user_id, ...FIELDS }, headers, bindings })).status;
   };
 
   test('nothing is created while it is DB, and nothing half made', async () => {
     const { user_id } = await newBusiness();
     const before = await everything();
-    for (const id of [user_id, newUser()]) expect(await post('DB', id)).toBe(503);
+    for (const id of [user_id, newUser()]) expect(await post(homes[0], id)).toBe(503);
     expect(await everything()).toBe(before);
   });
 
   test('owners of the others are served, and those in it get 503', async () => {
     for (const failed of homes.slice(1)) {
       const owners = await Promise.all(homes.map(() => newBusiness()));
-      for (const { user_id, home } of owners)
-        expect(await post(failed.binding, user_id)).toBe(home === failed ? 503 : 200);
+      for (const { user_id, home } of owners) expect(await post(failed, user_id)).toBe(home === failed ? 503 : 200);
     }
   });
 });

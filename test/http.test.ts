@@ -1,17 +1,16 @@
 // What is answered without a credential and without the database, and what every answer carries.
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import type { Bindings } from '../src/env.ts';
 import { ERROR_CODES, type ErrorCode } from '../src/http/errors.ts';
 import { createKey } from './ask.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,
   call,
-  databases,
   env,
   everything,
+  failingWith,
   NOW,
   newApp,
   newBusiness,
@@ -187,11 +186,13 @@ describe('a body that is held back', () => {
       ['2026-03-16T00:00:00.000Z', 401],
     ] as const) {
       const { request, body } = held(route, { ...business, key: api_key });
-      const answer = fetch(request, env, createExecutionContext());
+      const context = createExecutionContext();
+      const answer = fetch(request, env, context);
       clock.now = new Date(arrives);
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();
       expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
+      await waitOnExecutionContext(context); // or it would be written to the databases of the next file
     }
   });
 
@@ -277,15 +278,8 @@ describe('every error names itself in one word, for programs', () => {
   const EVIL = 'https://evil.example';
   const shop = () => newBusiness({ sites: ['https://shop.example'] });
   type Shop = Awaited<ReturnType<typeof shop>>;
-  /** A call with a body or bindings that `call` cannot have. */
-  const send = (url: string, init: RequestInit, bindings: Partial<Bindings>) =>
-    newApp().app.fetch(new Request(BASE + url, init), bindings);
-  const failing = (message: string) =>
-    databases(
-      (d1) => ({ prepare: (sql: string) => d1.prepare(sql), batch: () => Promise.reject(new Error(message)) }) as never,
-    );
   const onFailing = ({ usage, key }: Shop, message: string) =>
-    send(usage, { headers: { Authorization: `Bearer ${key}` } }, failing(message));
+    call('GET', usage, { as: key, bindings: failingWith(message) });
   const CALLS: Record<ErrorCode, (shop: Shop) => Promise<{ headers: Headers }>> = {
     operator_key_in_page: ({ usage }) => call('GET', usage, { as: OPERATOR.full, origin: EVIL }),
     unknown_business: ({ usage, key }) => call('GET', `${usage}9`, { as: key }),
@@ -317,12 +311,15 @@ describe('every error names itself in one word, for programs', () => {
     method_not_allowed: ({ access }) => call('PUT', access),
     broken_body({ access }) {
       const body = new ReadableStream({ start: (controller) => controller.error(new Error('Connection lost.')) });
-      return send(access, { method: 'POST', body, duplex: 'half' } as RequestInit, {});
+      return newApp().app.fetch(
+        new Request(BASE + access, { method: 'POST', body, duplex: 'half' } as RequestInit),
+        {},
+      );
     },
     too_large: ({ access }) => call('POST', access, { body: 'x'.repeat(2 ** 20 + 1) }),
     rate_limited({ usage }) {
       const ADDRESS_LIMIT = { limit: async () => ({ success: false }) };
-      return send(usage, { headers: { 'CF-Connecting-IP': '192.0.2.1' } }, { ADDRESS_LIMIT });
+      return call('GET', usage, { headers: { 'CF-Connecting-IP': '192.0.2.1' }, bindings: { ADDRESS_LIMIT } });
     },
     unavailable: (shop) => onFailing(shop, 'D1_ERROR: database is locked: SQLITE_BUSY'),
     server_error: (shop) => onFailing(shop, 'D1_ERROR: no such table: api_keys: SQLITE_ERROR'),

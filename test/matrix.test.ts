@@ -2,7 +2,7 @@
 // "Errors") stated once more. The oracle shares no code with the service, and of test/routes.ts it uses only the requests.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
-import { BASE, call, everything, inWaves, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
+import { BASE, call, everything, inWaves, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
 /** What a path names. `shop`, `suspended` and `foreign` have registered a site and a wildcard, `open` has not. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
@@ -149,7 +149,7 @@ async function world() {
     expect(answer.status, answer.text).toBe(200);
     return answer.body.data;
   };
-  const hours = (count: number) => new Date(NOW.getTime() + count * 3_600_000);
+  const hours = (count: number) => later(count * 3_600_000);
   const byOperator = (method: string, path: string, body?: unknown) => ok(method, path, OPERATOR.full, body);
   const rotate = async ({ id, key }: typeof shop, keep_old: string, at = NOW): Promise<string> =>
     (await ok('POST', `/business/${id}/token`, key, { keep_old }, at)).token;
@@ -237,7 +237,7 @@ test('every call is refused as the rules say, or let in', { tags: 'slow', timeou
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },
-        ...(route.body === undefined ? {} : { body: route.body }),
+        body: route.body,
       });
       const isAllowed = answer.status === 422 && answer.text.startsWith(WRONG_INPUT);
       const refused = `${answer.status} ${answer.headers.get('Error-Code')} ${answer.text}`;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
+import { answerOf, granted } from './answers.ts';
 import {
   GENUINE_ORIGINS,
   HOSTILE_ORIGINS,
@@ -63,7 +64,7 @@ test('the lists of the tables are of sites as they are stored', () => {
 });
 
 describe('an origin', () => {
-  const REPORT = { status: 200, body: { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } } };
+  const REPORT = granted({ used: [{ date: '2026-01-01', count: 0 }] });
   /** `every` has the sites of all lists: what it refuses, each of them would. */
   let businesses: Record<List | 'every', Awaited<ReturnType<typeof newBusiness>>>;
   beforeAll(async () => {
@@ -244,7 +245,7 @@ test('the service itself decides as the oracle does, and tells why it refuses', 
     statuses.add(answer.status);
     if (answer.status === 200) expect(oracle(sites, origin), origin).toBe(true);
     else {
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body: refusalOf(origin) });
+      expect(answerOf(answer)).toEqual({ status: 403, body: refusalOf(origin) });
       if (!/[/.]xn--/.test(origin)) expect(oracle(sites, origin), origin).toBe(false);
     }
   }
@@ -254,7 +255,7 @@ test('the service itself decides as the oracle does, and tells why it refuses', 
 test('a token from no page is refused, and told where it works', async () => {
   const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
   const answer = await call('GET', usage, { as: token });
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body: NO_ORIGIN });
+  expect(answerOf(answer)).toEqual({ status: 403, body: NO_ORIGIN });
 });
 
 describe('the cost of a decision', () => {

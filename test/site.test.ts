@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
+import { answerOf, invalid } from './answers.ts';
 import { HOSTILE_SITES, legible } from './hostile/sites.ts';
 import { call, everything, newBusiness } from './support.ts';
 
@@ -127,10 +128,7 @@ describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => 
     const body = { sites: ['https://good.example', site, 'https://fine.example'] };
     const answer = await call('POST', business.access, { as: business.key, body });
     const message = `sites.1 ${told}`;
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 422,
-      body: { status: false, message, errors: { 'sites.1': [message] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('sites.1', message));
     expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
   });
 });

@@ -1,7 +1,7 @@
 // What the service was asked for, word for word, with one database: both operations with the headers `Accept` and `Authorization`, a JSON
 // body, and nothing else, and the errors that were fixed.
 import { describe, expect, test } from 'vitest';
-import { UNAUTHENTICATED } from './answers.ts';
+import { granted, UNAUTHENTICATED } from './answers.ts';
 import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
 
 /** Sends bytes, so that no Content-Type is added. */
@@ -33,19 +33,15 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   test('usage of a business: one entry for each day of the range, ascending, 0 where there was none', async () => {
     const { id, sent } = await owned(kind);
     await setCount(id, '2026-03-14', 228);
-    expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual({
-      status: 200,
-      body: {
-        status: true,
-        data: {
-          used: [
-            { date: '2026-03-13', count: 0 },
-            { date: '2026-03-14', count: 228 },
-            { date: TODAY, count: 0 },
-          ],
-        },
-      },
-    });
+    expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual(
+      granted({
+        used: [
+          { date: '2026-03-13', count: 0 },
+          { date: '2026-03-14', count: 228 },
+          { date: TODAY, count: 0 },
+        ],
+      }),
+    );
   });
 
   test('usage of a business whose id is not valid: 422', async () => {
