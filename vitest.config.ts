@@ -1,18 +1,18 @@
 // Everything that is a test is a project of this file. The Worker's tests run in workerd on a real D1; what runs in Node, in a
-// browser or against a server is tested in Node. Projects of one group run together, and groups one after the other: what
-// takes minutes, or measures, is not disturbed by the others. Slow tests have a tag: `npm test` leaves them out, and whatever runs a
+// browser or against a server is tested in Node. Projects of one group run together, a file on each processor, and groups one after
+// the other: a browser, and what measures, are not disturbed by the others. What is random runs for seconds, not for a count
+// (FUZZ_SECONDS), and prints the seed that repeats it (FUZZ_SEED). Slow tests have a tag: `npm test` leaves them out, and whatever runs a
 // whole project runs them. (The makers of @cloudflare/vitest-pool-workers call it @cloudflare/vitest-plugin now: package.json has an
 // alias, so that the name that people know gets what is maintained.)
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
 /** Of the environment, workerd sees only what is bound. */
-const { FUZZ_SEED } = process.env;
-const seed = FUZZ_SEED === undefined ? {} : { FUZZ_SEED };
+const fuzz = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('FUZZ_')));
 const workerWith = (d1Databases: string[]) =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
-    miniflare: { d1Databases, bindings: { ...seed, MIGRATIONS: await readD1Migrations('migrations') } },
+    miniflare: { d1Databases, bindings: { ...fuzz, MIGRATIONS: await readD1Migrations('migrations') } },
   }));
 /** ONE has no tables: a test begins with those that it is about. */
 const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
@@ -73,18 +73,12 @@ export default defineConfig({
       },
       {
         plugins: [workerWith(['DB'])],
-        test: {
-          ...workerOptions,
-          ...group(2),
-          name: 'fuzz',
-          include: ['test/fuzz/fuzz.test.ts'],
-          testTimeout: 300_000,
-        },
+        test: { ...workerOptions, name: 'fuzz', include: ['test/fuzz/fuzz.test.ts'] },
       },
       {
         test: {
           ...nodeOptions,
-          ...group(3),
+          ...group(2),
           name: 'load',
           include: ['test/load/*.test.ts'],
           exclude: ['test/load/quotas.test.ts'],
@@ -92,9 +86,10 @@ export default defineConfig({
       },
       {
         plugins: [worker],
-        test: { ...workerOptions, ...group(3), name: 'quotas', include: ['test/load/quotas.test.ts'] },
+        test: { ...workerOptions, name: 'quotas', include: ['test/load/quotas.test.ts'] },
       },
-      { test: { ...group(4), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 60_000 } },
+      // It need not be alone: it measures CPU time, in turn with that of its baseline.
+      { test: { ...group(2), name: 'cost', include: ['test/fuzz/cost.test.ts'], hookTimeout: 180_000 } },
     ],
   },
 });
