@@ -35,13 +35,17 @@ export async function freePort(): Promise<number> {
 
 export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
 
-/** The same configuration with more databases: a file beside it. */
-export function withDatabases(count: number): string {
+/** The same configuration with more databases, or another limit of an address: a file beside it. */
+export function withDatabases(count: number, addressLimit = 1000): string {
   const blocks = BINDINGS.slice(1, count).map(
     (binding) => `\n[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
   );
-  const file = `wrangler.dev-built-${count}.toml`;
-  write(file, readFileSync(join(ROOT, BUILT), 'utf8') + blocks.join(''));
+  const file = `wrangler.dev-built-${count}-${addressLimit}.toml`;
+  const built = readFileSync(join(ROOT, BUILT), 'utf8').replace(
+    /(?<=^name = "ADDRESS_LIMIT"\nnamespace_id = .*\nsimple = \{ limit = )1000/m,
+    `${addressLimit}`,
+  );
+  write(file, built + blocks.join(''));
   return file;
 }
 
@@ -90,7 +94,7 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   child.stderr?.on('data', (chunk) => (output += chunk));
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal);
     await ended;

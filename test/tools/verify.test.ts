@@ -1,11 +1,12 @@
 // npm run verify, against services as wrangler serves them: one that is as it should be, on one database and on three, and for each promise
-// one that a proxy breaks.
+// one that a proxy breaks. How busy the machine is must not matter: an address is refused after 100 requests in ten seconds, and the
+// requests that are counted have an address of their own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
 import { OF_DATABASE, OF_SERVICE, type Target, Unseen } from '../../src/tools/promises.ts';
@@ -21,14 +22,23 @@ const RECORD_KEY = newOperatorKey();
 const USERS = Array.from({ length: 10 }, (_, index) => 9_000_000_000 + index);
 const PROMISES = Object.keys(OF_DATABASE).length + Object.keys(OF_SERVICE).length + 2;
 
-/** A service with two operator keys, on a database of its own. */
-async function newService(state = newDatabase(), config?: string) {
+const ADDRESS_LIMIT = 100;
+
+/** A service with two operator keys, on databases of its own. */
+async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
     OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)),
     OPERATOR_KEY_2: secretTextOf('record', await hashOf(RECORD_KEY)),
   };
-  const { url, stop } = await startService(state, { secrets, ...(config !== undefined && { config }) });
-  return { url, [Symbol.asyncDispose]: () => stop() };
+  const { url, stop } = await startService(state, { secrets, config: withDatabases(databases, ADDRESS_LIMIT) });
+  const front = await serviceInFrontOf(url, () => undefined);
+  return {
+    url: front.url,
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      await stop();
+    },
+  };
 }
 
 /** Runs it to its end. With `until`, a signal is sent as soon as this is printed. */
@@ -64,11 +74,16 @@ type Break = (
   pass: (request: Request) => Promise<Response>,
 ) => Response | undefined | Promise<Response | undefined>;
 
+let others = 0;
+/** The requests of the check that sends too many come from one address, and the others from addresses in turn. */
+const addressOf = (method: string) => (method === 'HEAD' ? '192.0.2.1' : `198.51.100.${others++ % 250}`);
+
 /** A service in front of the one at `url`, which changes requests or answers them itself. */
-async function brokenService(url: string, change: Break) {
+async function serviceInFrontOf(url: string, change: Break) {
   const pass = async ({ method, path, headers, body }: Request): Promise<Response> => {
     const { authorization: [authorization = ''] = [] } = headers;
-    const init = { method, headers: { authorization }, ...(body !== '' && { body }) };
+    const sent = { authorization, 'cf-connecting-ip': addressOf(method) };
+    const init = { method, headers: sent, ...(body !== '' && { body }) };
     const response = await fetch(url + path, init);
     return { status: response.status, body: await response.json() };
   };
@@ -84,8 +99,8 @@ async function brokenService(url: string, change: Break) {
         .end(JSON.stringify(answer.body));
       return;
     }
-    const length = { 'content-length': `${Buffer.byteLength(asked.body)}` };
-    const options: RequestOptions = { method, path, headers: { ...headers, ...length, host: `${headers.host}` } };
+    const own = { 'content-length': `${Buffer.byteLength(asked.body)}`, 'cf-connecting-ip': addressOf(method) };
+    const options: RequestOptions = { method, path, headers: { ...headers, ...own, host: `${headers.host}` } };
     const passed = request(url, options, (given) => {
       response.writeHead(given.statusCode ?? 500, given.headers);
       given.pipe(response);
@@ -184,12 +199,17 @@ function without(request: Request, text: string) {
   return undefined;
 }
 
-describe('a promise', () => {
+describe.concurrent('a promise', () => {
   let service: Awaited<ReturnType<typeof newService>>;
   beforeAll(async () => {
     service = await newService();
+    // To the checks no time passes: however long 3,000 requests take here, they have taken no longer than `MAX_MS`.
+    vi.spyOn(performance, 'now').mockReturnValue(0);
   });
-  afterAll(() => service[Symbol.asyncDispose]());
+  afterAll(async () => {
+    vi.restoreAllMocks();
+    await service[Symbol.asyncDispose]();
+  });
 
   async function problemAt(url: string, name: string): Promise<Error | undefined> {
     const place: Target = {
@@ -210,7 +230,7 @@ describe('a promise', () => {
     SLOW,
     async (name) => {
       expect(await problemAt(service.url, name)).toBeUndefined();
-      await using broken = await brokenService(service.url, BREAKS[name] as Break);
+      await using broken = await serviceInFrontOf(service.url, BREAKS[name] as Break);
       const problem = await problemAt(broken.url, name);
       expect(problem).toBeInstanceOf(Error);
       expect(problem).not.toBeInstanceOf(Unseen);
@@ -266,7 +286,7 @@ describe.concurrent('a service', () => {
     expect(left).toBeGreaterThan(1);
     expect(await verified(url)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another run began /) });
     expect(await ownedBy(url)).toHaveLength(left);
-    await using old = await brokenService(url, async (request, pass) => {
+    await using old = await serviceInFrontOf(url, async (request, pass) => {
       if (request.method !== 'GET' || !request.path.includes('?user_id=')) return undefined;
       const { status, body } = await pass(request);
       return {
@@ -281,23 +301,30 @@ describe.concurrent('a service', () => {
 
   test('with three databases is checked in each', SLOW, async () => {
     const { 'persist-to': state } = await threeDatabases();
-    await using service = await newService(state, withDatabases(3));
+    await using service = await newService(state, 3);
     const { url } = service;
-    // Deletions that do nothing, in one database.
-    await using broken = await brokenService(url, ({ path }) => answerIf(/\/business\/1\d{9}\?name=/.test(path), 200));
+    // Deletions that do nothing, in one database. And without a wait of ten seconds, for an address to be let in again.
+    const refuses = ({ method }: Request) => answerIf(method === 'HEAD', 429);
+    await using broken = await serviceInFrontOf(
+      url,
+      (request) => refuses(request) ?? answerIf(/\/business\/1\d{9}\?name=/.test(request.path), 200),
+    );
     const differing = await verified(broken.url);
     const lines = differing.lines.filter((line) => !line.startsWith('ok '));
     expect(lines).toEqual([
       'DIFFERS  a deleted business is unknown at once: DB_1: ["200","200"], not ["401 unauthenticated","422 unknown_business"]',
+      'DIFFERS  an address that sends too much is refused for a while: ["429",null], not ["429 rate_limited","10"]',
       expect.stringMatching(
         /^DIFFERS {2}what was made is deleted: DB_1: business 1\d{9} is still listed after its deletion$/,
       ),
     ]);
-    const summary = `${broken.url}: ${PROMISES - 2} kept, 2 differ, 0 not looked at.\n`;
+    const summary = `${broken.url}: ${PROMISES - 3} kept, 3 differ, 0 not looked at.\n`;
     expect(differing).toMatchObject({ code: 1, stderr: '', summary });
 
-    await using partial = await brokenService(url, ({ method, body }) =>
-      answerIf(method === 'POST' && body.includes('"database":2'), 503),
+    await using partial = await serviceInFrontOf(
+      url,
+      (request) =>
+        refuses(request) ?? answerIf(request.method === 'POST' && request.body.includes('"database":2'), 503),
     );
     const unseen = await verified(partial.url);
     expect(unseen.code).toBe(1);
