@@ -1,10 +1,11 @@
 // What `wrangler deploy` would upload, and what it weighs.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { median } from './stats.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js';
@@ -21,40 +22,32 @@ export type Bundle = {
 };
 
 export function build(): Bundle {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  try {
-    const sizeWithoutList = gzipSync(deployed(directory, '--alias', 'tldts:./src/env.ts')).length;
-    const code = deployed(directory);
-    const startMs = startOf(join(directory, 'index.js'));
-    return { code: code.toString(), size: gzipSync(code).length, sizeWithoutList, startMs };
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  using directory = newDirectory();
+  const sizeWithoutList = gzipSync(deployed(directory.path, ['--alias', 'tldts:./src/env.ts'])).length;
+  const code = deployed(directory.path);
+  const startMs = startOf(join(directory.path, 'index.js'));
+  return { code: code.toString(), size: gzipSync(code).length, sizeWithoutList, startMs };
 }
 
-/** The code, which is written to `directory` too. */
-export const deployed = (directory: string, ...more: string[]): Buffer => deployedFrom(ROOT, directory, ...more);
+const newDirectory = () => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
-function deployedFrom(root: string, directory: string, ...more: string[]): Buffer {
+/** The code, which is written to `directory` too. */
+function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
   const args = [join(root, WRANGLER), 'deploy', '--dry-run', '--outdir', directory, ...more];
   execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' });
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** The code of another checkout of the project, or of a commit, which is built with the packages of this one. */
-export function codeOf(checkoutOrCommit: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  try {
-    if (existsSync(checkoutOrCommit)) return deployedFrom(resolve(checkoutOrCommit), directory).toString();
-    const root = join(directory, 'checkout');
-    const archive = ['archive', '--format=tar', `--prefix=checkout/`, checkoutOrCommit];
-    const files = execFileSync('git', archive, { cwd: ROOT, maxBuffer: 2 ** 28 });
-    execFileSync('tar', ['-x', '-C', directory], { input: files });
-    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-    return deployedFrom(root, directory).toString();
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+/** The code of a checkout of the project, or of a commit, which is built with the packages of this one. */
+export function codeOf(checkoutOrCommit = ROOT): string {
+  using directory = newDirectory();
+  if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();
+  const root = join(directory.path, 'checkout');
+  const archive = ['archive', '--format=tar', '--prefix=checkout/', checkoutOrCommit];
+  const files = execFileSync('git', archive, { cwd: ROOT, maxBuffer: 2 ** 28 });
+  execFileSync('tar', ['-x', '-C', directory.path], { input: files });
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  return deployed(directory.path, [], root).toString();
 }
 
 /** A file of test/bench/workers with what it imports. */
@@ -68,8 +61,7 @@ export function bundled(file: string): string {
 function startOf(file: string): number {
   const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
   const args = ['--no-warnings', '--input-type=module', '--eval', script];
-  const times = Array.from({ length: STARTS }, () =>
-    Number(execFileSync(process.execPath, args, { encoding: 'utf8' })),
+  return median(
+    Array.from({ length: STARTS }, () => Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))),
   );
-  return times.sort((a, b) => a - b)[STARTS >> 1] ?? Number.NaN;
 }

@@ -1,42 +1,39 @@
-// What is asked of the service, each time of the same business.
+// What is asked of the service, mostly of the same business.
 import { BUSINESS } from './data.ts';
 import type { Call } from './load.ts';
 
 const DAY_MS = 86_400_000;
-const PATH = `/api/v1/business/usage/${BUSINESS.id}`;
+const pathOf = (id: number) => `/api/v1/business/usage/${id}`;
+const path = pathOf(BUSINESS.id);
 
 export const RANGE_DAYS = 31;
 
 /** The day so many days before today, UTC. */
 export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
-const page = { Authorization: `Bearer ${BUSINESS.token}`, Origin: BUSINESS.origin };
+const page: Record<string, string> = { Authorization: `Bearer ${BUSINESS.token}`, Origin: BUSINESS.origin };
 const server = { Authorization: `Bearer ${BUSINESS.key}` };
 
-export const reportOf = (days: number, headers: Record<string, string> = page): Call => ({
+export const reportOf = (days: number, headers = page, id = BUSINESS.id): Call => ({
   method: 'GET',
-  path: `${PATH}?from=${dayAgo(days - 1)}&to=${dayAgo(0)}`,
+  path: `${pathOf(id)}?from=${dayAgo(days - 1)}&to=${dayAgo(0)}`,
   headers,
 });
-
-const record = (headers: Record<string, string>): Call => ({ method: 'POST', path: PATH, headers });
+export const recordOf = (headers: Record<string, string>, id = BUSINESS.id): Call => ({
+  method: 'POST',
+  path: pathOf(id),
+  headers,
+});
+const asking = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' };
 
 export const CALLS = {
   report: reportOf(RANGE_DAYS),
   reportByServer: reportOf(RANGE_DAYS, server),
-  record: record(page),
-  recordByServer: record(server),
+  record: recordOf(page),
+  recordByServer: recordOf(server),
   // autocannon puts another id into each request.
-  recordOnce: record({ ...server, 'Idempotency-Key': '[<id>]' }),
-  preflight: {
-    method: 'OPTIONS',
-    path: PATH,
-    headers: {
-      Origin: BUSINESS.origin,
-      'Access-Control-Request-Method': 'GET',
-      'Access-Control-Request-Headers': 'authorization',
-    },
-  },
-  notFound: { method: 'GET', path: '/api/v1/businesses', headers: page },
-  malformed: { method: 'GET', path: PATH, headers: { Authorization: 'Bearer bua_pk_short' } },
+  recordOnce: recordOf({ ...server, 'Idempotency-Key': '[<id>]' }),
+  preflight: { method: 'OPTIONS', path, headers: { Origin: BUSINESS.origin, ...asking }, status: 204 },
+  notFound: { method: 'GET', path: '/api/v1/businesses', headers: page, status: 404 },
+  malformed: { method: 'GET', path, headers: { Authorization: 'Bearer bua_pk_short' }, status: 401 },
 } satisfies Record<string, Call>;

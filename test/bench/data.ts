@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
+import { ALPHABET } from '../../src/core/credential.ts';
+import { IDS_PER_DATABASE } from '../../src/core/database.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 const ROWS_PER_STATEMENT = 100_000;
@@ -16,6 +19,9 @@ export const BUSINESS = {
   origin: 'https://s1.example',
 };
 
+/** What tokens in a database begin with. Those in the first one are older than the letter. */
+export const prefixOf = (database: number) => (database === 0 ? 'bua_pk_' : `bua_pk_${ALPHABET[database]}`);
+
 /** How much is stored. */
 export type Size = {
   businesses: number;
@@ -29,6 +35,8 @@ export type Size = {
   uses: number;
   /** Events of it in the last 31 days, for the usual way. */
   events: number;
+  /** The number of the database: the ids of businesses and their tokens begin with it. */
+  database?: number;
 };
 
 export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10, events: 0 };
@@ -36,67 +44,51 @@ export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 1
 /** Makes the tables and fills them. `today` is the last day with counts. */
 export async function fill(db: D1Database, size: Size, today: string): Promise<void> {
   for (const name of readdirSync(MIGRATIONS).sort()) {
-    if (!name.endsWith('.sql')) continue;
-    const sql = readFileSync(join(MIGRATIONS, name), 'utf8').replace(/--.*$/gm, '');
-    await db.batch(
-      sql
-        .split(/;\s*$/m)
-        .filter((statement) => statement.trim() !== '')
-        .map((one) => db.prepare(one)),
-    );
+    const statements = statementsOf(readFileSync(join(MIGRATIONS, name), 'utf8'));
+    await db.batch(statements.map((one) => db.prepare(one)));
   }
-  await rows(
-    db,
-    size.businesses,
-    `insert into businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
-    select i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1, 'small', printf('bua_pk_%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
-  );
-  await rows(
-    db,
-    size.businesses * 2,
-    `insert into access (business_id, site, created_at, updated_at)
-    select (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
-  );
-  await rows(
-    db,
-    size.sites,
-    `insert into access (business_id, site, created_at, updated_at)
-    select 1, 'https://s' || (${size.sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`,
-  );
-  const key = 'insert into api_keys (user_id, name, hash, last_four, created_at)';
-  await rows(
-    db,
-    size.keys - 1 + size.businesses - 1,
-    `${key}
-    select max(1, i - ${size.keys - 2}), 'key', printf('%064x', i), '0000', '${STAMP}' from n`,
-  );
-  const hash = createHash('sha256').update(BUSINESS.key).digest('hex');
-  await db.prepare(`${key} values (1, 'key', ?, '0001', '${STAMP}')`).bind(hash).run();
-  await rows(
-    db,
-    size.businesses * size.days,
-    `insert into daily_usage
-    select (i - 1) / ${size.days} + 1, date('${today}', ((i - 1) % ${size.days} - ${size.days - 1}) || ' days'), 100 + i % 97 from n`,
-  );
-  await rows(
-    db,
-    size.uses,
-    `insert into ledger (business_id, digest, day, recorded_on) select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)),
-    '${today}', '${today}' from n`,
-  );
-  if (size.events === 0) return;
-  await db
-    .prepare('create table events (id integer primary key, business_id integer not null, day text not null)')
-    .run();
-  await rows(db, size.events, `insert into events select i, 1, date('${today}', -(i % 31) || ' days') from n`);
-  await db.prepare('create index events_business_day on events (business_id, day)').run();
-}
-
-/** Runs `insert` for n(i), i from 1 to `count`. */
-async function rows(db: D1Database, count: number, insert: string): Promise<void> {
-  for (let first = 1; first <= count; first += ROWS_PER_STATEMENT) {
-    const last = Math.min(count, first + ROWS_PER_STATEMENT - 1);
-    const n = `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${last})`;
-    await db.prepare(insert.startsWith('insert') ? insert.replace(/\bselect\b/, `${n} select`) : insert).run();
+  const { businesses, days, sites, keys, uses, events, database = 0 } = size;
+  const before = database * IDS_PER_DATABASE;
+  const site = 'access (business_id, site, created_at, updated_at)';
+  const key = 'api_keys (user_id, name, hash, last_four, created_at)';
+  // So many rows, from n(i), i from 1 on.
+  const inserts: [number, string][] = [
+    [
+      businesses,
+      `businesses (id, user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+      select ${before} + i, i, 'Acme ' || i, 'acme.example', 'https://acme.example', 1, 'small', printf('${prefixOf(database)}%033d', i), 'active', '${STAMP}', '${STAMP}' from n`,
+    ],
+    [
+      businesses * 2,
+      `${site} select ${before} + (i + 1) / 2, 'https://s' || (2 - i % 2) || '.example', '${STAMP}', '${STAMP}' from n where i > 2`,
+    ],
+    [
+      sites,
+      `${site} select ${before} + 1, 'https://s' || (${sites} - i + 1) || '.example', '${STAMP}', '${STAMP}' from n`,
+    ],
+    [
+      keys - 1 + businesses - 1,
+      `${key} select max(1, i - ${keys - 2}), 'key', printf('%064x', i), '0000', '${STAMP}' from n`,
+    ],
+    [1, `${key} select 1, 'key', '${createHash('sha256').update(BUSINESS.key).digest('hex')}', '0001', '${STAMP}'`],
+    [
+      businesses * days,
+      `daily_usage select ${before} + (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
+    ],
+    [
+      uses,
+      `ledger (business_id, digest, day, recorded_on)
+      select 1, unhex(printf('%08x%024x', (i * 2654435761) % 4294967296, i)), '${today}', '${today}' from n`,
+    ],
+    [events, `events select i, 1, date('${today}', -(i % 31) || ' days') from n`],
+  ];
+  await db.exec('create table events (id integer primary key, business_id integer not null, day text not null)');
+  for (const [count, insert] of inserts) {
+    for (let first = 1; first <= count; first += ROWS_PER_STATEMENT) {
+      const last = Math.min(count, first + ROWS_PER_STATEMENT - 1);
+      const n = `with recursive n(i) as (select ${first} union all select i + 1 from n where i < ${last})`;
+      await db.prepare(`insert into ${insert.replace(/\bselect\b/, `${n} select`)}`).run();
+    }
   }
+  await db.exec('create index events_business_day on events (business_id, day)');
 }

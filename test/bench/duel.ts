@@ -1,15 +1,26 @@
 // Measures in rounds: in each, every contender right beside the one it is compared with, so that what else the machine
 // does meanwhile meets both. And in several starts of workerd: for as long as it runs, one and the same Worker is a tenth
 // faster or slower than in another start.
+import { dayAgo } from './calls.ts';
+import { fill, type Size } from './data.ts';
 import { type Call, load, type Slice, type Span } from './load.ts';
-import type { Stage } from './stage.ts';
-import { quantile, type Spread, spreadOf } from './stats.ts';
+import { type Contender, type Cost, costOf, open, type Stage } from './stage.ts';
+import { median, quantile, type Spread, spreadOf } from './stats.ts';
 
-export type Side = { contender: string; call: Call | Call[]; status: number; span: Span };
-export type Duel = { name: string; side: Side; against: Side };
+type Side = { contender: string; call: Call | Call[]; span?: Span | undefined };
+/** A row of a table. */
+export type Duel = { table: string; name: string; side: Side; against: Side };
+/** Workers, what their databases hold, and who is compared with whom. */
+export type Scene = {
+  contenders: Contender[];
+  sizes: Record<string, Size>;
+  duels: Duel[];
+};
 
-export type Timing = { perSecond: number; p50: number; p99: number };
+/** With what the call costs at the database, if there is a contender of that name that is counted. */
+type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
 export type Outcome = {
+  table: string;
   name: string;
   side: Timing;
   against: Timing;
@@ -17,59 +28,66 @@ export type Outcome = {
   ratio: Spread;
 };
 
-/** How long to measure, with so many rounds in each start, and which rows: those whose name contains `only`. */
-export type Effort = { only: string; starts: number; rounds: number; span: Span };
+/** With so many rounds in each start, and only the rows whose name contains `only`. */
+export type Effort = { only: string; starts: number; rounds: number };
 export type Progress = (text: string) => void;
+
+export const countedOf = (contender: Contender): Contender => ({
+  ...contender,
+  name: `${contender.name}-counted`,
+  around: 'counted',
+});
+
+/** Two contenders and one call. */
+export function duel(table: string, name: string, call: Call, [side, against]: [string, string], span?: Span): Duel {
+  const both = { call, span };
+  return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };
+}
 
 /** Runs each duel in each round, and in one before those of each start that is for warming up. */
 export async function measure(
-  stage: Stage,
-  duels: Duel[],
-  { starts, rounds }: Effort,
+  { contenders, sizes, duels }: Scene,
+  { only, starts, rounds }: Effort,
   progress: Progress,
 ): Promise<Outcome[]> {
-  const samples = duels.map((duel) => ({ duel, side: newSample(), against: newSample(), ratios: [] as number[] }));
+  await using stage = await open(contenders);
+  for (const [database, size] of Object.entries(sizes)) {
+    progress(`filling the database ${database}`);
+    await fill(await stage.database(database), size, dayAgo(0));
+  }
+  const chosen = duels.filter(({ name }) => name.includes(only));
+  const rows = chosen.map((duel) => ({ ...duel, slices: [] as [Slice, Slice][] }));
+  const slice = ({ contender, call, span }: Side) => load(stage.url(contender), call, span);
   for (let start = 1; start <= starts; start++) {
     if (start > 1) await stage.restart();
     for (let round = 0; round <= rounds; round++) {
-      for (const { duel, side, against, ratios } of samples) {
-        progress(
-          `start ${start} of ${starts}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${duel.name}`,
-        );
-        const [mine, theirs] = await both(stage, duel, (start + round) % 2 === 0);
-        if (round === 0) continue;
-        add(side, mine);
-        add(against, theirs);
-        ratios.push(mine.perSecond / theirs.perSecond);
+      for (const { name, side, against, slices } of rows) {
+        progress(`start ${start} of ${starts}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${name}`);
+        // Who is first changes from round to round.
+        const before = (start + round) % 2 === 0 ? null : await slice(against);
+        const mine = await slice(side);
+        const theirs = before ?? (await slice(against));
+        if (round > 0) slices.push([mine, theirs]);
       }
     }
   }
-  return samples.map(({ duel, side, against, ratios }) => ({
-    name: duel.name,
-    side: timing(side),
-    against: timing(against),
-    ratio: spreadOf(ratios),
-  }));
+  const outcomes: Outcome[] = [];
+  for (const { table, name, side, against, slices } of rows) {
+    const [mine, theirs] = [slices.map(([one]) => one), slices.map(([, other]) => other)];
+    const ratio = spreadOf(slices.map(([one, other]) => one.perSecond / other.perSecond));
+    outcomes.push({
+      ...{ table, name, ratio },
+      side: await timingOf(stage, side, mine),
+      against: await timingOf(stage, against, theirs),
+    });
+  }
+  return outcomes;
 }
 
-/** Who is first changes from round to round. */
-async function both(stage: Stage, { side, against }: Duel, first: boolean): Promise<[Slice, Slice]> {
-  const one = ({ contender, call, status, span }: Side) => load(stage.url(contender), call, status, span);
-  if (first) return [await one(side), await one(against)];
-  const theirs = await one(against);
-  return [await one(side), theirs];
+async function timingOf(stage: Stage, { contender, call }: Side, slices: Slice[]): Promise<Timing> {
+  const latencies = slices.flatMap(({ latencies }) => latencies);
+  const perSecond = median(slices.map(({ perSecond }) => perSecond));
+  const timing = { contender, perSecond, p50: median(latencies), p99: quantile(latencies, 0.99) };
+  const counted = `${contender}-counted`;
+  return stage.has(counted) ? { ...timing, cost: await costOf(stage.url(counted), [call].flat()[0] as Call) } : timing;
 }
-
-type Sample = { perSecond: number[]; latencies: number[] };
-const newSample = (): Sample => ({ perSecond: [], latencies: [] });
-
-function add(sample: Sample, slice: Slice) {
-  sample.perSecond.push(slice.perSecond);
-  for (const latency of slice.latencies) sample.latencies.push(latency);
-}
-
-const timing = ({ perSecond, latencies }: Sample): Timing => ({
-  perSecond: quantile(perSecond, 0.5),
-  p50: quantile(latencies, 0.5),
-  p99: quantile(latencies, 0.99),
-});

@@ -1,98 +1,70 @@
 // The service and what it is measured against: on one database, of which every operation has a floor.
-import { type Bundle, bundled } from './bundle.ts';
+import { bundled } from './bundle.ts';
 import { CALLS, dayAgo, RANGE_DAYS } from './calls.ts';
 import { fill, type Size, SMALL } from './data.ts';
-import { type Duel, type Effort, measure, type Outcome, type Progress } from './duel.ts';
-import type { Call, Span } from './load.ts';
-import { OWN_ROWS, type OwnTime, ownDuel, ownTimeOf } from './own.ts';
-import { type Contender, type Cost, costOf, open } from './stage.ts';
+import { countedOf, duel, type Scene } from './duel.ts';
+import { type Call, type Span, send } from './load.ts';
+import { type Contender, open } from './stage.ts';
 
-export const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000, events: 1_000_000 };
-/** The usual way takes so long that a slice of it is counted in requests. */
-const USUAL: Span = { requests: 3 };
-export const DATABASE = 'stage';
+const SIZE: Size = { businesses: 1000, days: 365, sites: 500, keys: 1, uses: 100_000, events: 1_000_000 };
+export const SIZES = { stage: SIZE };
+const databases = Object.keys(SIZES);
+const REPORT = `report, ${RANGE_DAYS} days, from a page`;
 
-export const ROWS: { name: string; call: Call; status: number; floor: string }[] = [
-  { name: `report, ${RANGE_DAYS} days, from a page`, call: CALLS.report, status: 200, floor: 'statement' },
-  { name: `report, ${RANGE_DAYS} days, from a server`, call: CALLS.reportByServer, status: 200, floor: 'statement' },
-  { name: 'record a use, from a page', call: CALLS.record, status: 200, floor: 'upsert' },
-  { name: 'record a use, from a server', call: CALLS.recordByServer, status: 200, floor: 'upsert' },
-  { name: 'record a use with an Idempotency-Key', call: CALLS.recordOnce, status: 200, floor: 'upsert' },
-  { name: 'preflight', call: CALLS.preflight, status: 204, floor: 'preflight' },
-  { name: '404', call: CALLS.notFound, status: 404, floor: 'notFound' },
-  { name: '401, malformed bearer', call: CALLS.malformed, status: 401, floor: 'malformed' },
+/** The calls, and the floor of each. */
+export const ROWS: [name: string, Call, floor: string][] = [
+  [REPORT, CALLS.report, 'statement'],
+  [`report, ${RANGE_DAYS} days, from a server`, CALLS.reportByServer, 'statement'],
+  ['record a use, from a page', CALLS.record, 'upsert'],
+  ['record a use, from a server', CALLS.recordByServer, 'upsert'],
+  ['record a use with an Idempotency-Key', CALLS.recordOnce, 'upsert'],
+  ['preflight', CALLS.preflight, 'preflight'],
+  ['404', CALLS.notFound, 'not found'],
+  ['401, malformed bearer', CALLS.malformed, 'malformed'],
 ];
-const FLOOR_LETTERS: Record<string, string> = { statement: 'b', upsert: 'c' };
+/** The Worker's own time: a call with the results of its database replayed, repeated within one request. No socket is in the way. */
+export const OWN_ROWS: typeof ROWS = [
+  [`own time: ${REPORT}`, CALLS.report, 'bare report'],
+  ['own time: record a use, from a page', CALLS.record, 'bare record'],
+];
+export const REPEATED: Span = { repeats: 2000 };
 
-export type Measured = Outcome & { floor: string; cost: Cost };
+export const serviceOf = (name: string, text: string): Contender => ({ name, code: { text }, databases });
 
-export async function compare(
-  { code }: Bundle,
-  how: Effort,
-  progress: Progress,
-): Promise<{ rows: Measured[]; own: OwnTime[]; usual: Outcome }> {
-  const service: Contender = { name: 'service', code: { text: code }, databases: [DATABASE] };
-  const constants = await constantsOf(service);
-  const stage = await open([
-    service,
-    { ...service, name: 'counted', around: 'counted' },
-    { ...service, name: 'repeated', around: 'repeated' },
-    { name: 'statement', code: { file: 'statement.js' }, databases: [DATABASE] },
-    { name: 'upsert', code: { file: 'upsert.js' }, databases: [DATABASE] },
-    { name: 'usual', code: { file: 'usual.js' }, databases: [DATABASE] },
-    ...constants,
-  ]);
-  try {
-    progress('filling the database');
-    await fill(await stage.database(DATABASE), SIZE, dayAgo(0));
-    const chosen = ROWS.filter(({ name }) => name.includes(how.only));
-    const duels = chosen.map(({ name, call, status, floor }): Duel => {
-      const both = { call, status, span: how.span };
-      return { name, side: { ...both, contender: 'service' }, against: { ...both, contender: floor } };
-    });
-    const report = { call: CALLS.report, status: 200 };
-    const usual: Duel = {
-      name: 'report, against the usual way',
-      side: { ...report, contender: 'service', span: how.span },
-      against: { ...report, contender: 'usual', span: USUAL },
-    };
-    const own = OWN_ROWS.filter(({ name }) => name.includes(how.only));
-    const ownDuels = own.map((row) => ownDuel(row, 'repeated', row.bare));
-    const outcomes = await measure(stage, [...duels, ...ownDuels, usual], how, progress);
-    const rows: Measured[] = [];
-    for (const [index, { call, floor }] of chosen.entries()) {
-      const cost = await costOf(stage.url('counted'), call);
-      rows.push({ ...(outcomes[index] as Outcome), floor: FLOOR_LETTERS[floor] ?? 'a', cost });
-    }
-    return { rows, own: outcomes.slice(rows.length, -1).map(ownTimeOf), usual: outcomes.at(-1) as Outcome };
-  } finally {
-    await stage.dispose();
-  }
+export async function floors(code: string): Promise<Scene> {
+  const service = serviceOf('service', code);
+  const files = ['statement', 'upsert', 'usual'].map((name) => ({ name, code: { file: `${name}.js` }, databases }));
+  const usual = duel('usual', 'report, against the usual way', CALLS.report, ['service', 'usual']);
+  return {
+    contenders: [
+      ...[service, countedOf(service), { ...service, name: 'repeated', around: 'repeated' as const }],
+      ...[...files, ...(await constantsOf(service))],
+    ],
+    sizes: SIZES,
+    duels: [
+      ...ROWS.map(([name, call, floor]) => duel('floors', name, call, ['service', floor])),
+      ...OWN_ROWS.map(([name, call, bare]) => duel('own', name, call, ['repeated', bare], REPEATED)),
+      // It takes so long that a slice of it is counted in requests.
+      { ...usual, against: { ...usual.against, span: { requests: 3 } } },
+    ],
+  };
 }
 
 /** The Workers that answer exactly what the service answers: to what asks no database, and bare routes beside its own time. */
 async function constantsOf(service: Contender): Promise<Contender[]> {
-  const constant = { code: { file: 'constant.js' } };
   const bare = { code: { text: bundled('bare.js') }, around: 'repeated' } as const;
-  const constants: [Contender, Call][] = [
-    [{ name: 'preflight', ...constant }, CALLS.preflight],
-    [{ name: 'notFound', ...constant }, CALLS.notFound],
-    [{ name: 'malformed', ...constant }, CALLS.malformed],
-    ...OWN_ROWS.map((row): [Contender, Call] => [{ name: row.bare, ...bare }, row.call]),
+  const constants = [
+    ...ROWS.slice(-3).map(([, call, name]) => ({ call, name, code: { file: 'constant.js' } })),
+    ...OWN_ROWS.map(([, call, name]) => ({ call, name, ...bare })),
   ];
-  const stage = await open([service]);
-  try {
-    await fill(await stage.database(DATABASE), SMALL, dayAgo(0));
-    return await Promise.all(
-      constants.map(async ([contender, { method, path, headers }]) => {
-        const answer = await fetch(stage.url('service') + path, { method, headers });
-        const sent = [...answer.headers].filter(([header]) => !['content-length', 'date'].includes(header));
-        const body = answer.status === 204 ? null : await answer.text();
-        const ANSWER = { status: answer.status, headers: Object.fromEntries(sent), body };
-        return { ...contender, bindings: { ANSWER } };
-      }),
-    );
-  } finally {
-    await stage.dispose();
-  }
+  await using stage = await open([service]);
+  await fill(await stage.database('stage'), SMALL, dayAgo(0));
+  return await Promise.all(
+    constants.map(async ({ call, ...contender }) => {
+      const { status, headers, body } = await send(stage.url('service'), call);
+      const sent = [...headers].filter(([header]) => !['content-length', 'date'].includes(header));
+      const ANSWER = { status, headers: Object.fromEntries(sent), body: status === 204 ? null : body };
+      return { ...contender, bindings: { ANSWER } };
+    }),
+  );
 }

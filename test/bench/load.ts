@@ -4,7 +4,13 @@ import autocannon from 'autocannon';
 
 const CONNECTIONS = 8;
 
-export type Call = { method: 'GET' | 'POST' | 'OPTIONS'; path: string; headers: Record<string, string> };
+/** Every answer must have `status`, which is 200 unless told. */
+export type Call = {
+  method: 'GET' | 'POST' | 'OPTIONS';
+  path: string;
+  headers: Record<string, string>;
+  status?: number;
+};
 
 export type Slice = { perSecond: number; latencies: number[] };
 
@@ -14,10 +20,10 @@ export type Slice = { perSecond: number; latencies: number[] };
  */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
-/** Loads `url` for a span. Of several calls, each connection sends one after the other. Every answer must have `status`. */
-export async function load(url: string, calls: Call | Call[], status: number, span: Span): Promise<Slice> {
+/** Loads `url` for a span. Of several calls, each connection sends one after the other. */
+export async function load(url: string, calls: Call | Call[], span: Span = { seconds: 0.25 }): Promise<Slice> {
   const [call] = [calls].flat() as [Call];
-  if ('repeats' in span) return repeat(url, call, status, span.repeats);
+  if ('repeats' in span) return repeat(url, call, span.repeats);
   const latencies: number[] = [];
   const wrong = new Set<number>();
   const timed = 'seconds' in span;
@@ -41,7 +47,7 @@ export async function load(url: string, calls: Call | Call[], status: number, sp
   run.on('response', (_client: unknown, answered: number, _bytes: number, milliseconds: number) => {
     last = performance.now();
     latencies.push(milliseconds);
-    if (answered !== status) wrong.add(answered);
+    if (answered !== (call.status ?? 200)) wrong.add(answered);
   });
   const [{ errors }] = (await once(run, 'done')) as [autocannon.Result];
   if (errors > 0 || wrong.size > 0) throw new Error(`${url + call.path}: ${errors} errors, statuses ${[...wrong]}`);
@@ -53,11 +59,22 @@ const from = (calls: Call[], first: number): Call[] =>
   calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 
 /** The clock is that of the caller: a Worker's stands still within a request. */
-async function repeat(url: string, { method, path, headers }: Call, status: number, repeats: number): Promise<Slice> {
+async function repeat(url: string, call: Call, repeats: number): Promise<Slice> {
   const start = performance.now();
-  const answer = await fetch(url + path, { method, headers: { ...headers, 'Bench-Repeat': `${repeats}` } });
-  await answer.arrayBuffer();
+  await send(url, call, { 'Bench-Repeat': `${repeats}` });
   const milliseconds = performance.now() - start;
-  if (answer.status !== status) throw new Error(`${url + path}: status ${answer.status}`);
   return { perSecond: (repeats / milliseconds) * 1000, latencies: [milliseconds / repeats] };
+}
+
+/** Sends one request, and reads its answer to the end. */
+export async function send(
+  url: string,
+  { method, path, headers, status = 200 }: Call,
+  more: Record<string, string> = {},
+  signal: AbortSignal | null = null,
+) {
+  const answer = await fetch(url + path, { method, headers: { ...headers, ...more }, signal });
+  const body = await answer.text();
+  if (answer.status !== status) throw new Error(`${url + path}: status ${answer.status}`);
+  return { status, headers: answer.headers, body };
 }

@@ -1,13 +1,13 @@
 // npm run bench: the service beside floors that do as little as can be done, in one run, on one machine.
 import { parseArgs } from 'node:util';
-import { compareWith } from './against.ts';
+import { against } from './against.ts';
 import { build, codeOf } from './bundle.ts';
 import { slower, threeBesideOne } from './databases.ts';
-import type { Effort } from './duel.ts';
-import { compare } from './floors.ts';
-import { grow } from './growth.ts';
-import { type ModelEffort, missing, model, NUMBERS } from './model.ts';
-import { bundles, databases, floors, growth } from './print.ts';
+import { measure } from './duel.ts';
+import { floors } from './floors.ts';
+import { growth } from './growth.ts';
+import { missing, model, NUMBERS } from './model.ts';
+import { printed } from './print.ts';
 
 const HELP = `npm run bench -- [--quick] [--growth | --databases | --against DIR_OR_COMMIT] [--json] [--only TEXT]
   --quick                  one start of workerd and fewer rounds: about a minute
@@ -28,52 +28,29 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const effort: Effort = {
-  only: options.only,
-  starts: options.quick ? 1 : 5,
-  rounds: options.quick ? 3 : 8,
-  span: { seconds: 0.25 },
-};
-const modelEffort: ModelEffort = {
-  only: options.only,
-  rounds: options.quick ? 1 : 3,
-  warmUpSeconds: options.quick ? 1 : 3,
-  seconds: options.quick ? 2 : 5,
-};
+const { only, quick } = options;
 
 /** A line that is written over, or where nobody watches, one for each step. */
 const progress = (text: string) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
 
-if (options.help) {
-  console.log(HELP);
-} else {
+async function run(): Promise<void> {
   progress('building');
   const bundle = build();
-  const { code: _, ...weight } = bundle;
-  const about = { date: new Date().toISOString(), bundle: weight };
-  if (options.growth) {
-    const rows = await grow(bundle, effort, progress);
-    progress('done');
-    console.log(options.json ? JSON.stringify({ ...about, growth: rows }, null, 2) : growth(rows));
-  } else if (options.databases) {
-    const twice = { ...effort, rounds: effort.rounds * 2 }; // the ratio is close to 1
-    const rows = await threeBesideOne(bundle, twice, progress);
-    const modelled = await model(bundle.code, NUMBERS, modelEffort, progress);
-    progress('done');
-    console.log(options.json ? JSON.stringify({ ...about, rows, modelled }, null, 2) : databases(rows, modelled));
-    for (const failure of [...slower(rows), ...missing(modelled)]) {
-      console.error(failure);
-      process.exitCode = 1;
-    }
-  } else if (options.against !== undefined) {
-    const { rows, own } = await compareWith(codeOf(options.against), bundle.code, effort, progress);
-    progress('done');
-    console.log(options.json ? JSON.stringify({ ...about, rows, own }, null, 2) : bundles(rows, own));
-  } else {
-    const { rows, own, usual } = await compare(bundle, effort, progress);
-    progress('done');
-    console.log(
-      options.json ? JSON.stringify({ ...about, rows, own, usual }, null, 2) : floors(rows, own, usual, bundle),
-    );
+  const { code, ...weight } = bundle;
+  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // there, the ratio is close to 1
+  let scene = options.growth ? growth(code) : options.databases ? threeBesideOne(code) : null;
+  if (options.against !== undefined) scene ??= against(codeOf(options.against), code);
+  const outcomes = await measure(scene ?? (await floors(code)), { only, starts: quick ? 1 : 5, rounds }, progress);
+  const modelEffort = quick ? { rounds: 1, warmUpSeconds: 1, seconds: 2 } : { rounds: 3, warmUpSeconds: 3, seconds: 5 };
+  const modelled = options.databases ? await model(code, NUMBERS, { only, ...modelEffort }, progress) : [];
+  progress('done');
+  const found = { date: new Date().toISOString(), bundle: weight, outcomes, modelled };
+  console.log(options.json ? JSON.stringify(found, null, 2) : printed(outcomes, modelled, bundle));
+  for (const failure of options.databases ? [...slower(outcomes), ...missing(modelled)] : []) {
+    console.error(failure);
+    process.exitCode = 1;
   }
 }
+
+if (options.help) console.log(HELP);
+else await run();

@@ -3,11 +3,12 @@
 import { createHash } from 'node:crypto';
 import { newCredential } from '../../src/core/credential.ts';
 import { BINDINGS, IDS_PER_DATABASE } from '../../src/core/database.ts';
-import { CALLS, dayAgo } from './calls.ts';
+import { CALLS, dayAgo, recordOf } from './calls.ts';
 import { BUSINESS, fill, SMALL } from './data.ts';
 import type { Progress } from './duel.ts';
+import { type Call, send } from './load.ts';
 import { open } from './stage.ts';
-import { quantile, type Spread, spreadOf } from './stats.ts';
+import { median, type Spread, spreadOf } from './stats.ts';
 
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
 /** What a deployed database takes for a use (docs/performance.md, "What one database holds"). */
@@ -34,7 +35,7 @@ export type Modelled = {
   hottest: number;
 };
 
-type Owner = { path: string; headers: Record<string, string>; database: number; weight: number };
+type Owner = { call: Call; database: number; weight: number };
 
 export async function model(
   code: string,
@@ -43,46 +44,35 @@ export async function model(
   progress: Progress,
 ): Promise<Modelled[]> {
   const rows = numbers
-    .flatMap((databases) => (databases === 1 ? [false] : [false, true]).map((skewed) => ({ databases, skewed })))
-    .map((row) => ({
-      ...row,
-      name: nameOf(row),
-      owners: ownersOf(row.databases, row.skewed),
-      perSecond: [] as number[],
-    }))
-    .filter(({ databases, name }) => databases === 1 || name.includes(only));
-  const stage = await open(
+    .flatMap((databases) => [false, true].map((skewed) => ({ databases, skewed, name: nameOf(databases, skewed) })))
+    .filter(({ databases, skewed, name }) => (databases === 1 ? !skewed : name.includes(only)))
+    .map((row) => ({ ...row, owners: ownersOf(row.databases, row.skewed), measured: [] as number[] }));
+  await using stage = await open(
     numbers.map((number) => {
       const bindings = { DATABASES: BINDINGS.slice(0, number), MS: USE_MS * SCALE };
       return { name: `${number}`, code: { text: code }, databases: ['small'], bindings, around: 'modelled' };
     }),
   );
-  try {
-    await fill(await stage.database('small'), SMALL, dayAgo(0));
-    for (let round = 1; round <= rounds; round++) {
-      for (const { name, databases, skewed, owners, perSecond } of rows) {
-        progress(`round ${round} of ${rounds}: ${name}`);
-        const callers = Array.from({ length: databases * IN_FLIGHT }, (_, index) => owners[index] as Owner);
-        // Where owners are skewed, nearly all callers wait for the busiest database sooner or later: they begin there.
-        const first = skewed ? callers.fill(owners.reduce((a, b) => (a.weight > b.weight ? a : b))) : callers;
-        perSecond.push((await throughputOf(stage.url(`${databases}`), owners, first, time)) * SCALE);
-      }
+  await fill(await stage.database('small'), SMALL, dayAgo(0));
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name, databases, skewed, owners, measured } of rows) {
+      progress(`round ${round} of ${rounds}: ${name}`);
+      const callers = owners.slice(0, databases * IN_FLIGHT);
+      // Where owners are skewed, nearly all callers wait for the busiest database sooner or later: they begin there.
+      if (skewed) callers.fill(owners.reduce((a, b) => (a.weight > b.weight ? a : b)));
+      measured.push((await throughputOf(stage.url(`${databases}`), owners, callers, time)) * SCALE);
     }
-  } finally {
-    await stage.dispose();
   }
-  const one = rows.find(({ databases }) => databases === 1)?.perSecond ?? [];
-  return rows.map(({ name, databases, skewed, owners, perSecond }) => ({
-    name,
-    databases,
-    skewed,
-    perSecond: quantile(perSecond, 0.5),
-    ratio: spreadOf(perSecond.map((uses, round) => uses / (one[round] as number))),
+  const one = rows[0]?.measured ?? [];
+  return rows.map(({ owners, measured, ...row }) => ({
+    ...row,
+    perSecond: median(measured),
+    ratio: spreadOf(measured.map((uses, round) => uses / (one[round] as number))),
     hottest: hottestOf(owners),
   }));
 }
 
-const nameOf = ({ databases, skewed }: Pick<Modelled, 'databases' | 'skewed'>) =>
+const nameOf = (databases: number, skewed: boolean) =>
   `model: ${databases} database${databases === 1 ? '' : 's'}, ${skewed ? 'skewed' : 'uniform'}`;
 
 /** Owners in the databases in turn, as new owners get the database with the fewest businesses. */
@@ -93,21 +83,17 @@ function ownersOf(databases: number, skewed: boolean): Owner[] {
   const ranked = indexes.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
   return indexes.map((index) => {
     const database = index % databases;
-    const id = database * IDS_PER_DATABASE + 1 + Math.floor(index / databases);
-    return {
-      path: `/api/v1/business/usage/${id}`,
-      headers: { Authorization: `Bearer ${newCredential('bua_pk_', database)}`, Origin: BUSINESS.origin },
-      database,
-      weight: skewed ? 1 / (1 + (ranked[index] as number)) : 1,
-    };
+    const headers = { Authorization: `Bearer ${newCredential('bua_pk_', database)}`, Origin: BUSINESS.origin };
+    const call = recordOf(headers, database * IDS_PER_DATABASE + 1 + Math.floor(index / databases));
+    return { call, database, weight: skewed ? 1 / (1 + (ranked[index] as number)) : 1 };
   });
 }
 
 const sum = (owners: Owner[]) => owners.reduce((total, { weight }) => total + weight, 0);
 
 function hottestOf(owners: Owner[]): number {
-  const shares = BINDINGS.map((_, number) => sum(owners.filter(({ database }) => database === number)) / sum(owners));
-  return Math.max(...shares);
+  const shares = [...Map.groupBy(owners, ({ database }) => database).values()].map(sum);
+  return Math.max(...shares) / sum(owners);
 }
 
 /** Uses per second. Each caller records one use after the other: the first for its owner, the others for owners by their weight. */
@@ -117,7 +103,7 @@ async function throughputOf(
   callers: Owner[],
   { warmUpSeconds, seconds }: Pick<ModelEffort, 'warmUpSeconds' | 'seconds'>,
 ): Promise<number> {
-  await send(url + CALLS.record.path, { ...CALLS.record.headers, 'Bench-Begin': 'yes' });
+  await send(url, CALLS.record, { 'Bench-Begin': 'yes' });
   let total = 0;
   const sums = owners.map(({ weight }) => (total += weight));
   const chosen = () => {
@@ -129,8 +115,8 @@ async function throughputOf(
   const end = AbortSignal.timeout((warmUpSeconds + seconds) * 1000 + 50);
   let recorded = 0;
   const record = async (first: Owner) => {
-    for (let owner = first; !end.aborted; owner = chosen()) {
-      await send(url + owner.path, owner.headers, end);
+    for (let { call } = first; !end.aborted; { call } = chosen()) {
+      await send(url, call, {}, end);
       const now = performance.now();
       if (now >= from && now < until) recorded += 1;
     }
@@ -143,12 +129,6 @@ async function throughputOf(
     ),
   );
   return recorded / seconds;
-}
-
-async function send(url: string, headers: Record<string, string>, signal: AbortSignal | null = null): Promise<void> {
-  const answer = await fetch(url, { method: 'POST', headers, signal });
-  await answer.arrayBuffer();
-  if (answer.status !== 200) throw new Error(`${url}: status ${answer.status}`);
 }
 
 /** The rows that miss the goal. */

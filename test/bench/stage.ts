@@ -1,12 +1,12 @@
 // Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They have no
 // rate limits; those that are measured as they are deployed have stand-ins for them.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from 'miniflare';
 import { unstable_readConfig } from 'wrangler';
 import { BINDINGS } from '../../src/core/database.ts';
-import type { Call } from './load.ts';
+import { type Call, send } from './load.ts';
 
 const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
@@ -29,21 +29,13 @@ export type Contender = {
   /** Whether its answers tell what they cost, a call is repeated without its database, or its databases are stand-ins. */
   around?: 'counted' | 'repeated' | 'modelled';
 };
+export type Stage = Awaited<ReturnType<typeof open>>;
 
-export type Stage = {
-  database: (name: string) => Promise<D1Database>;
-  /** Where it listens, until the next start. */
-  url: (contender: string) => string;
-  /** Starts workerd anew, with what the databases hold. */
-  restart: () => Promise<void>;
-  dispose: () => Promise<void>;
-};
-
-export async function open(contenders: Contender[]): Promise<Stage> {
+export async function open(contenders: Contender[]) {
   // Where the system has a folder in memory, the database is in it: D1's cost is in what is measured, this disk's is not.
-  const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
+  const directory = mkdtempDisposableSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
   const workers = contenders.map(worker);
-  const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory } as never);
+  const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory.path } as never);
   const urls = new Map<string, string>();
   async function start(): Promise<Miniflare> {
     const started = new Miniflare(options);
@@ -53,51 +45,58 @@ export async function open(contenders: Contender[]): Promise<Stage> {
   }
   let miniflare = await start();
   return {
-    async database(name) {
+    async database(name: string) {
       const owner = contenders.find(({ databases }) => databases?.includes(name));
       const binding = BINDINGS[owner?.databases?.indexOf(name) ?? 0] ?? 'DB';
       return (await miniflare.getD1Database(binding, owner?.name ?? '')) as unknown as D1Database;
     },
-    url: (contender) => urls.get(contender) ?? '',
+    has: (contender: string) => urls.has(contender),
+    /** Where it listens, until the next start. */
+    url: (contender: string) => urls.get(contender) ?? '',
+    /** Starts workerd anew, with what the databases hold. */
     async restart() {
       await miniflare.dispose();
       miniflare = await start();
     },
-    async dispose() {
+    async [Symbol.asyncDispose]() {
       await miniflare.dispose();
-      rmSync(directory, { recursive: true });
+      directory.remove();
     },
   };
 }
 
-function worker({ name, code, databases, bindings, services, around, isDeployed }: Contender): V4WorkerOptions {
-  const text = 'text' in code ? code.text : source(code.file);
-  const entry = `${around ?? 'entry'}.js`;
-  const modules = [
-    ...[entry, 'quiet.js', 'replay.js'].map((file) => esModule(file, source(file))),
-    esModule('worker.js', text),
-  ];
+function worker({
+  name,
+  code,
+  databases = [],
+  bindings,
+  services = {},
+  around,
+  isDeployed,
+}: Contender): V4WorkerOptions {
+  const files = [`${around ?? 'entry'}.js`, 'quiet.js', 'replay.js'].map((file) => [file, source(file)]);
+  const own = ['worker.js', 'text' in code ? code.text : source(code.file)];
   return {
     name,
-    modules,
+    modules: [...files, own].map(([path, contents]) => ({ type: 'ESModule', path, contents })),
     compatibilityDate: compatibility_date ?? '',
     bindings: { ...bindings, ...(isDeployed && DEPLOYED) },
-    ...(services && { serviceBindings: services }),
-    ...(databases && { d1Databases: Object.fromEntries(databases.map((one, number) => [BINDINGS[number], one])) }),
+    serviceBindings: services,
+    d1Databases: Object.fromEntries(databases.map((one, number) => [BINDINGS[number], one])),
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }],
   } as V4WorkerOptions;
 }
-
-const esModule = (path: string, contents: string) => ({ type: 'ESModule' as const, path, contents });
 
 const source = (file: string) => readFileSync(join(HERE, 'workers', file), 'utf8');
 
 export type Cost = { round_trips: number; rows_read: number; rows_written: number };
 
 /** What one call costs at the database; `url` is that of a contender that is counted. */
-export async function costOf(url: string, { method, path, headers }: Call): Promise<Cost> {
-  const fresh = Object.entries(headers).map(([name, value]) => [name, value.replace('[<id>]', crypto.randomUUID())]);
-  const answer = await fetch(url + path, { method, headers: Object.fromEntries(fresh) });
-  await answer.arrayBuffer();
-  return JSON.parse(answer.headers.get('Bench-Cost') ?? '') as Cost;
+export async function costOf(url: string, call: Call): Promise<Cost> {
+  const fresh = Object.entries(call.headers).map(([name, value]) => [
+    name,
+    value.replace('[<id>]', crypto.randomUUID()),
+  ]);
+  const { headers } = await send(url, { ...call, headers: Object.fromEntries(fresh) });
+  return JSON.parse(headers.get('Bench-Cost') ?? '') as Cost;
 }

@@ -1,12 +1,12 @@
 // What a caller without a valid credential can make the Worker compute: at most twice what the dearest valid body costs, in
 // CPU time of workerd, as HTTP hides it from a clock. The seed of the search is printed: FUZZ_SEED repeats it, but not to the last
 // request, as which ones are pursued is decided by measuring. FUZZ_SECONDS makes it longer.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deployed } from '../bench/bundle.ts';
+import { codeOf } from '../bench/bundle.ts';
 import { dayAgo } from '../bench/calls.ts';
 import { BUSINESS, fill } from '../bench/data.ts';
 import { open, type Stage } from '../bench/stage.ts';
@@ -79,9 +79,7 @@ let baseline = { name: '', ms: 0, sent: {} as Sent };
 
 beforeAll(async () => {
   if (process.platform !== 'linux') throw new Error('test:cost runs on Linux only: it reads CPU time from /proc');
-  const directory = mkdtempSync(join(tmpdir(), 'cost-'));
-  const code = { text: deployed(directory).toString() };
-  rmSync(directory, { recursive: true });
+  const code = { text: codeOf() };
   const ANSWER = { status: 200, headers: {}, body: '{}' };
   stage = await open([
     { name: 'service', code, databases: ['stage'], services: { ASSETS: 'assets' } },
@@ -101,7 +99,7 @@ beforeAll(async () => {
     if (median(costs) > baseline.ms) baseline = { name, ms: median(costs), sent };
   }
 });
-afterAll(() => stage?.dispose());
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 function childNamed(name: string): string {
   const children = readdirSync('/proc/self/task').flatMap((thread) =>

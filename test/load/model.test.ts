@@ -5,7 +5,7 @@ import { model } from '../bench/model.ts';
 
 test('in the model, four databases record 3.6 times as many uses as one, or more', async () => {
   const effort = { only: 'uniform', rounds: 1, warmUpSeconds: 0.5, seconds: 2 };
-  const rows = await model(codeOf('.'), [1, 4], effort, () => {});
+  const rows = await model(codeOf(), [1, 4], effort, () => {});
   const [one, four] = rows.map(({ perSecond }) => perSecond) as [number, number];
   console.log(`${Math.round(one)} uses/s with one database, ${Math.round(four)} with four`);
   expect(rows.map(({ databases }) => databases)).toEqual([1, 4]);
