@@ -152,13 +152,14 @@ const madeOf = (binding: string) => [create(binding), migrate(binding)];
 const created = (...bindings: string[]) =>
   bindings.map((binding) => `Created the database usage-${binding} (${binding}).\n`).join('');
 const COMMIT = 'Commit PROJECT/wrangler.toml: it has the ids of the new databases.\n';
-/** A deployment that stopped before it changed anything. */
-const refused = (line: string, stdout = START) => ({
-  code: 1,
-  stdout,
-  stderr: `${line} Nothing was changed.\n`,
-  steps: [],
-});
+const ALL = ['DB', 'DB_1', 'DB_2'];
+/** A deployment that changed what is there already. */
+const redeployed = { code: 0, stdout: START + NEXT, stderr: '', steps: [...ALL.map(migrate), 'deploy'] };
+/** A deployment that stopped before it changed anything, and one that says so. */
+const stopped = (stderr: string, stdout = START) => ({ code: 1, stdout, stderr, steps: [] });
+const refused = (line: string, stdout?: string) => stopped(`${line} Nothing was changed.\n`, stdout);
+const notFound = (binding: string, id: string) =>
+  stopped(`${binding} (usage-${binding}, ${id}): The database ${id} could not be found [code: 7404]\n`);
 
 /** The text with two ids in each other's place. */
 const exchanged = (text: string, one: string, other: string) =>
@@ -176,17 +177,17 @@ describe('npm run deploy', () => {
     const ended = project.deploy();
     expect({ ...ended, stdout: ended.stdout.replace(folder, 'PROJECT') }).toEqual({
       code: 0,
-      stdout: `${START}${created('DB', 'DB_1', 'DB_2')}${COMMIT}${NEXT}`,
+      stdout: `${START}${created(...ALL)}${COMMIT}${NEXT}`,
       stderr: '',
-      steps: [...madeOf('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'],
+      steps: [...ALL.flatMap(madeOf), 'deploy'],
     });
     let expected = THREE;
-    for (const binding of ['DB', 'DB_1', 'DB_2']) {
+    for (const binding of ALL) {
       const name = `database_name = "usage-${binding}"\n`;
       expected = expected.replace(name, `${name}${project.idLines(binding)}`);
     }
     expect(project.toml).toBe(expected);
-    const ids = Object.fromEntries(['DB', 'DB_1', 'DB_2'].map((binding) => [binding, project.idOf(binding)]));
+    const ids = Object.fromEntries(ALL.map((binding) => [binding, project.idOf(binding)]));
     expect(account.workers).toEqual(new Map([['usage', ids]]));
     for (const id of Object.values(ids)) expect(account.applied(id)).toEqual(MIGRATIONS);
   });
@@ -194,8 +195,7 @@ describe('npm run deploy', () => {
   test('migrates and uploads the second time, and creates and writes nothing', () => {
     const project = deployed();
     const { toml } = project;
-    const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
-    expect(project.deploy()).toEqual({ code: 0, stdout: START + NEXT, stderr: '', steps });
+    expect(project.deploy()).toEqual(redeployed);
     expect(project.toml).toBe(toml);
     expect(project.account.databases.size).toBe(3);
   });
@@ -203,11 +203,8 @@ describe('npm run deploy', () => {
   test('creates a database that is added', () => {
     const project = deployed(ONE);
     project.toml += block('DB_1');
-    expect(project.deploy()).toMatchObject({
-      code: 0,
-      stderr: '',
-      steps: [migrate('DB'), ...madeOf('DB_1'), 'deploy'],
-    });
+    const steps = [migrate('DB'), ...madeOf('DB_1'), 'deploy'];
+    expect(project.deploy()).toMatchObject({ code: 0, stderr: '', steps });
     expect(project.toml).toContain(project.idLines('DB_1'));
     expect(project.deploy()).toMatchObject({ code: 0, steps: [migrate('DB'), migrate('DB_1'), 'deploy'] });
   });
@@ -215,10 +212,7 @@ describe('npm run deploy', () => {
   test('takes a database by its id, whatever its name', () => {
     const project = deployed();
     project.toml = project.toml.replaceAll('"usage-DB', '"other-DB');
-    expect(project.deploy()).toMatchObject({
-      code: 0,
-      steps: [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'],
-    });
+    expect(project.deploy()).toEqual(redeployed);
     expect(project.account.workers.get('usage')).toMatchObject({ DB: project.idOf('DB'), DB_1: project.idOf('DB_1') });
   });
 
@@ -227,29 +221,27 @@ describe('npm run deploy', () => {
     (last) => {
       const project = new Project(THREE);
       const { account } = project;
-      const names = ['DB', 'DB_1', 'DB_2'];
-      const [first = '', second = ''] = names.map((binding) => {
+      const [first = '', second = ''] = ALL.map((binding) => {
         const id = account.create(`usage-${binding}`) ?? '';
         account.migrate(id, last);
         return id;
       });
       account.addOwner(7, 0, first, first);
       account.addOwner(8, 1, second, first);
-      const marks = names.map((name, number) => [number, 'a', 'usage', name]);
+      const marks = ALL.map((name, number) => [number, 'a', 'usage', name]);
       if (last === MARKED)
         for (const [number, mark, worker, name] of marks)
           account.query(project.idOf(`${name}`), `insert into identity values (${number}, '${mark}', '${worker}')`);
-      const lines = names.map((binding) => `# ${binding}\n${project.idLines(binding)}`);
+      const lines = ALL.map((binding) => `# ${binding}\n${project.idLines(binding)}`);
       const { stderr, ...ended } = project.deploy();
       expect(ended).toEqual({ code: 1, stdout: START, steps: [] });
       expect(stderr).toBe(
         `wrangler.toml has no database_id for DB, DB_1, DB_2. The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. Nothing was changed.\n\n${lines.join('\n')}`,
       );
-      for (const binding of names)
+      for (const binding of ALL)
         project.toml = project.toml.replace(`"usage-${binding}"\n`, `"usage-${binding}"\n${project.idLines(binding)}`);
-      const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
-      expect(project.deploy()).toEqual({ code: 0, stdout: START + NEXT, stderr: '', steps });
-      for (const binding of names) expect(account.applied(project.idOf(binding))).toEqual(MIGRATIONS);
+      expect(project.deploy()).toEqual(redeployed);
+      for (const binding of ALL) expect(account.applied(project.idOf(binding))).toEqual(MIGRATIONS);
     },
   );
 
@@ -266,29 +258,22 @@ describe('npm run deploy', () => {
   });
 });
 
+const OTHER = { id: 'b'.repeat(32), name: 'Other' };
+
 describe('npm run deploy changes nothing where', () => {
   test('a database with the id does not exist', () => {
     const project = deployed();
     const id = project.idOf('DB_1');
     project.account.databases.delete(id);
-    expect(project.deploy()).toEqual({
-      code: 1,
-      stdout: START,
-      stderr: `DB_1 (usage-DB_1, ${id}): The database ${id} could not be found [code: 7404]\n`,
-      steps: [],
-    });
+    expect(project.deploy()).toEqual(notFound('DB_1', id));
   });
 
   test('the account is another one', () => {
     const project = deployed(ONE);
-    const id = project.idOf('DB');
-    const other = new Project(project.toml, new Account());
-    const whoami = { loggedIn: true, accounts: [{ id: 'b'.repeat(32), name: 'Other' }] };
-    expect(other.deploy({ whoami })).toEqual({
-      code: 1,
-      stdout: `Account: Other (${'b'.repeat(32)}). Worker: usage.\n`,
-      stderr: `DB (usage-DB, ${id}): The database ${id} could not be found [code: 7404]\n`,
-      steps: [],
+    const whoami = { loggedIn: true, accounts: [OTHER] };
+    expect(new Project(project.toml, new Account()).deploy({ whoami })).toEqual({
+      ...notFound('DB', project.idOf('DB')),
+      stdout: `Account: Other (${OTHER.id}). Worker: usage.\n`,
     });
   });
 
@@ -309,11 +294,11 @@ describe('npm run deploy changes nothing where', () => {
     const project = deployed();
     const id = project.idOf('DB');
     const { toml } = project;
+    const twice = refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, '');
     project.toml = toml.replace(project.idOf('DB_2'), id);
-    expect(project.deploy()).toEqual(refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, ''));
+    expect(project.deploy()).toEqual(twice);
     project.toml = `${toml}${STAGING}${block('DB', { database_id: id }, 'env.staging.d1_databases')}`;
-    for (const args of ['', '--env staging'])
-      expect(project.deploy({ args })).toEqual(refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, ''));
+    for (const args of ['', '--env staging']) expect(project.deploy({ args })).toEqual(twice);
   });
 
   test('owners are in a database that is not bound', () => {
@@ -343,9 +328,9 @@ describe('npm run deploy changes nothing where', () => {
 
   test('the Worker does not build, or wrangler does not know an option', () => {
     const fault = { at: 'deploy --dryrun --dry-run', says: 'Unknown argument: dryrun\n' };
-    const ended = new Project(ONE).deploy({ args: '--dryrun', fault });
-    const stderr = 'Unknown argument: dryrun\nNothing was changed.\n';
-    expect(ended).toEqual({ code: 1, stdout: START, stderr, steps: [] });
+    expect(new Project(ONE).deploy({ args: '--dryrun', fault })).toEqual(
+      stopped('Unknown argument: dryrun\nNothing was changed.\n'),
+    );
   });
 
   test('the build is of another Worker', () => {
@@ -374,8 +359,7 @@ describe('npm run deploy changes nothing where', () => {
         `DB_1 (usage-DB_1, ${id}) has migrations that this checkout does not have: ${LATER}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`,
       ),
     );
-    const steps = [migrate('DB'), migrate('DB_1'), migrate('DB_2'), 'deploy'];
-    expect(project.deploy({ args: '--rollback' })).toEqual({ code: 0, stdout: START + NEXT, stderr: '', steps });
+    expect(project.deploy({ args: '--rollback' })).toEqual(redeployed);
   });
 
   test('a database has no id, in CI', () => {
@@ -394,41 +378,31 @@ describe('npm run deploy changes nothing where', () => {
   });
 
   test('nobody is logged in', () => {
-    const ended = { code: 1, stdout: '', stderr: LOGIN, steps: [] };
-    expect(new Project(ONE).deploy({ whoami: { loggedIn: false } })).toEqual(ended);
     const fault = { at: 'whoami', says: '{\n  "loggedIn": false\n}\n' };
-    expect(new Project(ONE).deploy({ fault })).toEqual(ended);
+    for (const options of [{ whoami: { loggedIn: false } }, { fault }])
+      expect(new Project(ONE).deploy(options)).toEqual(stopped(LOGIN, ''));
   });
 
   test('the login has several accounts and none is chosen', () => {
     const project = new Project(ONE);
-    const accounts = [
-      { id: 'b'.repeat(32), name: 'Other' },
-      { id: project.account.id, name: 'Acme' },
-    ];
-    const whoami = { loggedIn: true, accounts };
-    expect(project.deploy({ whoami })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `The login has several accounts. Set CLOUDFLARE_ACCOUNT_ID to one of:\n${'b'.repeat(32)}  Other\n${project.account.id}  Acme\n`,
-      steps: [],
-    });
+    const whoami = { loggedIn: true, accounts: [OTHER, { id: project.account.id, name: 'Acme' }] };
+    const choice = `${OTHER.id}  Other\n${project.account.id}  Acme\n`;
+    expect(project.deploy({ whoami })).toEqual(
+      stopped(`The login has several accounts. Set CLOUDFLARE_ACCOUNT_ID to one of:\n${choice}`, ''),
+    );
     const variables = { CLOUDFLARE_ACCOUNT_ID: project.account.id };
     expect(project.deploy({ whoami, variables })).toMatchObject({ code: 0, stderr: '' });
-    project.toml = `account_id = "${'b'.repeat(32)}"\n${project.toml}`;
+    project.toml = `account_id = "${OTHER.id}"\n${project.toml}`;
     expect(project.deploy({ whoami, variables }).stdout).toMatch(/^Account: Other \(b+\)\./);
   });
 
   test('it cannot be told which account it is, unless one is chosen', () => {
     const project = new Project(ONE);
     const fault = { at: 'whoami', says: 'fetch failed' };
-    expect(project.deploy({ fault })).toEqual({ code: 1, stdout: '', stderr: 'fetch failed\n', steps: [] });
+    expect(project.deploy({ fault })).toEqual(stopped('fetch failed\n', ''));
     const variables = { CLOUDFLARE_ACCOUNT_ID: project.account.id };
     const { code, stdout } = project.deploy({ fault, variables });
-    expect({ code, line: stdout.split('\n')[0] }).toEqual({
-      code: 0,
-      line: `Account: ${project.account.id}. Worker: usage.`,
-    });
+    expect([code, stdout.split('\n')[0]]).toEqual([0, `Account: ${project.account.id}. Worker: usage.`]);
   });
 
   const MIGRATIONS_DIR = 'The migrations_dir of DB_1 is PROJECT/other. It must be PROJECT/migrations.';
@@ -462,12 +436,8 @@ describe('npm run deploy changes nothing where', () => {
   });
 
   test.each(['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'])('a database is bound as %s', (binding) => {
-    expect(new Project(ONE + block(binding)).deploy()).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `PROJECT/wrangler.toml binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`,
-      steps: [],
-    });
+    const line = `PROJECT/wrangler.toml binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`;
+    expect(new Project(ONE + block(binding)).deploy()).toEqual(stopped(line, ''));
   });
 });
 
@@ -487,9 +457,7 @@ describe('npm run deploy stops', () => {
       return project.account.create(name);
     };
     expect(project.deploy()).toEqual({
-      code: 1,
-      stdout: START,
-      stderr: 'DB (usage-DB): A database with that name already exists [code: 7502]\n',
+      ...stopped('DB (usage-DB): A database with that name already exists [code: 7502]\n'),
       steps: [create('DB')],
     });
     expect(project.toml).toBe(ONE);
@@ -508,10 +476,8 @@ describe('npm run deploy stops', () => {
   });
 
   test('before the upload where a migration fails', () => {
-    const { code, stderr, steps } = deployed().deploy({ fault: { at: migrate('DB_1'), says: 'no such table\n' } });
-    expect({ code, stderr, steps }).toEqual({
-      code: 1,
-      stderr: 'no such table\nThe migrations of DB_1 were not applied. Nothing was uploaded.\n',
+    expect(deployed().deploy({ fault: { at: migrate('DB_1'), says: 'no such table\n' } })).toEqual({
+      ...stopped('no such table\nThe migrations of DB_1 were not applied. Nothing was uploaded.\n'),
       steps: [migrate('DB'), migrate('DB_1')],
     });
   });
@@ -522,7 +488,7 @@ describe('npm run deploy stops', () => {
   });
 
   // Wherever the first deployment stops, the next one goes on, and all is as after one that did not stop.
-  const steps = [...madeOf('DB'), ...madeOf('DB_1'), ...madeOf('DB_2'), 'deploy'];
+  const steps = [...ALL.flatMap(madeOf), 'deploy'];
   test.each(steps.map((step, index) => [step, index] as const))(
     'at %s of a first deployment, and goes on the next time',
     (step, index) => {
@@ -532,7 +498,7 @@ describe('npm run deploy stops', () => {
       expect(project.account.workers.size).toBe(0);
       expect(project.deploy()).toMatchObject({ code: 0, stderr: '' });
       expect(project.account.databases.size).toBe(3);
-      expect(project.deploy()).toMatchObject({ code: 0, steps: ['DB', 'DB_1', 'DB_2'].map(migrate).concat('deploy') });
+      expect(project.deploy()).toEqual(redeployed);
     },
   );
 });
@@ -635,7 +601,7 @@ describe('every step of npm run deploy has the same', () => {
     ['--name=other', 'Remove --name: two Workers would share the databases.\n'],
     ['--config none.toml', 'Could not read file: PROJECT/none.toml\n'],
   ])('%s changes nothing, and says why in one line', (args, stderr) => {
-    expect(new Project(ONE).deploy({ args })).toEqual({ code: 1, stdout: '', stderr, steps: [] });
+    expect(new Project(ONE).deploy({ args })).toEqual(stopped(stderr, ''));
   });
 });
 
