@@ -607,7 +607,7 @@ describe('every step of npm run deploy has the same', () => {
 
 test('with wrangler itself, a service is deployed, gets a database more, and is deployed again', {
   tags: 'slow',
-  timeout: 180_000,
+  timeout: 420_000,
 }, async () => {
   const account = new Account();
   const { url, close } = await account.serve();
