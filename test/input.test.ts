@@ -243,7 +243,7 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
     const headers = { ...route.headers, 'Idempotency-Key': 'visit-1' };
     const { status, body } = await call(route.method, route.path(business), { as, headers, body: route.body });
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
-    expect({ status, body }).toEqual(refusal('Idempotency-Key', message));
+    expect({ status, body }).toEqual(invalid('Idempotency-Key', message));
     expect(await everything()).toBe(before);
   },
 );
