@@ -313,7 +313,7 @@ async function asked() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 90000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+    where i < 102000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {
@@ -325,7 +325,7 @@ async function asked() {
     }),
   };
   const counts: number[] = [];
-  for (const minute of [0, 1, 2, 3, 5, 6, 8]) {
+  for (const minute of [0, 1, 2, 3, 4, 5, 6, 8]) {
     const before = statements.length;
     await run(400, minute, { [binding]: recording as unknown as D1Database });
     counts.push(statements.length - before);
@@ -335,7 +335,7 @@ async function asked() {
 
 test('a run takes at most five statements for a database, and finds what is due by index', async () => {
   const { d1, statements, counts } = await asked();
-  expect(counts).toEqual([5, 5, 5, 5, 5, 5, 5]);
+  expect(counts).toEqual(Array(8).fill(5));
   const plans = statements.map(async ({ sql, values }) => {
     const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
@@ -346,6 +346,7 @@ test('a run takes at most five statements for a database, and finds what is due 
   for (const index of [
     'SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)',
     'SEARCH former_tokens USING INDEX former_tokens_expires_at (expires_at<?)',
+    'SEARCH changes USING COVERING INDEX changes_at (at<?)',
     'SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)',
     'SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)',
     'SEARCH codes USING INDEX codes_expires_at (expires_at<?)',

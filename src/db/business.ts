@@ -79,20 +79,21 @@ function pageOfBusinesses(
       updated_at: businesses.updated_at,
       ...limitColumns,
       business: jsonObject(businessColumns).as('business'),
-      refusal: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('refusal'),
+      // Not `refusal`, as the permission has one: Drizzle writes an alias without its table, and SQLite would take the other.
+      denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
     })
     .from(businesses)
     .where(isOwn)
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, billing_day, refusal } = page;
-  const shownId = sql`case when ${refusal} is null then ${id} end`;
+  const { id, updated_at, daily_limit, monthly_limit, billing_day, denied } = page;
+  const shownId = sql`case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
   const entry = jsonObject({
     id: sql<number>`${id}`,
-    refusal: sql<Refusal | null>`${refusal}`,
+    denied: sql<Refusal | null>`${denied}`,
     business: asJson<BusinessRow>(sql`${page.business}`),
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
@@ -102,5 +103,5 @@ function pageOfBusinesses(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** A row of that list. `refusal` is the refusal of its usage. */
+/** A row of that list. `denied` is the refusal of its usage. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

@@ -61,7 +61,7 @@ export const business = newRoutes()
       ? askForPage(c, after)(businessesAfter(page))
       : businessesOf(c, Number(query.user_id), page));
     const examined = parseJson(row.businesses);
-    const readable = examined.filter(({ refusal }) => refusal === null);
+    const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {
       businesses: readable.map((business) => listedBusiness(business, row, today)),
       next: nextAfter(c, { after, limit, ids: examined.map(({ id }) => id), isInOne: query.user_id !== undefined }),

@@ -67,8 +67,8 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
       throw error;
     });
     // Until it has been read again: the service has kept the old token from the instant at which it has changed the business.
-    const end = timestampOf(new Date(Date.parse(rotated.updated_at) + (durationOf(keep ?? '') ?? 0)));
-    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: end };
+    const keptFor = (time: string) => timestampOf(new Date(Date.parse(rotated.updated_at) + durationOf(time)));
+    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: keptFor(keep) };
     const details: BusinessDetails = {
       ...business,
       ...rotated,
@@ -198,7 +198,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
               <small>
                 {choice.keep === null
                   ? `Pages with ${tailOf(token)}${earlier} are refused from the next request on.`
-                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + (durationOf(choice.keep) ?? 0)))}.`}
+                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + durationOf(choice.keep)))}.`}
               </small>
             </span>
           </label>
