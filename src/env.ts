@@ -60,7 +60,7 @@ export type Env = { Bindings: Bindings; Variables: { clock: Clock; log: Log; log
 /** Starts work in the database that the call asked, once the response is on its way. `name` is for the log, if the work fails. */
 type Later = (name: string, work: (d1: D1Database) => Promise<void>) => void;
 
-/** After the guard. `database` is the number of the one that `ask` uses. Only operators get `databases`. */
+/** What a handler has after the guard. `database` is the number of the one that `ask` uses. Only operators get `databases`. */
 export type Guarded = Env & {
   Variables: { call: Call; database: number; ask: Ask; later: Later; databases: BoundDatabases };
 };

@@ -39,7 +39,7 @@ type Valid<Q extends Query, B extends Body> = {
 /** Finds a code in the body of a request that has no credential in its headers. Null if there is none. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
-/** What a guarded route is for, and what it accepts. */
+/** The operations of a guarded route, and the input that it accepts. */
 export type Accepts = {
   /** More than one if the body decides. */
   operations: readonly [Operation, ...Operation[]];
@@ -47,7 +47,7 @@ export type Accepts = {
   body?: Body | undefined;
   codeIn?: CodeIn | undefined;
 };
-/** What each guard's middleware accepts. The description is made of it. */
+/** What each guard's middleware accepts: src/openapi describes the routes from this. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
 /** Guards a route of one operation. Without a schema it accepts no query or body. With `codeIn`, a code in the body can replace the credential. */
@@ -185,7 +185,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
-  // Reads only the refusal: the operation has no handler for any other key.
+  // Only the operator may do this, so the database refuses, and says why.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
     throw new Error(`${operation} is for the operator only, and was not refused`);
@@ -194,6 +194,7 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   c.set('database', databaseNumber);
   c.set('ask', ask);
   c.set('later', (name, work) => {
+    if (!permission.isGranted) throw new Error(`${operation} would write without a permission`);
     afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
   });
   if (kind === 'operator') {

@@ -130,6 +130,9 @@ describe.each(ROUTES)('to $name', (route) => {
     const [first] = queryOf(route);
     if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(invalid('b', unknown('b')));
     expect(await refused('?=1')).toEqual(invalid('""', unknown('""')));
+    // A second question mark is part of the name, so this is no parameter that the operation has.
+    for (const name of [first?.name ?? 'from', '_'])
+      expect(await refused(`??${name}=1`)).toEqual(invalid(`?${name}`, unknown(`?${name}`)));
     const long = 'x'.repeat(65);
     expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });

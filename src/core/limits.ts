@@ -79,7 +79,7 @@ export function thresholdOf(limit: number, used: number): Threshold | null {
   return used < limit ? 80 : 100;
 }
 
-/** That a threshold of a limit was passed, after how many uses, and the first and the last day of the period. */
+/** A threshold that was passed: of which limit, after how many uses, and the first and last day of its period. */
 export type Passed = {
   period: LimitedPeriod;
   limit: number;

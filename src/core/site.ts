@@ -14,6 +14,7 @@ const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
 const MAX_MARKS_IN_A_ROW = 30;
 /** How many labels may follow `*.`. */
 const WILDCARD_LABELS = [2, 3, 4, 5];
+/** This machine. Alerts and operator keys may go there unencrypted, so nothing else may be in this list. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /** A cheap first check: a wildcard covers only loopback hosts, and hosts of at least three labels. */
 const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;

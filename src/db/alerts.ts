@@ -120,7 +120,7 @@ const ofMessage = <T>(id: SQL, value: SQL<T>) =>
 /** When the alert was sent. Null before, and if it was given up. */
 const sentAt = (id: SQL) => ofMessage(id, sql<string | null>`${messages.sent_at}`);
 
-/** Open until its message is sent or given up. */
+/** The `state` of an alert: open until its message is sent or given up. */
 const outcomeOf = (id: SQL) => {
   const ended = sql`case when ${isNotNull(messages.sent_at)} then 'sent' when ${isNull(messages.body)} then 'given_up' end`;
   return sql<'open' | 'sent' | 'given_up'>`coalesce(${ofMessage(id, ended)}, 'open')`;

@@ -36,12 +36,14 @@ export type NewBusiness = Pick<
 /** With a key, a repeated request returns the same business. With an id, the business gets that id. */
 type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
+/** What identifies a creation: its key, its token, and the mark that it leaves. */
 const IDENTITY = ['key', 'token', 'decision'] as const;
-type Own = Placeholders<(typeof IDENTITY)[number]>;
+type Identity = Placeholders<(typeof IDENTITY)[number]>;
 /** The key of the request as it is stored. Null without one, which equals nothing. */
-const creationKeyOf = ({ key }: Pick<Own, 'key'>) => sql`unhex(${key})`;
+const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
 /** The business that this request has created. The mark says so, and the token finds it by index. */
-const isCreated = ({ token, decision }: Own) => and(eq(businesses.token, token), eq(businesses.decision, decision));
+const isCreated = ({ token, decision }: Identity) =>
+  and(eq(businesses.token, token), eq(businesses.decision, decision));
 
 /** Null before the first business of a database. */
 const lastId = sql<number | null>`(select ${sequence.seq} from ${sequence} where ${sequence.name} = 'businesses')`;

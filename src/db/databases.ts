@@ -22,7 +22,7 @@ export const readDatabase = statement(['day'], (permission, $) => {
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
   const due = sql`from ${ledger} where ${and(permitted, lt(ledger.forget_on, $.today))}`;
-  // A message has all alerts up to its last one. The last that is over is at most one after the newest.
+  // A message has all alerts up to its last one. The last message that is over is the newest, or the one before it.
   const ended = sql`(select ${messages.last_id} from ${messages} where ${and(isNull(messages.body), gt(messages.last_id, 0))}
     order by ${messages.last_id} desc limit 1)`;
   const unsent = sql`from ${alerts} where ${and(permitted, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;

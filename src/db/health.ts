@@ -7,7 +7,7 @@ import { withTimeout } from './timeout.ts';
 const PROBE = 'select (select min(id) from businesses) as first_id, (select max(id) from businesses) as last_id';
 type Probe = { first_id: number | null; last_id: number | null };
 
-/** Everybody gets a response within 5 seconds, and some wait for the probe of another request. */
+/** Less than the 5 seconds within which every caller gets a response, because some wait for the probe of another request. */
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**

@@ -106,7 +106,7 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
   return { api_key, ...shown(created[0]) };
 }
 
-/** The business that something is for belongs to somebody else. */
+/** The conflict of a `business_id` that is not a business of the user. */
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
 /** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */

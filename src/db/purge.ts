@@ -25,7 +25,7 @@ import { withTimeout } from './timeout.ts';
 
 /** D1 runs one query at a time, so requests get their turn between two statements. */
 const ROWS_PER_STATEMENT = 4000;
-/** A run deletes 12,000 ids, and there is one each minute: that is the rate at which one database records single uses. The rest waits. */
+/** So a run deletes up to 12,000 ids a minute, the rate at which one database records single uses. The rest waits. */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
 /** How far back each run looks for overdue changes. */

@@ -1,6 +1,6 @@
 // A time limit for what may never respond: a batch, or the receiver of alerts.
 
-/** Nobody knows whether the other side has done what it was asked for. */
+/** No response in time. The request may have been carried out. */
 export class TimedOut extends Error {}
 
 /** The result of `response`, or a TimedOut after `ms`. A late result is ignored. */

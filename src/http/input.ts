@@ -38,7 +38,7 @@ export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string)
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
 /**
- * Refuses an Idempotency-Key where it would not prevent a duplicate. Null if there is nothing to refuse.
+ * The error of an Idempotency-Key where it would not prevent a duplicate, or null.
  */
 export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
   if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
@@ -71,8 +71,8 @@ const NAME_LENGTH = 64;
 const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
 /**
- * The error of the first unknown parameter, or null: a typo must not be ignored. `_=<digits>` is allowed where nothing is changed, because
- * old clients send it against caches.
+ * The error of the first unknown parameter, or null: a typo must not be ignored. Reads may have `_=<digits>`, which old
+ * clients add to get past caches.
  */
 export function unknownParameter(
   { url, method }: HonoRequest,
@@ -82,11 +82,12 @@ export function unknownParameter(
   if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const query = url.slice(url.indexOf('?') + 1);
-  // Nearly every query has only known names, written as they are: decoding it would take longer than validating it.
+  // Nearly every query has only known names, written as they are. Any other is decoded and checked below.
   if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
   const isRead = method === 'GET' || method === 'HEAD';
   // Not from the object of all parameters: it has names such as `7` first.
-  for (const [sent, value] of new URLSearchParams(query)) {
+  for (const [sent, value] of new URLSearchParams(`?${query}`)) {
+    // it drops one question mark, and a second one is part of a name
     if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
     const field = nameOf(sent);
     return { [field]: [`${field} ${unknownRule('parameter', name, known)}`] };

@@ -31,7 +31,8 @@ export async function isCredentialLimited(
 }
 
 /**
- * Limits the writes that strangers cause: a refused origin is remembered once a minute, and ten for each business. The origin is checked first, so that one that keeps coming does not use up the limit of its business.
+ * Limits the writes that strangers cause: a refused origin is remembered once a minute, and ten for each business. The origin is
+ * checked first, so that one that keeps coming does not use up the limit of its business.
  */
 export async function mayRemember(
   { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT }: Bindings,

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description of the publicOperations, made when it is built: the Worker only serves the file. Schemas, policy and refusals
-// are those of the publicOperations, and every response of the test suite is validated against it (test/contract.ts).
+// The OpenAPI 3.1 description of the service, made when it is built: the Worker only serves the file. Schemas, policy and refusals
+// are those of the service, and every response of the test suite is validated against it (test/contract.ts).
 import * as z from 'zod/mini';
 import { createDocument, createSchema, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { MESSAGE_TYPE } from '../core/webhook.ts';
@@ -37,7 +37,7 @@ const webhooks: ZodOpenApiPathsObject = {
       operationId: 'receiveAlerts',
       tags: ['alerts'],
       summary: 'Receive alerts',
-      description: `What the publicOperations sends to the receiver that the operator set up, when businesses have used 80 % or all of a limit. The headers are
+      description: `What the service sends to the receiver that the operator set up, when businesses have used 80 % or all of a limit. The headers are
 those of Standard Webhooks (https://www.standardwebhooks.com). Anything but a status from 200 to 299 within 10 seconds is a failure: then the
 same message comes again, each minute for three days. It can also come twice: ignore a \`webhook-id\` that you have.`,
       security: [],
@@ -68,7 +68,7 @@ same message comes again, each minute for three days. It can also come twice: ig
         }),
       },
       responses: {
-        '2XX': { description: 'The receiver has the message. The publicOperations does not read the body.' },
+        '2XX': { description: 'The receiver has the message. The service does not read the body.' },
       },
     },
   },
@@ -80,7 +80,7 @@ const KEY =
   'An API key: secret, for servers. It acts on every business of its user, or on one, and may be read-only or record-only.';
 const SESSION = 'The key of a session of the console. It is sent wherever an API key is, and ends by itself.';
 const OPERATOR =
-  'An operator key: secret, for the servers of whoever runs the publicOperations. It acts on every business, or only records uses.';
+  'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
 /** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */
@@ -117,9 +117,9 @@ export const openapi = ({ closed } = { closed: false }) =>
           name: 'access',
           description: 'Manage the domains on which a business token works, the token, and read who changed what.',
         },
-        { name: 'alerts', description: 'What the publicOperations sends to a receiver.' },
+        { name: 'alerts', description: 'What the service sends to a receiver.' },
         { name: 'session', description: 'Start and end sessions of the console for owners.' },
-        { name: 'description', description: 'The health of the publicOperations, and this document.' },
+        { name: 'description', description: 'The health of the service, and this document.' },
       ],
       paths: pathsOf({ ...usage, ...access, ...businesses, ...session }, publicOperations),
       webhooks,

@@ -13,9 +13,9 @@ const MEANINGS: Record<string, Meaning> = {
   from: ['First day. Default: 29 days before `to`.', '2026-03-01'],
   to: ['Last day. Default: today.', '2026-03-03'],
   limit: [`How many at most. Default: ${DEFAULT_PER_PAGE}.`, 20],
-  after: ['The `next` of the page before. Default: from the first.', 20],
-  before: ['The `next` of the page before. Default: the newest.', 17],
-  cursor: ['The `next` of the page before. Default: the first page.', '017'],
+  after: ['The `next` of the previous page. Default: from the first.', 20],
+  before: ['The `next` of the previous page. Default: the newest.', 17],
+  cursor: ['The `next` of the previous page. Default: the first page.', '017'],
 };
 
 /** A parameter as its schema and `own`, or else its name, describe it. */

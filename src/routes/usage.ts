@@ -56,11 +56,11 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   const ask = c.get('ask');
   const header = c.req.header('Idempotency-Key');
   if (header === undefined) {
-    const { row, counted } = await refusingOverflow(ask(readStanding, { counted: countUse({ quantity }) }));
+    const { row, counted } = await orRefuseOverflow(ask(readStanding, { counted: countUse({ quantity }) }));
     return { before: row, counted: counted[0] };
   }
   const digest = await digestOf(c.get('call').credential.kind, await requireId(c, header));
-  const { row, counted } = await refusingOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
+  const { row, counted } = await orRefuseOverflow(ask(readKnownUse({ digest }), countOnce({ digest, quantity })));
   return { before: row, counted: counted[0] };
 }
 
@@ -72,8 +72,8 @@ function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, qua
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
 }
 
-/** The result of a batch that counts. */
-async function refusingOverflow<T>(batch: Promise<T>): Promise<T> {
+/** The result of a batch, or a Conflict if a day would count too many uses. */
+async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
   return batch.catch((error: unknown) => {
     throw isBeyondCount(error) ? beyondCount() : error;
   });
@@ -128,7 +128,7 @@ export const usage = newRoutes()
     const recording = c.get('recording');
     if (recording.operation === 'record_uses') {
       const { uses, listed } = await identifiedUses(c, recording.json);
-      const { row, remembered } = await refusingOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
+      const { row, remembered } = await orRefuseOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
       const { business_id, now } = c.get('call');
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
         c.get('later')('write_alerts', (d1) => writeMissingOf(d1, business_id, now));

@@ -17,7 +17,7 @@ export type Business = { id: number; name: string; token: string; created_at: st
 /** A database, by a user who is there. Once `stopped` is aborted, nothing more is awaited or created. */
 export type Target = { service: Service; database: number; user_id: number; stopped: AbortSignal };
 
-/** A promise cannot be looked at, because something that it needs has failed. */
+/** A promise cannot be checked, because something that it needs has failed. */
 export class Unseen extends Error {}
 
 export async function create({ service, stopped, ...target }: Target, more: object = {}) {
