@@ -109,7 +109,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   let ended: EndedMessage | null = null;
   while (true) {
     const ending = ended === null ? 0 : END_STATEMENTS;
-    // A message starts only while it could still take its full timeout, or a slow receiver would look like one that is down.
+    // A message starts only while it could still take its full timeout. A slow database can shorten that.
     const isInTime = clock().getTime() + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;

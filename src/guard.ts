@@ -109,7 +109,7 @@ function guardWith(
 /** Who calls, as far as the request says. */
 type Caller = {
   body: string;
-  /** Null if there is none in the right form. `missingReason` says why. */
+  /** Null if it is missing or malformed: `missingReason` says which. */
   credential: Credential | null;
   missingReason: 'missing' | 'malformed' | 'malformed_code';
   /** The role of an operator key. Null for any other credential. */
@@ -168,7 +168,10 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   return { ...caller, credential, operation, business_id };
 }
 
-/** Gives the handlers `call`, `database`, `ask` and `later`, and the operator `databases`. Returns whether the call was permitted. */
+/**
+ * Gives the handlers `call`, `database`, `ask` and `later`, and the operator `databases`. Returns `isGranted`, which becomes true once the
+ * database permits the call.
+ */
 async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
   const { kind, text } = credential;
   const isBound = (name: Binding) => c.env[name] !== undefined;

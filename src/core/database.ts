@@ -29,7 +29,7 @@ export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding
 
 /**
  * The `after` with which a list over all databases continues once the database of `after` has no more: it precedes the first id of the next
- * bound database. Null if there is none.
+ * bound database. Null after the last.
  */
 export function startOfNextDatabase(after: number, isBound: (binding: Binding) => boolean): number | null {
   const next = BINDINGS.findIndex((name, number) => number > databaseOfId(after + 1) && isBound(name));

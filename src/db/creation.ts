@@ -170,7 +170,7 @@ export async function createBusinessIn(
 }
 const GIVEN_AWAY_RULE = 'must be a new one: the business that it created belongs to another user now';
 
-/** Digests of an Idempotency-Key, which counts by user, and of what is asked for with it. Null without a key. */
+/** Hashes an Idempotency-Key, which is scoped to the user, and the request that came with it. Null without a key. */
 async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {
   if (idempotencyKey === undefined) return { key: null, request: null };
   const [key, request] = await Promise.all([

@@ -20,7 +20,7 @@ const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotN
 /** How a session ends. It is revoked, too: a version from before sessions would take it for an API key. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the sessions that came from a key, if the key is revoked: a step after the one that revokes it. */
+/** Ends the sessions that came from a revoked key. It runs after the step that revokes the key. */
 export const endSessionsOf = statement(['key_id'], (_, $) => {
   const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
     where ${and(eq(apiKeys.id, $.key_id), isNotNull(apiKeys.revoked_at))})`;
