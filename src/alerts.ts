@@ -23,7 +23,7 @@ export const ALERTS_CRON = '*/1 * * * *';
 
 /** The address that a service binding is asked for: it leads nowhere else. */
 const BINDING_ADDRESS = 'https://alerts/';
-const RUN_MS = 20_000;
+const RUN_MS = 25_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
 /** Alerts are retried for at least this long while the receiver is down. */
@@ -109,8 +109,8 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   let ended: EndedMessage | null = null;
   while (true) {
     const ending = ended === null ? 0 : END_STATEMENTS;
-    // A message starts only while it could still take its full timeout. A slow database can shorten that.
-    const isInTime = clock().getTime() + MESSAGE_MS <= end;
+    // A message is taken only while there is time for a slow database and then a slow receiver.
+    const isInTime = clock().getTime() + DATABASE_MS + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;
     const message: Message | null = await withTimeout(takeMessage(db, clock(), ended), DATABASE_MS);
@@ -122,7 +122,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       ended = { message, sentAt: null };
       continue;
     }
-    const failure = await trySend(receiver, message, now, Math.min(MESSAGE_MS, end - now.getTime()));
+    const failure = await trySend(receiver, message, now);
     if (failure !== null) {
       log.error({ ...line, ...failure });
       return false;
@@ -137,7 +137,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
 }
 
 /** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */
-async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date, ms: number) {
+async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date) {
   const stop = new AbortController();
   try {
     const headers = {
@@ -147,7 +147,7 @@ async function trySend({ post, secret }: Receiver, { id, body }: Message, now: D
     };
     // A redirect means that the message was not accepted, and nobody has checked its target.
     const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
-    const { ok, status, body: answer } = await withTimeout(post(request), ms);
+    const { ok, status, body: answer } = await withTimeout(post(request), MESSAGE_MS);
     answer?.cancel().catch(() => {}); // whatever it is, it changes nothing
     return ok ? null : { status };
   } catch (error) {
