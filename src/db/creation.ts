@@ -14,7 +14,7 @@ import { claimHome } from './homes.ts';
 import { raiseIds, sequence } from './ids.ts';
 import { parseJson } from './json.ts';
 import { type NewRow, newRow, rowIn } from './new-row.ts';
-import { isPermitted } from './permission.ts';
+import { ifPermitted, isPermitted } from './permission.ts';
 import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
@@ -96,14 +96,14 @@ const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
     .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
 /** The business that this request has created, or the same request before it. */
-const created = statement(IDENTITY, (_, $) =>
+const created = statement(IDENTITY, (permission, $) =>
   builder
     .select({
       ...businessAndEntries,
       request: sql<string | null>`nullif(lower(hex(${businesses.creation_request})), '')`.as('request'),
     })
     .from(businesses)
-    .where(or(isCreated($), eq(businesses.creation_key, creationKeyOf($)))),
+    .where(or(isCreated($), eq(businesses.creation_key, ifPermitted(permission, creationKeyOf($))))),
 );
 
 /**

@@ -72,7 +72,7 @@ const deletion = change('delete_business', ['name', 'retired'], {
       builder
         .insert(retiredTokens)
         .select(sql`select value from ${businesses} cross join json_each(${$.retired}) where ${isDecided($)}`)
-        .onConflictDoNothing(),
+        .onConflictDoNothing({ target: retiredTokens.hash }),
     ...Object.fromEntries(Object.entries(OWN_ROWS).map(([rows, table]) => [rows, deleteFrom(table)])),
     applied: ($) => builder.delete(businesses).where(isDecided($)),
   },

@@ -1,6 +1,6 @@
 // Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
 // only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
-import { and, eq, gt, inArray, ne, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
@@ -8,17 +8,18 @@ import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { newRow } from './new-row.ts';
-import { isPermitted } from './permission.ts';
+import { ifPermitted, isPermitted } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
 /** The placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
-const ofUser = ({ user_id }: Placeholders<'user_id'>) => eq(homes.user_id, user_id);
+const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 
 const readHome = statement(['user_id'], (permission, $) => {
-  const isOwn = and(isPermitted(permission), ofUser($));
+  // Here, beside the verdict, the permission can be used without a select of its own.
+  const isOwn = and(isPermitted(permission), ofUser($.user_id));
   const home = sql<number | null>`(select ${homes.database} from ${homes} where ${isOwn})`;
   return withVerdict(permission, { home: home.as('home') });
 });
@@ -51,7 +52,7 @@ const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
   const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
     order by owners, number limit 1)`;
-  const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($)})`;
+  const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
     // In this order: for a user who has a home, nothing is counted.
     sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
@@ -59,12 +60,15 @@ const insertHome = statement(CLAIM, (permission, $) => {
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
-const homeOfUser = statement(['user_id'], (_, $) =>
-  builder.select({ database: homes.database }).from(homes).where(ofUser($)),
+const homeOfUser = statement(['user_id'], (permission, $) =>
+  builder
+    .select({ database: homes.database })
+    .from(homes)
+    .where(ofUser(ifPermitted(permission, $.user_id))),
 );
 const claimToken = statement(CLAIM, (permission, $) => {
   const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
-  const hasHome = sql`exists (select 1 from ${homes} where ${and(ofUser($), isCandidate)})`;
+  const hasHome = sql`exists (select 1 from ${homes} where ${and(ofUser($.user_id), isCandidate)})`;
   return builder
     .insert(importedTokens)
     .select(
@@ -74,11 +78,11 @@ const claimToken = statement(CLAIM, (permission, $) => {
     .onConflictDoNothing({ target: importedTokens.hash });
 });
 /** The claim of the user, if they may import the token. */
-const ownClaim = statement(CLAIM, (_, $) =>
+const ownClaim = statement(CLAIM, (permission, $) =>
   builder
     .select({ user_id: importedTokens.user_id })
     .from(importedTokens)
-    .where(and(eq(importedTokens.hash, $.hash), isFree($))),
+    .where(and(eq(importedTokens.hash, ifPermitted(permission, $.hash)), isFree($))),
 );
 
 /**

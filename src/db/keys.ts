@@ -1,5 +1,5 @@
 // How the operator creates, lists and revokes API keys. The key itself is only visible when it is created.
-import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
@@ -11,10 +11,10 @@ import { claimHome, findHome } from './homes.ts';
 import { raiseIds } from './ids.ts';
 import { jsonObject } from './json.ts';
 import { newRow, rowIn } from './new-row.ts';
-import { isPermitted } from './permission.ts';
+import { ifPermitted, isPermitted } from './permission.ts';
 import { apiKeys, businesses } from './schema.ts';
 import { endSessionsOf } from './sessions.ts';
-import { readVerdict, statement } from './statement.ts';
+import { hasWritten, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
 /** The columns of a key that responses show: never its hash. */
@@ -111,8 +111,7 @@ export const notOwned = (user_id: number) => new Conflict('business_id', `must b
 
 /** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
-  const permitted = sql`(select ${$.user_id} from ${permission} where ${isPermitted(permission)})`;
-  const isOwn = and(eq(apiKeys.user_id, permitted), isNull(apiKeys.ends_at));
+  const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
   return builder.select(columns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
 
@@ -123,7 +122,7 @@ export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
 }
 
 /** Sessions are rows of the same table, and nobody lists or revokes them. */
-const isKey = ({ key_id, user_id }: Placeholders<'key_id' | 'user_id'>) =>
+const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
   const { id, name, last_four, user_id, business_id } = apiKeys;
@@ -133,17 +132,22 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
     'revoke_key',
     { before: jsonObject({ id, key: lastFour(sql`${last_four}`), name }), after: NULL },
     sql`from ${apiKeys} cross join ${permission}
-      where ${and(isPermitted(permission), isBeforeDeadline, isKey($), isNull(apiKeys.revoked_at))}`,
+      where ${and(isPermitted(permission), isBeforeDeadline, isKey($.key_id, $), isNull(apiKeys.revoked_at))}`,
   );
 });
-const revoke = statement(['key_id', 'user_id'], (permission, $) => {
-  const existsPermission = sql`exists (select 1 from ${permission} where ${and(isPermitted(permission), isBeforeDeadline)})`;
-  return builder
+/** Depends on the step directly before it, so that a revocation is recorded and made, or neither. */
+const revoke = statement(['key_id', 'user_id'], (_, $) =>
+  builder
     .update(apiKeys)
     .set({ revoked_at: sql`${$.now}` })
-    .where(and(isKey($), isNull(apiKeys.revoked_at), existsPermission));
-});
-const keyWithId = statement(['key_id', 'user_id'], (_, $) => builder.select(columns).from(apiKeys).where(isKey($)));
+    .where(and(isKey($.key_id, $), hasWritten)),
+);
+const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
+  builder
+    .select(columns)
+    .from(apiKeys)
+    .where(isKey(ifPermitted(permission, $.key_id), $)),
+);
 
 /** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Null if the user has no such key. */
 export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {

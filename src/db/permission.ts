@@ -134,5 +134,9 @@ export type Verdict = {
 export const permittedId = (permission: Permission) =>
   sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
 
+/** A value if the call is permitted. Otherwise null, which equals nothing. */
+export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
+  sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
+
 /** Whether the call is permitted: the condition of every statement that reads or writes for the caller. */
 export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) => isNull(refusal);

@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
 import { isBeforeDeadline } from './call.ts';
 import { NEW_ID, newRow } from './new-row.ts';
-import { isPermitted, type Permission } from './permission.ts';
+import { ifPermitted, isPermitted, type Permission } from './permission.ts';
 import { apiKeys, codes } from './schema.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
@@ -21,9 +21,9 @@ const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotN
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
 /** Ends the sessions that came from a revoked key. It runs after the step that revokes the key. */
-export const endSessionsOf = statement(['key_id'], (_, $) => {
+export const endSessionsOf = statement(['key_id'], (permission, $) => {
   const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
-    where ${and(eq(apiKeys.id, $.key_id), isNotNull(apiKeys.revoked_at))})`;
+    where ${and(eq(apiKeys.id, ifPermitted(permission, $.key_id)), isNotNull(apiKeys.revoked_at))})`;
   return builder
     .update(apiKeys)
     .set(ending($.now))

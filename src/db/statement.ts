@@ -68,5 +68,8 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
     .from(from)
     .where(sql`true`);
 
+/** Whether the statement directly before this one in the batch wrote anything. */
+export const hasWritten = sql`changes() > 0`;
+
 /** Reads only the verdict, for changes that need nothing else before them. */
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

@@ -9,9 +9,9 @@ import { type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
 import { isOverLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
-import { isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
+import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { type EntryOf, statement, withVerdict } from './statement.ts';
+import { type EntryOf, hasWritten, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
@@ -112,9 +112,6 @@ const ledgerRow = (
     keep_days: sql.raw(`${KEEP_ID_DAYS[namespaceOf(caller)]}`),
   });
 
-/** Whether the previous statement counted anything. Always combined with the permission. */
-const hasCounted = sql`changes() > 0`;
-
 type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
 /** Defines the steps that count uses and remember their ids, as one: the second asks whether the first counted anything. */
 function countingOnce<const N extends string, C extends BuiltQuery, R extends BuiltQuery>(
@@ -142,7 +139,7 @@ export const countOnce = countingOnce(
   (permission, $, shape) =>
     builder.insert(ledger).select(
       sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, shape)}
-        from (select 1 where ${hasCounted}) cross join ${permission} where ${isPermitted(permission)}`,
+        from (select 1 where ${hasWritten}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
 /**
@@ -180,7 +177,7 @@ const countNewUses = countingOnce(
     ),
   (permission, $, shape) => {
     // Without a list, json_each gives no row: a refused call does not walk through what it sent.
-    const counted = sql`case when ${hasCounted} then (select ${$.uses} from ${permission} where ${isPermitted(permission)}) end`;
+    const counted = sql`case when ${hasWritten} then ${ifPermitted(permission, $.uses)} end`;
     return builder
       .insert(ledger)
       .select(
