@@ -217,16 +217,16 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
 
 /** The way to one database for one call. */
 function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
-  const canRepeat = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
+  const callIsRepeatable = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
     const d1 = boundDatabase(c.env, number);
     const logEntry = c.get('logEntry');
     logEntry.database = bindingOf(number);
-    const maySendAgain = canRepeat || stepsAreRepeatable;
+    const batchIsRepeatable = callIsRepeatable || stepsAreRepeatable;
     const sent = Date.now();
     const batch = runBatch(d1, call, read, steps, logEntry.d1);
     const { row, rows, bytes } = await withTimeout(batch, call.deadline - sent).catch((cause: unknown) => {
-      throw batchError(cause, maySendAgain);
+      throw batchError(cause, batchIsRepeatable);
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
@@ -240,7 +240,10 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
     if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
     // A step may still have run into the deadline if the database's clock is ahead of ours.
     if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
-      throw batchError(new TimedOut('no response within the deadline, by the clock of the database'), maySendAgain);
+      throw batchError(
+        new TimedOut('no response within the deadline, by the clock of the database'),
+        batchIsRepeatable,
+      );
     }
     if (unmarked_key !== null) {
       afterResponse(c, 'mark_key_used', () => markKeyUsed(d1, unmarked_key, dayOf(call.now)));

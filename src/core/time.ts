@@ -60,10 +60,10 @@ export const fillRange = (range: Range, counts: Record<string, number>): { date:
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
 /** The latest range: most reports repeat it, and listing its days is a tenth of the cost of a report. */
-let latest: (Range & { days: string[] }) | null = null;
+let latest: (Range & { days: readonly string[] }) | null = null;
 
 /** The days of a range, ascending. It works month by month, because a Date for each day would be the most expensive part of a report. */
-function daysOf({ from, to }: Range): string[] {
+function daysOf({ from, to }: Range): readonly string[] {
   if (latest?.from === from && latest.to === to) return latest.days;
   const days: string[] = [];
   for (let first = from, date = ''; date < to; first = addDays(date, 1)) {

@@ -1,5 +1,4 @@
 // Work that no caller waits for.
-
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env } from '../env.ts';

@@ -1,6 +1,5 @@
 // Reads input, after the guard. Only callers who may make the call learn what is wrong with it: creating an input error asks for
 // the permission first, and throws the refusal instead if there is one.
-
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';

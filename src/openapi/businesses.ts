@@ -1,5 +1,4 @@
 // The words of what concerns users, and all businesses.
-
 import { usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
@@ -116,14 +115,12 @@ same business again, for as long as the business exists. Another body with that 
       changes: {
         changes: [
           {
-            ...{
-              id: 1,
-              at: times.created_at,
-              actor: 'operator (…abcd)',
-              key_name: null,
-              action: 'create_key',
-              before: null,
-            },
+            id: 1,
+            at: times.created_at,
+            actor: 'operator (…abcd)',
+            key_name: null,
+            action: 'create_key',
+            before: null,
             after: { key: '…abcd', name: 'Billing server', role: 'record', id: 12 },
           },
         ],

@@ -24,9 +24,10 @@ function refusedOriginsResponse(
 ) {
   const sites = new Set(parseJson(row.sites));
   // Without a site, every origin passes.
-  const byLastSeen = parseJson(row.refused).filter(({ origin }) => sites.size > 0 && !covers(sites, origin));
-  byLastSeen.sort((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
-  return success<RefusedOrigins>(c, { refused: byLastSeen });
+  const refused = parseJson(row.refused)
+    .filter(({ origin }) => sites.size > 0 && !covers(sites, origin))
+    .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
+  return success<RefusedOrigins>(c, { refused });
 }
 
 export const access = newRoutes()

@@ -17,7 +17,7 @@ const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): s
 const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
-  access_list: entries.sort((a, b) => a.id - b.id),
+  access_list: entries.toSorted((a, b) => a.id - b.id),
 });
 
 /** The response that shows a business, with its entries. */

@@ -1,6 +1,5 @@
 // The oldest browsers for which the pages are built. esbuild refuses or rewrites syntax and CSS that they lack, and the `lib` of
 // src/page/tsconfig.json has no newer members of the language. This refuses newer constructors and static methods, such as URL.parse.
-
 import bcd from '@mdn/browser-compat-data' with { type: 'json' };
 import type { CompatStatement, Identifier } from '@mdn/browser-compat-data';
 
