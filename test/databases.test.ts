@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import { Conflict } from '../src/core/conflict.ts';
 import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
-import { bindingOf, databaseFor, databaseOfId } from '../src/core/database.ts';
+import { bindingOf, databaseFor, databaseOfId, NotBound } from '../src/core/database.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { createBusiness as createIn } from '../src/db/creation.ts';
 import { deleteBusiness } from '../src/db/deletion.ts';
@@ -30,8 +30,10 @@ import {
   type Home,
   homes,
   homeWith,
+  later,
   NOW,
   newBusiness,
+  OPERATOR,
 } from './support.ts';
 
 const SECRET = 'x'.repeat(33);
@@ -497,13 +499,30 @@ describe('with owners in a database that is not bound', () => {
       () => create(all(), { user_id, token }),
     ];
     for (const make of creations(elsewhere)) {
-      await expect(make()).rejects.toThrow(
-        new Error(`User ${elsewhere} is in DB_5, which the configuration does not bind.`),
-      );
+      await expect(make()).rejects.toThrow(new NotBound([5]));
     }
     expect(await everything()).toBe(before);
     for (const make of creations(anybody)) await make();
     await env.DB.prepare('delete from homes where user_id = ?').bind(elsewhere).run();
+  });
+
+  test('lists of all owners, and health, are 503 and name the databases in the log, while a customer has all of theirs', async () => {
+    const { id, key } = await newBusiness();
+    await env.DB.prepare('insert into homes (user_id, database) values (1000001, 5), (1000002, 5), (1000003, 7)').run();
+    for (const path of ['usage', 'business', 'alerts', `user/1000001/keys`, 'business?user_id=1000003']) {
+      const answer = await call('GET', `/api/v1/${path}`, { as: OPERATOR.full });
+      expect(answer).toMatchObject({ status: 503, text: '{"message":"Service Unavailable"}' });
+      expect(answer.headers.get('Retry-After')).toBe('10');
+      const error = `owners are in ${path.endsWith('1000003') ? 'DB_7' : 'DB_5'}, which the configuration does not bind\n`;
+      expect(answer.errors).toMatchObject([{ status: 503, error: expect.stringContaining(error) }]);
+    }
+    expect((await call('GET', '/api/v1/business', { as: key })).status).toBe(200);
+    expect((await call('GET', `/api/v1/business/${id}`, { as: OPERATOR.full })).status).toBe(200);
+    const health = await call('GET', '/api/v1/health', { at: later(3_600_000) });
+    expect(health).toMatchObject({ status: 503, text: '{"message":"Service Unavailable"}' });
+    expect(health.errors).toMatchObject([{ error: expect.stringContaining('owners are in DB_5,') }]);
+    await env.DB.prepare('delete from homes where user_id between 1000001 and 1000003').run();
+    expect((await call('GET', '/api/v1/usage', { as: OPERATOR.full })).status).toBe(200);
   });
 });
 

@@ -21,6 +21,22 @@ export const IDS_PER_DATABASE = 1_000_000_000;
 /** The number of the database with this id. It may not exist. */
 export const databaseOfId = (id: number): number => Math.floor((id - 1) / IDS_PER_DATABASE);
 
+/** The numbers between those of `bound`, which are ascending, and after them: from and to of each gap. */
+export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
+  const ends = [...bound, BINDINGS.length];
+  return ends.flatMap((end, index) => {
+    const from = (ends[index - 1] ?? -1) + 1;
+    return from < end ? [[from, end - 1]] : [];
+  });
+}
+
+/** Owners are in databases that the configuration does not bind. Trying again helps once it binds them. */
+export class NotBound extends Error {
+  constructor(numbers: number[]) {
+    super(`owners are in ${numbers.map(bindingOf).join(' and ')}, which the configuration does not bind`);
+  }
+}
+
 /** Another database to which one of these ids belongs: the ids of the databases were exchanged. Null if all belong to `number`. */
 export function otherDatabaseOf(number: number, ids: (number | null)[]): Binding | null {
   const other = ids.find((id) => id !== null && databaseOfId(id) !== number);

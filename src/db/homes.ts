@@ -3,14 +3,14 @@
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
-import { bindingOf } from '../core/database.ts';
+import { gapsIn, NotBound } from '../core/database.ts';
 import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { newRow } from './new-row.ts';
-import { ifPermitted, isPermitted } from './permission.ts';
+import { ifPermitted, isPermitted, type Verdict } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
-import { readVerdict, statement, withVerdict } from './statement.ts';
+import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
 /** The placeholders of a claim to a token. */
@@ -27,7 +27,7 @@ const readHome = statement(['user_id'], (permission, $) => {
 /** The number of the database of a user, or null if the user has none yet. */
 export async function findHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
-  return row.home === null ? null : requireBound(databases, user_id, row.home);
+  return row.home === null ? null : requireBound(databases, row.home);
 }
 
 /**
@@ -103,7 +103,7 @@ export async function claimHome(
     true,
   );
   const isFree = token === undefined || owned.length > 0;
-  return { home: home[0] === undefined ? null : requireBound(databases, user_id, home[0].database), isFree };
+  return { home: home[0] === undefined ? null : requireBound(databases, home[0].database), isFree };
 }
 
 /** The numbers of the databases that a user may be in, to get something new, as JSON. */
@@ -113,7 +113,27 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
   return JSON.stringify(wanted === undefined ? numbers : [wanted]);
 }
 
-function requireBound({ numbers }: BoundDatabases, user_id: number, home: number): number {
+function requireBound({ numbers }: BoundDatabases, home: number): number {
   if (numbers.includes(home)) return home;
-  throw new Error(`User ${user_id} is in ${bindingOf(home)}, which the configuration does not bind.`);
+  throw new NotBound([home]);
+}
+
+/** The first database with owners in each of the gaps (`gapsIn`), a JSON list: one search by index for each. Only DB knows. */
+export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
+    select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
+    from json_each(${gaps})
+  ) where number is not null)`;
+const selectUnbound = statement(['gaps'], (permission, $) =>
+  builder.select({ number: sql<number>`number` }).from(unboundWithOwners(ifPermitted(permission, $.gaps))),
+);
+
+/**
+ * Reads the first page of a list over all databases, which is in DB. Throws NotBound if the list would lack owners: those in a database that
+ * is not bound.
+ */
+export async function readFirstPage<Row extends Verdict>({ numbers, askIn }: BoundDatabases, page: Statement<Row>) {
+  const gaps = JSON.stringify(gapsIn(numbers));
+  const { row, unbound } = await askIn(0)(page, { unbound: selectUnbound({ gaps }) }, true);
+  if (unbound.length > 0) throw new NotBound(unbound.map(({ number }) => number));
+  return row;
 }

@@ -1,5 +1,6 @@
 // Every error and the one response it has. The cause of an error never reaches the caller.
 import { Conflict, type FieldErrors } from '../core/conflict.ts';
+import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
 import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
 import { legibleOrigin } from '../core/request.ts';
@@ -155,7 +156,12 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: RefusedC
 }
 
 export function onError(thrown: Error, c: ContextOf<Env>): Response {
-  const error = thrown instanceof Conflict ? inputError({ [thrown.field]: [thrown.message] }) : thrown;
+  const error =
+    thrown instanceof Conflict
+      ? inputError({ [thrown.field]: [thrown.message] })
+      : thrown instanceof NotBound
+        ? unavailable(thrown)
+        : thrown;
   c.get('logEntry').error = error;
   const { code, status, body, headers } = error instanceof ServiceError ? error : SERVER_ERROR;
   return json(c, body, status, { 'Error-Code': code, ...headers });

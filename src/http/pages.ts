@@ -1,17 +1,24 @@
 // Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
 import { cursorOf } from '../core/cursor.ts';
 import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
-import type { Ask } from '../db/batch.ts';
+import { readFirstPage } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
+import type { Verdict } from '../db/permission.ts';
+import type { Statement } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import type { Alerts, AllAlerts, Changes } from '../wire/responses.ts';
 
-/** The way to the database of a page of businesses. For the operator, it is the one with the first id after `after`. */
-export function askForPage(c: ContextOf<Guarded>, after: number): Ask {
-  if (c.get('call').credential.kind !== 'operator') return c.get('ask');
-  const { numbers, askIn } = c.get('databases');
+/** Reads a page of businesses. For the operator, it comes from the database with the first id after `after`. */
+export async function readPage<Row extends Verdict>(
+  c: ContextOf<Guarded>,
+  after: number,
+  page: Statement<Row>,
+): Promise<Row> {
+  if (c.get('call').credential.kind !== 'operator') return (await c.get('ask')(page)).row;
+  const databases = c.get('databases');
   const number = databaseOfId(after + 1);
-  return askIn(numbers.includes(number) ? number : 0);
+  if (number === 0 || !databases.numbers.includes(number)) return readFirstPage(databases, page);
+  return (await databases.askIn(number)(page)).row;
 }
 
 /**

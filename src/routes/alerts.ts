@@ -1,6 +1,7 @@
 // /api/v1/alerts: which limits all businesses have come near or used up.
 import { positionOf } from '../core/cursor.ts';
 import { allAlertsBefore } from '../db/alerts.ts';
+import { readFirstPage } from '../db/homes.ts';
 import { guard } from '../guard.ts';
 import { invalidField } from '../http/input.ts';
 import { pageBefore, shownAllAlerts } from '../http/pages.ts';
@@ -11,10 +12,15 @@ import type { AllAlerts } from '../wire/responses.ts';
 
 export const alerts = newRoutes().get('/', guard('read_all_alerts', { query: allAlertsQuery }), async (c) => {
   const { limit, cursor } = c.req.valid('query');
-  const { numbers, askIn } = c.get('databases');
+  const databases = c.get('databases');
+  const { numbers, askIn } = databases;
   const position = cursor === undefined ? { number: 0, before: null } : positionOf(cursor);
   if (position === null || !numbers.includes(position.number)) throw await invalidField(c, 'cursor', CURSOR_RULE);
   const page = pageBefore({ limit, before: position.before ?? undefined });
-  const { row } = await askIn(position.number)(allAlertsBefore(page));
-  return success<AllAlerts>(c, shownAllAlerts(row, page, position.number, numbers));
+  const { number } = position;
+  const row =
+    number === 0
+      ? await readFirstPage(databases, allAlertsBefore(page))
+      : (await askIn(number)(allAlertsBefore(page))).row;
+  return success<AllAlerts>(c, shownAllAlerts(row, page, number, numbers));
 });

@@ -21,7 +21,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { inputError } from '../http/errors.ts';
 import { invalidField, requireId } from '../http/input.ts';
-import { askForPage, DEFAULT_PER_PAGE, nextAfter, pageBefore, shownAlerts, shownChanges } from '../http/pages.ts';
+import { DEFAULT_PER_PAGE, nextAfter, pageBefore, readPage, shownAlerts, shownChanges } from '../http/pages.ts';
 import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import {
@@ -45,7 +45,7 @@ async function businessesOf(
   page: { limit: number; after: number; from: string; since: string },
 ) {
   const home = await findHome(c.get('databases'), user_id);
-  return c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }));
+  return (await c.get('databases').askIn(home ?? 0)(businessesOfUserAfter({ ...page, user_id }))).row;
 }
 
 export const business = newRoutes()
@@ -57,9 +57,10 @@ export const business = newRoutes()
     const after = Number(query.after ?? 0);
     // A month that is not over began at most 30 days ago.
     const page = { limit, after, from: addDays(today, -30), since: originsKeptFrom(now) };
-    const { row } = await (query.user_id === undefined
-      ? askForPage(c, after)(businessesAfter(page))
-      : businessesOf(c, Number(query.user_id), page));
+    const row =
+      query.user_id === undefined
+        ? await readPage(c, after, businessesAfter(page))
+        : await businessesOf(c, Number(query.user_id), page);
     const examined = parseJson(row.businesses);
     const readable = examined.filter(({ denied }) => denied === null);
     return success<Businesses>(c, {

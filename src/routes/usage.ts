@@ -32,7 +32,7 @@ import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
 import { limitReached } from '../http/errors.ts';
 import { invalidField, requireId, requireJson } from '../http/input.ts';
-import { askForPage, nextAfter } from '../http/pages.ts';
+import { nextAfter, readPage } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import { MAX_TOTALS_PER_PAGE, quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
@@ -146,7 +146,7 @@ export const totals = newRoutes().get('/', guard('read_all_usage', { query: tota
   const range = await rangeOfReport(c, query);
   const limit = Number(query.limit ?? MAX_TOTALS_PER_PAGE);
   const after = Number(query.after ?? 0);
-  const { row } = await askForPage(c, after)(totalsAfter({ ...range, limit, after }));
+  const row = await readPage(c, after, totalsAfter({ ...range, limit, after }));
   const page = exactTotals(row.totals, range);
   const next = nextAfter(c, { after, limit, ids: page.map(({ business_id }) => business_id) });
   if (prefersCsv(c.req.header('Accept'))) {
