@@ -1,10 +1,11 @@
-// One of the two runs that start every minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver,
-// signed. A message is sent until the receiver has it, so a receiver can get it again, under the same id.
+// The run of each minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver, signed. A
+// message is sent until the receiver has it, so a receiver can get it again, under the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
-import { DAY_MS, MINUTE_MS, timestampOf } from './core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, timestampOf } from './core/time.ts';
 import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
 import { sweep } from './db/alerts.ts';
+import { type Cost, noCost } from './db/batch.ts';
 import {
   END_STATEMENTS,
   type EndedMessage,
@@ -13,23 +14,25 @@ import {
   TAKE_STATEMENTS,
   takeMessage,
 } from './db/messages.ts';
+import { metered } from './db/meter.ts';
 import type { Database } from './db/schema.ts';
 import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';
-
-/** As wrangler.toml has it. */
-export const ALERTS_CRON = '*/1 * * * *';
 
 /** The address that a service binding is asked for: it leads nowhere else. */
 const BINDING_ADDRESS = 'https://alerts/';
 const RUN_MS = 25_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
-/** Alerts are retried for at least this long while the receiver is down. */
+/** Alerts are retried for at least this long while the receiver is down, or rejects them. */
 const GIVE_UP_DAYS = 3;
+/** For how long a message that the receiver rejects is set aside. */
+const SET_ASIDE_MS = HOUR_MS;
+/** Client errors that say nothing of the message: it was late, early, or one of too many (RFC 9110 §15.5.9, RFC 8470, RFC 6585 §4). */
+const PASSING = [408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
-const MIN_STATEMENTS = 50;
+const MIN_STATEMENTS = 49; // the last is for the end of the run (schedule.ts)
 const SWEEP_STATEMENTS = 1;
 /** What each database needs, and some more. It matters from the eleventh on. */
 const STATEMENTS_PER_DATABASE = 5;
@@ -38,22 +41,29 @@ type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8A
 type ErrorLog = Pick<Log, 'error'>;
 type SweptDatabase = { binding: Binding; db: Database };
 /** `end`: when its time is over. `statements`: how many it has left. */
-type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number };
+type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
+/** What a run did: messages and alerts that were sent, since when the oldest alert was waiting, and the longest time that the receiver took. */
+type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
  * Looks at all databases, and then sends what is new in each, oldest first, as long as the time and the statements of an invocation last.
- * The first failure of the receiver ends the run, and the next one tries again. A database that fails does not stop the others. Each
- * failure is a line in the log. `scheduled` is when the run was to begin: no minute is left out, however late a run is.
+ * A message that the receiver rejects is set aside. Any other failure of the receiver ends the run, and the next one tries again. A database that fails does not stop the others. Each
+ * failure is a line in the log. `scheduled` is when the run was to begin: no minute is left out, however late a run is. Returns what it
+ * did, and which databases failed.
  */
-export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog, scheduled = clock()): Promise<void> {
+export async function runAlerts(
+  bindings: Bindings,
+  { clock, log, scheduled = clock(), cost = noCost() }: { clock: Clock; log: ErrorLog; scheduled?: Date; cost?: Cost },
+): Promise<Did & { failed: Binding[] }> {
   const end = clock().getTime() + RUN_MS;
   const bound = BINDINGS.flatMap((binding) => {
     const d1 = bindings[binding];
-    return d1 === undefined ? [] : [{ binding, db: drizzle(d1) }];
+    return d1 === undefined ? [] : [{ binding, db: drizzle(metered(d1, cost)) as Database }];
   });
   const failed = await sweepAll(bound, scheduled, log);
+  const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
-  if (receiver === null) return;
+  if (receiver === null) return { failed: [...failed], ...did };
   // Each run starts with another database, in case there is too much for one run. Those that failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
   const inTurn = [...bound.slice(first), ...bound.slice(0, first)];
@@ -62,15 +72,17 @@ export async function runAlerts(bindings: Bindings, clock: Clock, log: ErrorLog,
     ...inTurn.filter(({ binding }) => failed.has(binding)),
   ];
   const statements = Math.max(MIN_STATEMENTS, STATEMENTS_PER_DATABASE * bound.length) - bound.length * SWEEP_STATEMENTS;
-  const run = { receiver, clock, log, end, statements };
+  const run = { receiver, clock, log, end, statements, did };
   for (const [index, database] of databases.entries()) {
     const others = databases.length - index - 1;
     try {
-      if (!(await sendFrom(database, run, others * (TAKE_STATEMENTS + END_STATEMENTS)))) return;
+      if (!(await sendFrom(database, run, others * (TAKE_STATEMENTS + END_STATEMENTS)))) break;
     } catch (error) {
+      failed.add(database.binding);
       log.error({ operation: 'send_alerts', database: database.binding, error: stackOf(error) });
     }
   }
+  return { failed: [...failed], ...did };
 }
 
 /** Writes the alerts that are missing, in all databases at once. Returns those that failed. */
@@ -122,12 +134,22 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       ended = { message, sentAt: null };
       continue;
     }
+    if (run.did.oldest === null || message.oldest < run.did.oldest) run.did.oldest = message.oldest;
     const failure = await trySend(receiver, message, now);
-    if (failure !== null) {
-      log.error({ ...line, ...failure });
-      return false;
+    const answered = clock();
+    run.did.receiver_ms = Math.max(run.did.receiver_ms, answered.getTime() - now.getTime());
+    if (failure === null) {
+      run.did.messages += 1;
+      run.did.alerts += message.count;
+      ended = { message, sentAt: answered };
+      continue;
     }
-    ended = { message, sentAt: clock() };
+    const { status = 0 } = failure;
+    const isRejected = status >= 400 && status < 500 && !PASSING.includes(status);
+    const retryAt = new Date(answered.getTime() + SET_ASIDE_MS);
+    log.error({ ...line, ...failure, ...(isRejected && { retry_at: timestampOf(retryAt) }) });
+    if (!isRejected) return false;
+    ended = { message, retryAt };
   }
   if (ended !== null) {
     run.statements -= END_STATEMENTS;
@@ -137,7 +159,11 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
 }
 
 /** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */
-async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date) {
+async function trySend(
+  { post, secret }: Receiver,
+  { id, body }: Message,
+  now: Date,
+): Promise<{ status?: number; error?: string } | null> {
   const stop = new AbortController();
   try {
     const headers = {

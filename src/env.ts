@@ -7,18 +7,13 @@ import type { Operation } from './core/policy.ts';
 import type { Ask, BoundDatabases, Cost } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 
+/** What limits requests by client address and by credential, how often a refused origin is remembered, and how many of a business are. */
+export type RateLimiter = 'ADDRESS_LIMIT' | 'CREDENTIAL_LIMIT' | 'REFUSED_ORIGIN_LIMIT' | 'REFUSED_BUSINESS_LIMIT';
+
 /** The bindings of the Worker (wrangler.toml). */
 export type Bindings = {
   /** The first database. The others are DB_1 to DB_61 (core/database.ts). */
   DB: D1Database;
-  /** Limits requests by client address. Absent: no limit. */
-  ADDRESS_LIMIT?: RateLimit;
-  /** Limits requests by credential. Absent: no limit. */
-  CREDENTIAL_LIMIT?: RateLimit;
-  /** Limits how often a refused origin is remembered. Absent: no limit. */
-  REFUSED_ORIGIN_LIMIT?: RateLimit;
-  /** Limits how many refused origins of a business are remembered. Absent: no limit. */
-  REFUSED_BUSINESS_LIMIT?: RateLimit;
   /** The Worker that receives alerts. Absent: whoever is at ALERT_URL. */
   ALERTS?: Fetcher;
   /** The address that receives alerts (core/webhook.ts). If neither this nor ALERTS is set, nothing is sent. */
@@ -29,7 +24,9 @@ export type Bindings = {
   OPERATOR_ONLY?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
-} & { [binding in Binding]?: D1Database } & {
+  /** Which version of the Worker this is. Absent: an unknown one (tests). */
+  VERSION?: { id: string };
+} & { [limiter in RateLimiter]?: RateLimit } & { [binding in Binding]?: D1Database } & {
   /** The operator's keys: a role and a hash, such as full:9f86… (core/operator.ts). */
   [name in OperatorSecret]?: string;
 };
@@ -45,8 +42,10 @@ export type LogEntry = {
   credential: { kind: CallerKind; last_four: string } | null;
   /** The database that was asked. Null if none was. */
   database: Binding | null;
-  /** Null before the operation is known: without a credential, or over a rate limit. `origin` is null for a server. */
+  /** Null before the operation is known: without a credential, or over the rate limit of an address. `origin` is null for a server. */
   call: { operation: Operation; business_id: number | null; user_id?: number | null; origin: string | null } | null;
+  /** The rate limit that it is over. */
+  limiter: RateLimiter | null;
   /** Why it failed. */
   error: Error | null;
 };

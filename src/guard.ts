@@ -17,12 +17,12 @@ import { markKeyUsed } from './db/last-use.ts';
 import { rememberRefusal } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
 import { TimedOut, withTimeout } from './db/timeout.ts';
-import type { Bindings, Guarded } from './env.ts';
+import type { Bindings, ContextOf, Env, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
 import { bodyOf } from './http/body.ts';
-import { batchError, refusedCall, tooMany, Unauthenticated, unavailable } from './http/errors.ts';
+import { batchError, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
 import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
-import { isAddressLimited, isCredentialLimited, mayRemember } from './http/rate-limits.ts';
+import { limitAddress, limitCredential, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
 /** How long a request waits for its database, in all. */
@@ -145,7 +145,7 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
   // The operator's back end sends all its requests from one address.
-  if (!isFromServer && (await isAddressLimited(c.env, c.req.header('CF-Connecting-IP')))) throw tooMany();
+  if (!isFromServer) await limitAddress(c);
   if (role === null) {
     if (credential?.kind === 'operator') logMalformedSecrets(c);
     if (c.env.OPERATOR_ONLY === '1') throw unavailable(new Error('OPERATOR_ONLY is 1'));
@@ -155,16 +155,12 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
   const user_id = idOf(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
-  const loggedCall = { operation, business_id: business_id || null, user_id, origin };
+  c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
   // Before the rate limit of the key, so that requests from pages cannot block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
-  if (refusal) {
-    c.get('logEntry').call = loggedCall;
-    throw refusedCall(refusal, { operation, origin, credential });
-  }
+  if (refusal) throw refusedCall(refusal, { operation, origin, credential });
   const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
-  if (await isCredentialLimited(c.env, credential, origin, subject)) throw tooMany();
-  c.get('logEntry').call = loggedCall;
+  await limitCredential(c, credential, origin, subject);
   return { ...caller, credential, operation, business_id };
 }
 
@@ -230,7 +226,7 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
     });
     if (row === undefined) throw new Unauthenticated(call.credential.kind === 'code' ? 'unknown_code' : 'unknown');
     if (row.refusal === 'origin_not_authorized') {
-      afterResponse(c, 'remember_refusal', () => rememberIfAllowed(c.env, d1, call));
+      afterResponse(c, 'remember_refusal', () => rememberIfAllowed(c, d1, call));
     }
     if (row.refusal !== null) {
       throw isInvalidity(row.refusal) ? new Unauthenticated(row.refusal) : refusedCall(row.refusal, call);
@@ -263,11 +259,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
 }
 
 /** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
-async function rememberIfAllowed(
-  bindings: Bindings,
-  d1: D1Database,
-  { business_id, origin, now }: Call,
-): Promise<void> {
-  if (origin === null || !isRegistrable(origin) || !(await mayRemember(bindings, business_id, origin))) return;
+async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
+  if (origin === null || !isRegistrable(origin) || !(await mayRemember(c, business_id, origin))) return;
   await rememberRefusal(d1, business_id, origin, now);
 }

@@ -1,14 +1,13 @@
 // The Worker's entry.
-import { ALERTS_CRON, runAlerts } from './alerts.ts';
 import { createApp } from './app.ts';
-import { purgeAll } from './db/purge.ts';
 import type { Bindings, Log } from './env.ts';
+import { runScheduled } from './schedule.ts';
 
 /** `npx wrangler dev` does not apply the migrations. Only the log says so: the cause of an error never reaches the caller. */
 const log: Log = {
-  log: (line) => console.log(line),
+  log: (line) => console.log(JSON.stringify(line)),
   error(line) {
-    console.error(line);
+    console.error(JSON.stringify(line));
     const { error = '', database } = line as { error?: string; database?: string | null };
     if (!/no such (table|column)/.test(error)) return;
     console.error(
@@ -22,8 +21,5 @@ const app = createApp(clock, log);
 
 export default {
   fetch: app.fetch,
-  scheduled({ cron, scheduledTime }, bindings) {
-    const scheduled = new Date(scheduledTime);
-    return cron === ALERTS_CRON ? runAlerts(bindings, clock, log, scheduled) : purgeAll(bindings, scheduled, log);
-  },
+  scheduled: (controller, bindings) => runScheduled(controller, bindings, clock, log),
 } satisfies ExportedHandler<Bindings>;

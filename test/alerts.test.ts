@@ -1,5 +1,5 @@
 // Alerts: what is written when a business has used 80 % or all of a limit, behind a response or by a look at what is stored, and its list.
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
 import {
@@ -13,12 +13,12 @@ import {
 import { addDays } from '../src/core/time.ts';
 import { sweep, writeMissingOf, writePassed } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
+import { metered } from '../src/db/meter.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
 import { granted } from './answers.ts';
 import {
   type Business,
   call,
-  counted,
   homes,
   homeWith,
   inWaves,
@@ -60,15 +60,8 @@ async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** A look behind a list of uses, and one of the schedule, in an hour such as 2026-03-15T12. */
-const LOOKS = [
-  ['behind a list', ({ home, id }: Business, hour: string) => writeMissingOf(home.d1, id, new Date(`${hour}:00:00Z`))],
-  [
-    'of the schedule',
-    ({ home, id }: Business, hour: string) =>
-      sweep(home.db, new Date(`${hour}:${String(id % 60).padStart(2, '0')}:00Z`)),
-  ],
-] as const;
+/** A look behind a list of uses, in an hour such as 2026-03-15T12. A sweep looks in the same way at what it has selected. */
+const lookIn = ({ home, id }: Business, hour: string) => writeMissingOf(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => writeMissingOf(home.d1, id, at);
 
 describe('uses pass', () => {
@@ -192,9 +185,9 @@ describe('what a response has passed', () => {
   });
 });
 
-describe.each(LOOKS)('a look %s', (_, lookIn) => {
+describe('a look', () => {
   const HOUR = '2026-03-15T13';
-  const at = expect.stringMatching(/^2026-03-15T13:\d\d:00\.000000Z$/);
+  const at = '2026-03-15T13:00:00.000000Z';
 
   test('writes what is missing of each limit, with all uses of the period', async () => {
     const business = await limited({ daily_limit: 50, monthly_limit: 100 });
@@ -461,7 +454,7 @@ describe('the schedule', () => {
         )
         .bind(JSON.stringify(ids), id),
       home.d1
-        .prepare(`insert into daily_usage select value, '${TODAY}', 1 from json_each(?)`)
+        .prepare(`insert into daily_usage (business_id, day, count) select value, '${TODAY}', 1 from json_each(?)`)
         .bind(JSON.stringify(ids)),
     ]);
   }
@@ -494,6 +487,59 @@ describe('the schedule', () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null });
   });
 
+  test('looks only at those that were used in the last two hours, today or yesterday, and once a day at all', async () => {
+    for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
+    const business = await limited({ daily_limit: 1, monthly_limit: 5, limits_at: '2026-01-01T00:00:00.000000Z' });
+    const { id, home, db } = business;
+    const fullHour = Math.floor(id / 60) % 24;
+    /** What the sweep in the minute of its turn writes, in an hour of March 15. */
+    const sweptIn = async (hour: number) => {
+      await db.delete(alerts);
+      await sweep(home.db, new Date(Date.UTC(2026, 2, 15, hour, id % 60)));
+      return (await briefly(business)).map(([period, starts_on]) => `${period} ${starts_on}`).sort();
+    };
+    const other = (fullHour + 5) % 24;
+    const lastly = new Date(Date.UTC(2026, 2, 15, other - 2, id % 60)).toISOString().replace('Z', '000Z');
+    const count = (day: string, counted_at: string) =>
+      db.insert(dailyUsage).values({ business_id: id, day, count: 5, counted_at });
+    await count('2026-02-27', lastly);
+    expect(await sweptIn(other)).toEqual([]);
+    expect(await sweptIn(fullHour)).toEqual(['month 2026-02-01']);
+    for (const [day, found] of [
+      ['2026-03-14', ['day 2026-03-14', 'month 2026-03-01']],
+      ['2026-03-15', ['day 2026-03-15', 'month 2026-03-01']],
+    ] as const) {
+      await count(day, lastly);
+      expect(await sweptIn(other)).toEqual(found);
+      expect(await sweptIn(fullHour)).toEqual([...found, 'month 2026-02-01'].sort());
+      await db
+        .update(dailyUsage)
+        .set({ counted_at: new Date(Date.parse(lastly) - 1).toISOString().replace('Z', '000Z') });
+      expect(await sweptIn(other)).toEqual([]);
+      await db.delete(dailyUsage).where(and(eq(dailyUsage.business_id, id), eq(dailyUsage.day, day)));
+    }
+  });
+
+  test('a use says when it was counted, and so does each of a list', async () => {
+    const business = await limited({});
+    const counted = () =>
+      business.db
+        .select({ day: dailyUsage.day, counted_at: dailyUsage.counted_at })
+        .from(dailyUsage)
+        .where(eq(dailyUsage.business_id, business.id))
+        .orderBy(dailyUsage.day);
+    for (const [minutes, body] of [
+      [1, undefined],
+      [2, { uses: [{ id: 'late', at: '2026-03-10T12:00:00Z' }] }],
+      [3, undefined],
+    ] as const)
+      await call('POST', business.usage, { as: business.key, body, at: new Date(NOW.getTime() + minutes * 60_000) });
+    expect(await counted()).toEqual([
+      { day: '2026-03-10', counted_at: '2026-03-15T12:02:00.000000Z' },
+      { day: TODAY, counted_at: '2026-03-15T12:03:00.000000Z' },
+    ]);
+  });
+
   test('costs nothing for businesses without a limit', async () => {
     const business = await newBusiness();
     const { db } = business.home;
@@ -502,7 +548,7 @@ describe('the schedule', () => {
     await sweep(db, NOW); // the first insert into a table makes SQLite's own row of its last id
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
-      await sweep(drizzle(counted(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
+      await sweep(drizzle(metered(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
     // What is read is what the statement has made itself, the periods and the turns, and SQLite's own table of the last ids.
     expect(cost).toMatchObject({ round_trips: 60, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(60 * 15);
@@ -513,7 +559,7 @@ describe('the schedule', () => {
 async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>) {
   const plans: string[][] = [];
   const cost = noCost();
-  const counting = counted(home.d1, cost);
+  const counting = metered(home.d1, cost);
   const recording = {
     prepare: (text: string) => ({
       bind(...values: unknown[]) {
@@ -536,7 +582,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
   for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
   const [business, other] = [await limited({ daily_limit: 100, monthly_limit: 1000 }), await limited({})];
   for (const { id, home } of [business, other]) {
-    const days = `insert into daily_usage with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
+    const days = `insert into daily_usage (business_id, day, count) with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
       select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
     await home.d1.prepare(days).bind(id).run();
   }
@@ -547,11 +593,12 @@ test('a look is one statement, finds what it reads by index, and reads the days 
     'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day>? AND day<?)',
     'SEARCH alerts USING COVERING INDEX sqlite_autoindex_alerts_1 (business_id=? AND period=? AND starts_on=? AND limit=? AND threshold>?)',
   ];
+  const wasUsed = 'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day=?)';
   const one = await asked(business, (d1) => writeMissingOf(d1, business.id, last));
   const turn = await asked(business, (d1) => sweep(drizzle(d1) as never, inTurn));
   const byId = 'SEARCH businesses USING INTEGER PRIMARY KEY (rowid=?)';
   const byTurn = 'SEARCH businesses USING INDEX businesses_limited (<expr>=?)';
-  for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn] as const]) {
+  for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn, wasUsed] as const]) {
     expect(plans).toHaveLength(1);
     const [plan = []] = plans;
     // What is scanned is what the statement has made itself.
@@ -568,7 +615,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
 
 test('to store two alerts behind a response costs 12 rows read and 9 written; four by a look, 95 and 17', async () => {
   const business = await limited({ daily_limit: 1, monthly_limit: 1 });
-  const days = `insert into daily_usage with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
+  const days = `insert into daily_usage (business_id, day, count) with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
     select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
   await business.home.d1.prepare(days).bind(business.id).run();
   const [written, found] = [noCost(), noCost()];
@@ -577,10 +624,10 @@ test('to store two alerts behind a response costs 12 rows read and 9 written; fo
     { period: 'month', ...period },
     { period: 'day', ...period },
   ];
-  await writePassed(counted(business.home.d1, written), business.id, two, NOW);
+  await writePassed(metered(business.home.d1, written), business.id, two, NOW);
   expect(written).toMatchObject({ round_trips: 1, rows_written: 9 });
   expect(written.rows_read).toBeLessThanOrEqual(12);
-  await writeMissingOf(counted(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
+  await writeMissingOf(metered(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
   expect(await alertsOf(business)).toHaveLength(6);
   expect(found).toMatchObject({ round_trips: 1, rows_written: 17 });
   expect(found.rows_read).toBeLessThanOrEqual(95);

@@ -2,8 +2,9 @@
 
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { noCost } from '../src/db/batch.ts';
+import { type Cost, noCost } from '../src/db/batch.ts';
 import { markKeyUsed } from '../src/db/last-use.ts';
+import { metered } from '../src/db/meter.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
@@ -15,7 +16,6 @@ import {
   type Business,
   type CallOptions,
   call,
-  counted,
   databases,
   everything,
   homes,
@@ -30,7 +30,7 @@ import {
 /** `days` days of a count each, for as many businesses as given. */
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
-    insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
+    insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
   for (const { d1 } of homes) {
     const ids = businesses.filter(({ home }) => home.d1 === d1).map(({ id }) => id);
     if (ids.length > 0) await d1.batch(ids.map((id) => d1.prepare(rows).bind(id)));
@@ -264,7 +264,10 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
       499,
       `insert into access (business_id, site, created_at, updated_at) select ?, 'https://t' || i || '.example', ${stamp}, ${stamp} from n`,
     ),
-    many(366, `insert into daily_usage select ?, date('2026-03-14', -i || ' days'), 1 from n`),
+    many(
+      366,
+      `insert into daily_usage (business_id, day, count) select ?, date('2026-03-14', -i || ' days'), 1 from n`,
+    ),
     fresh.home.d1
       .prepare(
         `insert into api_keys (user_id, name, hash, last_four, created_at)
@@ -434,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', () => {
   test('refused origins: each takes two rows after the response; a list reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
-      await rememberRefusal(counted(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
+      await rememberRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
       expect(cost.rows_written).toBeLessThanOrEqual(2);
       expect(cost.rows_read).toBeLessThanOrEqual(160);
     }
@@ -449,7 +452,7 @@ describe('docs/performance.md, "What each operation costs":', () => {
   test('the day of the first use of a key takes one row after the response', async () => {
     const cost = noCost();
     const [key] = await owner.db.select().from(apiKeys).where(eq(apiKeys.user_id, owner.user_id));
-    await markKeyUsed(counted(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
+    await markKeyUsed(metered(owner.home.d1, cost), key?.id ?? 0, '2026-03-16');
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
   });
 
@@ -492,11 +495,12 @@ describe('docs/performance.md, "What each operation costs":', () => {
     }
   });
 
-  test('the health check reads two rows of each database, the first and the last business, and two more of DB', async () => {
+  test('the health check reads two rows of each database, the first and the last business, and up to five more of DB', async () => {
     const { app, lines } = newApp();
     await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
-    const cost = { round_trips: homes.length, rows_read: 2 * homes.length + 2, rows_written: 0 };
-    expect(lines).toMatchObject([{ status: 200, d1: cost }]);
+    const { d1 } = lines[0] as { d1: Cost };
+    expect(d1).toMatchObject({ round_trips: homes.length, rows_written: 0 });
+    expect(d1.rows_read).toBeLessThanOrEqual(2 * homes.length + 5);
   });
 });
 
@@ -508,7 +512,7 @@ test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, wh
     insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
     select 2000000 + i, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('listed-%030d', i), 'active', '', '' from n`;
   const days = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 39)
-    insert into daily_usage select id, date('2026-04-05', '-' || i || ' days'), 1 from businesses, n where id > ?`;
+    insert into daily_usage (business_id, day, count) select id, date('2026-04-05', '-' || i || ' days'), 1 from businesses, n where id > ?`;
   await d1.batch([d1.prepare(made), d1.prepare(days).bind(after)]);
   for (const [m, from, n] of [
     [1000, '2026-03-01', 31],

@@ -6,11 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { Conflict } from '../src/core/conflict.ts';
 import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId, NotBound } from '../src/core/database.ts';
+import { SCHEDULES } from '../src/core/schedule.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { createBusiness as createIn } from '../src/db/creation.ts';
 import { deleteBusiness } from '../src/db/deletion.ts';
 import { parseJson } from '../src/db/json.ts';
 import { createKey as createKeyFor } from '../src/db/keys.ts';
+import { metered } from '../src/db/meter.ts';
 import { businesses, formerTokens } from '../src/db/schema.ts';
 import { claimHomeIn } from '../src/db/update.ts';
 import worker from '../src/index.ts';
@@ -22,7 +24,6 @@ import {
   call,
   callerOf,
   claimToken,
-  counted,
   databases,
   env,
   everything,
@@ -265,7 +266,7 @@ describe('the home of a new owner', () => {
       insert into homes select -i, i % ${homes.length}, 1000 + i from n`).run();
     const cost = noCost();
     const measured = boundTo(
-      homes.map((home) => ({ ...home, db: drizzle(counted(home.d1, cost)) })),
+      homes.map((home) => ({ ...home, db: drizzle(metered(home.d1, cost)) })),
       NOW,
     );
     await homeOf(measured, known);
@@ -531,8 +532,11 @@ test('the scheduled run purges each database; one that fails does not stop the o
   for (const { home, id } of businesses) await rotateToken(home, id, NOW, 1);
   const [failed] = homes;
   const bindings = databases((d1) => (d1 === failed?.d1 ? broken : d1));
-  const controller = createScheduledController({ scheduledTime: NOW.getTime() + 2 * 86_400_000, cron: '* * * * *' });
-  await expect(worker.scheduled(controller, bindings as never)).rejects.toThrow('the purge of DB failed');
+  const controller = createScheduledController({
+    scheduledTime: NOW.getTime() + 2 * 86_400_000,
+    cron: SCHEDULES.purge,
+  });
+  await expect(worker.scheduled(controller, bindings as never)).rejects.toThrow('purge: DB failed');
   const left = await Promise.all(homes.map(({ db }) => db.$count(formerTokens)));
   expect(left).toEqual(homes.map((home) => (home === failed ? expect.any(Number) : 0)));
   expect(left[0]).toBeGreaterThan(0);

@@ -186,7 +186,7 @@ test('the largest counts are exact, and a sum of old ones that is not is shown a
   expect(await stored(business)).toEqual(days);
   // Together, 1,100 of these are more than any integer of SQLite.
   const all = history(1100, () => MOST);
-  const insert = `insert into daily_usage select ?, value ->> 'date', value ->> 'count' from json_each(?)`;
+  const insert = `insert into daily_usage (business_id, day, count) select ?, value ->> 'date', value ->> 'count' from json_each(?)`;
   await business.home.d1
     .prepare(insert)
     .bind(business.id, JSON.stringify(all.slice(0, -2)))

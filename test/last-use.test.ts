@@ -2,8 +2,9 @@ import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { markKeyUsed } from '../src/db/last-use.ts';
+import { metered } from '../src/db/meter.ts';
 import { apiKeys } from '../src/db/schema.ts';
-import { type Business, type CallOptions, call, counted, newBusiness } from './support.ts';
+import { type Business, type CallOptions, call, newBusiness } from './support.ts';
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
@@ -55,7 +56,7 @@ describe('the day on which a key was used last', () => {
     const business = await restricted();
     const { id = 0 } = (await keyOf(business)) ?? {};
     const cost = noCost();
-    const mark = (day: string) => markKeyUsed(counted(business.home.d1, cost), id, day);
+    const mark = (day: string) => markKeyUsed(metered(business.home.d1, cost), id, day);
     await Promise.all(Array.from({ length: 20 }, () => mark('2026-03-16')));
     await mark('2026-03-15'); // a call from before midnight that was answered after it
     expect(cost.rows_written).toBe(1);

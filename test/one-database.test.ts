@@ -1,8 +1,8 @@
 // A deployment with one database, as it is by default: all that is found is in DB, and nothing else is asked or offered.
 import { createScheduledController } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
-import { ALERTS_CRON } from '../src/alerts.ts';
 import { databaseOfId } from '../src/core/database.ts';
+import { SCHEDULES } from '../src/core/schedule.ts';
 import { alerts, formerTokens } from '../src/db/schema.ts';
 import worker from '../src/index.ts';
 import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
@@ -132,9 +132,9 @@ test('the scheduled runs purge it, and look for alerts in it', async () => {
   const business = await newOne();
   await addFormerToken(business, STAMP);
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
-  for (const cron of ['* * * * *', ALERTS_CRON]) {
-    for (let minute = 0; minute < 9; minute++) {
-      const scheduledTime = later(86_400_000 + minute * 60_000).getTime();
+  for (const cron of Object.values(SCHEDULES)) {
+    for (let turn = 0; turn < 9; turn++) {
+      const scheduledTime = later(86_400_000 + turn * 120_000).getTime();
       await worker.scheduled(createScheduledController({ scheduledTime, cron }), { ASSETS: env.ASSETS, DB: env.DB });
     }
   }

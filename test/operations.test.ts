@@ -224,6 +224,8 @@ describe('the log', () => {
     expect(granted.lines).toEqual([
       {
         operation: 'record_use',
+        method: 'POST',
+        route: '/api/v1/business/usage/:business_id',
         status: 200,
         refusal: null,
         business_id: business.id,
@@ -232,8 +234,11 @@ describe('the log', () => {
         database: business.home.binding,
         d1: { ...granted.cost, ms: expect.any(Number) },
         request_id: granted.headers.get('X-Request-Id'),
+        version: null,
       },
     ]);
+    const versioned = await call('GET', business.usage, { as: business.key, bindings: { VERSION: { id: 'v-7' } } });
+    expect(versioned.lines).toMatchObject([{ method: 'GET', version: 'v-7' }]);
     expect(granted.lines[0]).not.toHaveProperty('origin');
     const refused = await call('GET', business.usage, { as: business.token, origin: 'https://evil.example' });
     expect(refused.lines).toMatchObject([
@@ -248,7 +253,9 @@ describe('the log', () => {
     const unknown = await call('GET', business.usage, { as: 'not-a-token-of-anybody-here' });
     expect(unknown.lines).toMatchObject([{ status: 401, refusal: 'unauthenticated', operation: 'read_usage' }]);
     const nowhere = await call('GET', '/nowhere');
-    expect(nowhere.lines).toMatchObject([{ status: 404, operation: null, credential: null }]);
+    expect(nowhere.lines).toMatchObject([{ status: 404, route: null, operation: null, credential: null }]);
+    const notAllowed = await call('PUT', business.usage);
+    expect(notAllowed.lines).toMatchObject([{ status: 405, route: '/api/v1/business/usage/:business_id' }]);
     const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
     for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
   });
@@ -301,17 +308,6 @@ describe('the log', () => {
     expect((await call('GET', active.usage)).lines).toMatchObject([{ refusal: 'unauthenticated', reason: 'missing' }]);
     const foreign = await call('GET', '/api/v1/business/999/access', { as: active.key });
     expect(foreign.lines).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);
-  });
-
-  test('names the credential of a call that is over the limits', async () => {
-    const business = await newBusiness();
-    const bindings = { CREDENTIAL_LIMIT: { limit: async () => ({ success: false }) } };
-    expect((await call('GET', business.usage, { as: business.key, bindings })).lines).toMatchObject([
-      {
-        ...{ status: 429, operation: null, refusal: null, business_id: null },
-        credential: { kind: 'key', last_four: business.key.slice(-4) },
-      },
-    ]);
   });
 
   test('has the id in the path, or null if that is none', async () => {

@@ -1,14 +1,13 @@
-// The scheduled run, as the platform calls it: what is due is forgotten, some of it each minute, and requests get their turn.
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+// The purge: what is due is forgotten, some of it in each run, and requests get their turn.
 import { and, eq } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
+import { metered } from '../src/db/meter.ts';
 import { purgeAll } from '../src/db/purge.ts';
 import { rememberRefusal } from '../src/db/refused-origins.ts';
 import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
-import worker from '../src/index.ts';
 import { rotateToken } from './ask.ts';
-import { call, counted, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
+import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,15 +19,18 @@ beforeEach(async () => {
   }
 });
 
-/** One run of the schedule, at midnight, `days` days after the day of NOW; `minute` is that of the day. */
-async function run(days: number, minute = 0, bindings: object = env) {
-  const context = createExecutionContext();
-  const scheduledTime = Date.parse(TODAY) + days * DAY_MS + minute * 60_000;
-  await worker.scheduled(createScheduledController({ scheduledTime, cron: '* * * * *' }), bindings as typeof env);
-  await waitOnExecutionContext(context);
-}
+/** One run of the schedule, `days` days after the day of NOW; `turn` is that of the day, of which one begins each two minutes. */
+const run = (days: number, turn = 0, bindings: object = env) =>
+  purgeAll(bindings, {
+    scheduled: new Date(Date.parse(TODAY) + days * DAY_MS + turn * 120_000),
+    log: {
+      error(line) {
+        throw new Error(JSON.stringify(line));
+      },
+    },
+  });
 
-test('200,000 ids are forgotten in 17 runs, at most 12,000 in each, and no other id is', { tags: 'slow' }, async () => {
+test('200,000 ids are forgotten in 9 runs, at most 24,000 in each, and no other id is', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   const ids = () => business.db.$count(ledger);
@@ -45,7 +47,7 @@ test('200,000 ids are forgotten in 17 runs, at most 12,000 in each, and no other
     await run(40);
     left.push(await ids());
   }
-  expect(left).toEqual([...Array.from({ length: 16 }, (_, index) => 200_100 - (index + 1) * 12_000), 100]);
+  expect(left).toEqual([...Array.from({ length: 8 }, (_, index) => 200_100 - (index + 1) * 24_000), 100]);
 });
 
 test.each([
@@ -73,53 +75,53 @@ test('a former token is forgotten once it has expired', async () => {
   const business = await newBusiness();
   await rotateToken(business.home, business.id, NOW, DAY_MS);
   const former = () => business.db.$count(formerTokens);
-  await run(1, 12 * 60 - 9);
+  await run(1, 351);
   expect(await former()).toBe(1);
-  await run(1, 12 * 60);
+  await run(1, 360);
   expect(await former()).toBe(0);
 });
 
 test('a session is forgotten 7 days after its end, and no API key is', async () => {
   const business = await newBusiness();
-  const ends_at = '2026-03-15T12:03:00.000000Z';
+  const ends_at = '2026-03-15T12:06:00.000000Z';
   const session = await newKey(business, { ends_at });
-  const running = await newKey(business, { ends_at: '2026-03-15T12:03:00.001000Z' });
+  const running = await newKey(business, { ends_at: '2026-03-15T12:06:00.001000Z' });
   const stored = async () => {
     const rows = business.db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
     return (await rows).map(({ id }) => id);
   };
   const [key, ...sessions] = await stored();
   expect(sessions).toEqual([session.id, running.id]);
-  // In each ninth minute: 12:03 is one of them.
-  await run(7, 12 * 60 - 6);
-  await run(7, 12 * 60 + 2);
+  // In each ninth run: that of 12:06 is one of them.
+  await run(7, 354);
+  await run(7, 362);
   expect(await stored()).toEqual([key, ...sessions]);
-  await run(7, 12 * 60 + 3);
+  await run(7, 363);
   expect(await stored()).toEqual([key, running.id]);
-  await run(7, 12 * 60 + 12);
+  await run(7, 372);
   expect(await stored()).toEqual([key]);
 });
 
-test('of 9,000 sessions, 4,000 are forgotten in nine minutes', async () => {
+test('of 9,000 sessions, 8,000 are forgotten in nine runs', async () => {
   const business = await newBusiness();
   const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
     select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;
   await business.home.d1.prepare(many).bind(business.user_id, '2026-03-01T00:00:00.000000Z').run();
   const left: number[] = [];
-  for (const minute of [3, 12, 21]) {
-    await run(0, minute);
+  for (const turn of [3, 12]) {
+    await run(0, turn);
     left.push((await business.db.$count(apiKeys, eq(apiKeys.user_id, business.user_id))) - 1);
   }
-  expect(left).toEqual([5000, 1000, 0]);
+  expect(left).toEqual([1000, 0]);
 });
 
 test('the code of a console link is forgotten once it has expired', async () => {
   const { db, user_id } = await newBusiness();
   const code = { user_id, read_only: 0, minutes: 60 };
   await db.insert(codes).values([
-    { ...code, hash: 'a'.repeat(64), expires_at: '2026-03-15T00:05:00.000000Z' },
-    { ...code, hash: 'b'.repeat(64), expires_at: '2026-03-15T00:05:00.001000Z' },
+    { ...code, hash: 'a'.repeat(64), expires_at: '2026-03-15T00:10:00.000000Z' },
+    { ...code, hash: 'b'.repeat(64), expires_at: '2026-03-15T00:10:00.001000Z' },
   ]);
   const stored = async () => (await db.select().from(codes)).map(({ hash }) => hash[0]);
   await run(0, 4);
@@ -159,9 +161,9 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
     }),
   };
   const slices: number[] = [];
-  for (let minute = 0; minute < 1440; minute++) {
-    await run(91, minute, { [binding]: collecting });
-    if (minute % 90 !== 89) continue;
+  for (let turn = 0; turn < 720; turn++) {
+    await run(91, turn, { [binding]: collecting });
+    if (turn % 45 !== 44) continue;
     const results = await d1.batch(statements.splice(0));
     slices.push(results.reduce((sum, { meta }) => sum + meta.changes, 0));
   }
@@ -169,7 +171,7 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
   expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
     ids.map((id) => [id, 'https://new.example']),
   );
-  // In the order of their ids: all that are near the lowest id in the first 90 minutes, the highest in the last.
+  // In the order of their ids: all that are near the lowest id in the first 45 runs, the highest in the last.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
 });
 
@@ -221,7 +223,7 @@ test('a refused origin is forgotten on the day after the 90th, when it is no lon
   expect(await stored()).toEqual(['https://next.example', 'https://day.example']);
 });
 
-test('changes are forgotten after 400 days, at most 4,000 in three minutes', async () => {
+test('changes are forgotten after 400 days, at most 8,000 in three runs', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   for (const { db } of homes) await db.delete(changes); // of how the businesses were made
@@ -234,11 +236,11 @@ test('changes are forgotten after 400 days, at most 4,000 in three minutes', asy
       .bind(count, business.id, first, at);
   await d1.batch([rows(9000, 101, '2026-03-15T23:59:59.999000Z'), rows(10, 9101, '2026-03-16T00:00:00.000000Z')]);
   const left: number[] = [];
-  for (const minute of [1439, 1440, 1441, 1442, 1443, 1444, 1445, 1446, 1447]) {
-    await run(400, minute);
+  for (const turn of [719, 720, 721, 722, 723, 724]) {
+    await run(400, turn);
     left.push(await business.db.$count(changes));
   }
-  expect(left).toEqual([9010, 9010, 5010, 5010, 5010, 1010, 1010, 1010, 10]);
+  expect(left).toEqual([9010, 9010, 1010, 1010, 1010, 10]);
 });
 
 /** An alert of a day in March, at an instant. */
@@ -294,26 +296,26 @@ test('a message stays until its alerts are forgotten, and for 90 days if its bus
   expect(await left()).toEqual([1002, 1003]);
 });
 
-test('alerts are forgotten at most 4,000 in nine minutes', async () => {
+test('alerts are forgotten at most 8,000 in nine runs', async () => {
   const { id, home, db } = await newBusiness();
   const rows = `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
     select ?, 'day', '2026-03-01', '2026-03-01', i, 100, i, '2026-03-01T00:00:00.000000Z' from n`;
   await home.d1.prepare(rows).bind(id).run();
   const left: number[] = [];
-  for (const minute of [6, 15, 24]) {
-    await run(100, minute);
+  for (const turn of [6, 15]) {
+    await run(100, turn);
     left.push(await db.$count(alerts));
   }
-  expect(left).toEqual([5000, 1000, 0]);
+  expect(left).toEqual([1000, 0]);
 });
 
-/** Everything that a run asks of a database, in each minute of its turns, while there is more to forget than it can take. */
+/** Everything that a run asks of a database, in each of its turns, while there is more to forget than it can take. */
 async function asked() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 102000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
+    where i < 202000) select ?, unhex(printf('%032x', i)), '2026-03-01', '2026-03-01' from n`;
   await d1.prepare(ids).bind(business.id).run();
   const statements: { sql: string; values: unknown[] }[] = [];
   const recording = {
@@ -325,9 +327,9 @@ async function asked() {
     }),
   };
   const counts: number[] = [];
-  for (const minute of [0, 1, 2, 3, 4, 5, 6, 8]) {
+  for (const turn of [0, 1, 2, 3, 4, 5, 6, 8]) {
     const before = statements.length;
-    await run(400, minute, { [binding]: recording as unknown as D1Database });
+    await run(400, turn, { [binding]: recording as unknown as D1Database });
     counts.push(statements.length - before);
   }
   return { d1, statements, counts };
@@ -365,12 +367,12 @@ test('a run reads the refused origins of its slice only', async () => {
       select ?, 'https://x' || i || '.example', 1, ?2, ?2 from n`;
     await home.d1.prepare(rows).bind(id, '2026-03-15T12:00:00.000000Z').run();
   }
-  const rowsIn = async (minute: number) => {
+  const rowsIn = async (turn: number) => {
     const cost = noCost();
-    await run(0, minute, { [first.home.binding]: counted(first.home.d1, cost) });
+    await run(0, turn, { [first.home.binding]: metered(first.home.d1, cost) });
     return cost.rows_read;
   };
-  expect(await rowsIn(700)).toBeLessThanOrEqual(16);
+  expect(await rowsIn(350)).toBeLessThanOrEqual(16);
   expect(await rowsIn(0)).toBeGreaterThanOrEqual(50);
 });
 
@@ -378,8 +380,8 @@ test('a run that fails logs one line for the database, with its error and no bou
   const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
   const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
   const lines: object[] = [];
-  const failed = purgeAll({ DB }, NOW, { error: (line) => lines.push(line) });
-  await expect(failed).rejects.toThrow('the purge of DB failed');
+  const ran = await purgeAll({ DB }, { scheduled: NOW, log: { error: (line) => lines.push(line) } });
+  expect(ran).toEqual({ failed: ['DB'], ids: 0 });
   expect(lines).toEqual([
     { operation: 'purge', database: 'DB', error: expect.stringMatching(/^Error: D1_ERROR: disk I\/O error\n/) },
   ]);

@@ -360,6 +360,6 @@ test('a limiter that fails changes no response, and is one line in the log', asy
   const REFUSED_ORIGIN_LIMIT = { limit: () => Promise.reject(new Error('no limiter')) };
   const { status, errors } = await visit(business, EVIL, { bindings: { REFUSED_ORIGIN_LIMIT } });
   expect(status).toBe(403);
-  expect(errors).toMatchObject([{ operation: 'remember_refusal', error: expect.stringContaining('no limiter') }]);
+  expect(errors).toMatchObject([{ operation: 'rate_limit', error: expect.stringContaining('no limiter') }]);
   expect(await stored(business)).toEqual([]);
 });

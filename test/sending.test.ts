@@ -1,6 +1,5 @@
 // Alerts are sent to the receiver, signed, oldest first, and none is lost (docs/alerts.md). The clock is an argument. A receiver is a
 // handler that the test gives.
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { Webhook } from 'standardwebhooks';
@@ -10,19 +9,19 @@ import { BINDINGS } from '../src/core/database.ts';
 import { timestampOf } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
 import { endMessage, type Message, takeMessage } from '../src/db/messages.ts';
+import { metered } from '../src/db/meter.ts';
 import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
-import worker from '../src/index.ts';
 import { expectSent } from './contract.ts';
 import {
-  counted,
+  call,
   databases,
-  env,
   type Home,
   homes,
   later,
   NOW,
   newBusiness,
+  OPERATOR,
   STAMP,
   TODAY,
   withBatch,
@@ -119,7 +118,7 @@ async function run(receiver: Receiver | null, at = NOW, bindings: object = datab
   vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library compares the time of a message with it
   const lines: object[] = [];
   const to = receiver === null ? {} : { ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
-  await runAlerts({ ...to, ...bindings } as Bindings, clock, { error: (line) => lines.push(line) });
+  await runAlerts({ ...to, ...bindings } as Bindings, { clock, log: { error: (line) => lines.push(line) } });
   return lines;
 }
 /** A run whose timers the test advances, and the lines that it logs. */
@@ -127,7 +126,7 @@ function begin(receiver: Receiver, bindings: object = databases(), clock = () =>
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
   const lines: object[] = [];
   const all = { ...bindings, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
-  return { lines, ran: runAlerts(all, clock, { error: (line) => lines.push(line) }) };
+  return { lines, ran: runAlerts(all, { clock, log: { error: (line) => lines.push(line) } }) };
 }
 /** The line of a message that the receiver does not have. */
 const notSent = (why: { status: number } | { error: string }) => ({
@@ -169,6 +168,7 @@ describe('a message', () => {
         body: null,
         created_at: STAMP,
         leased_until: '2026-03-15T12:00:30.000000Z',
+        retry_at: null,
         sent_at: STAMP,
       },
     ]);
@@ -281,10 +281,8 @@ describe('the receiver', () => {
     [304, {}],
     [307, elsewhere],
     [308, elsewhere],
-    [400, {}],
-    [401, {}],
-    [404, {}],
-    [410, {}],
+    [408, {}],
+    [425, {}],
     [429, { 'retry-after': '1' }],
     [500, {}],
     [503, {}],
@@ -304,6 +302,46 @@ describe('the receiver', () => {
     expect(third?.headers['webhook-timestamp']).toBe('1773576120');
     expect([first, last].flatMap((message) => message?.ids)).toEqual(idsOf(made));
     expect(last?.id).not.toBe(first?.id);
+  });
+
+  test.each([400, 401, 403, 404, 409, 410, 413, 422, 451, 499])(
+    'rejects a message when it answers %i: that is set aside for an hour, and the others are sent',
+    async (status) => {
+      const made = await newAlerts(350);
+      const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
+      const receiver = newReceiver((_, { text }) => new Response(null, { status: isRejected(text) ? status : 200 }));
+      const rejected = (hours: number) => [
+        { ...notSent({ status }), retry_at: `2026-03-15T${12 + hours}:00:00.000000Z` },
+      ];
+      expect(await run(receiver)).toEqual(rejected(1));
+      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // each of the four once
+      expect(await run(receiver, later(59 * MINUTE_MS))).toEqual([]);
+      expect(receiver.sent).toHaveLength(4);
+      const others = await newAlerts(1);
+      expect(await run(receiver, later(60 * MINUTE_MS))).toEqual(rejected(2));
+      // Behind the others, and the same again.
+      expect(receiver.sent.slice(4).map(({ ids }) => ids)).toEqual([idsOf(others), receiver.sent[1]?.ids]);
+      expect([receiver.sent[5]?.id, receiver.sent[5]?.text]).toEqual([receiver.sent[1]?.id, receiver.sent[1]?.text]);
+      receiver.answer = answers(200);
+      expect(await run(receiver, later(120 * MINUTE_MS))).toEqual([]);
+      expect(receiver.sent).toHaveLength(7);
+      expect((await stored()).map(({ body }) => body)).toEqual(Array(5).fill(null));
+    },
+  );
+
+  test('that rejects everything gets each message once an hour, for three days, and then it is given up', async () => {
+    const made = await newAlerts(201);
+    const receiver = newReceiver(answers(404));
+    const given = [];
+    for (let hour = 0; hour <= 73; hour++) {
+      const lines = await run(receiver, later(hour * 60 * MINUTE_MS));
+      given.push(...lines.filter((line) => 'error' in line));
+    }
+    expect(receiver.sent).toHaveLength(73 * 3);
+    expect(given).toEqual(Array(3).fill(notSent({ error: 'given up: its last alert is older than 3 days' })));
+    vi.useRealTimers();
+    const { body } = await call('GET', '/api/v1/alerts?limit=1', { as: OPERATOR.full });
+    expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
   });
 
   test('is asked again in the next minute when it throws, and the line has nothing of its address', async () => {
@@ -466,7 +504,7 @@ describe('a run', () => {
   test('reads at most 310 rows for a message of 100 alerts, and writes four, whatever waits behind it', async () => {
     await newAlerts(1000);
     const cost = noCost();
-    const d1 = counted(home.d1, cost);
+    const d1 = metered(home.d1, cost);
     const message = await takeMessage(drizzle(d1), NOW, null);
     await endMessage(drizzle(d1), { message: message as Message, sentAt: NOW }).run();
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 4 });
@@ -496,7 +534,7 @@ describe('a run', () => {
     await newAlerts(300);
     await run(newReceiver());
     const cost = noCost();
-    await run(newReceiver(), later(MINUTE_MS), { DB: counted(home.d1, cost) });
+    await run(newReceiver(), later(MINUTE_MS), { DB: metered(home.d1, cost) });
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
     // 15 of them are those of the look.
     expect(cost.rows_read).toBeLessThanOrEqual(22);
@@ -536,7 +574,7 @@ describe('a look', () => {
     const scheduled = later((id % 60) * MINUTE_MS);
     const late = new Date(scheduled.getTime() + 90_000);
     const log = { error() {} };
-    await runAlerts({ DB: home.d1 } as Bindings, () => late, log, scheduled);
+    await runAlerts({ DB: home.d1 } as Bindings, { clock: () => late, log, scheduled });
     expect(await home.db.$count(alerts)).toBe(1);
   });
 
@@ -692,20 +730,4 @@ describe('an invocation', () => {
       expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
     },
   );
-
-  test('of the second schedule sends, and of the first does not', async () => {
-    await newAlerts(1);
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-    const receiver = newReceiver();
-    const bindings = { ...env, ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
-    for (const [cron, messages] of [
-      ['* * * * *', 0],
-      ['*/1 * * * *', 1],
-    ] as const) {
-      const context = createExecutionContext();
-      await worker.scheduled(createScheduledController({ scheduledTime: NOW.getTime(), cron }), bindings);
-      await waitOnExecutionContext(context);
-      expect(receiver.sent).toHaveLength(messages);
-    }
-  });
 });

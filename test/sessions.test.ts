@@ -415,7 +415,8 @@ describe('the code of a console link starts a session', () => {
       expect(cost.round_trips).toBe(1);
       expect(lines).toEqual([
         {
-          ...{ operation: 'start_session', status: 200, refusal: null, business_id: null, credential: null, ms: 0 },
+          ...{ operation: 'start_session', method: 'POST', route: '/api/v1/session', status: 200, refusal: null },
+          ...{ business_id: null, credential: null, ms: 0, version: null },
           ...{ database: business.home.binding, d1: { ...cost, ms: expect.any(Number) } },
           request_id: headers.get('X-Request-Id'),
         },

@@ -10,8 +10,9 @@ import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
 import { timestampOf } from '../src/core/time.ts';
-import { type BoundDatabases, type Cost, noCost } from '../src/db/batch.ts';
+import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
+import { metered } from '../src/db/meter.ts';
 import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
@@ -95,7 +96,7 @@ export const failingWith = (message: string, when: 'before' | 'after' = 'before'
 /** The databases, whose batches fail at a last statement of their own. */
 export const failingHalfway = () =>
   databases((d1) => {
-    const fault = d1.prepare('insert into daily_usage values (1, 2, -1)');
+    const fault = d1.prepare('insert into daily_usage (business_id, day, count) values (1, 2, -1)');
     return withBatch(d1, (_, statements) => d1.batch([...statements, fault]));
   });
 /** This database in the place of all, and the statements that it is sent. */
@@ -164,32 +165,6 @@ export async function inWaves<T, R>(all: readonly T[], work: (one: T) => Promise
   return results;
 }
 
-/** A database, with what it is asked added to `cost`. */
-export function counted(d1: D1Database, cost: Cost): D1Database {
-  const added = <R extends D1Result[]>(results: R): R => {
-    cost.round_trips += 1;
-    for (const { meta } of results) {
-      cost.rows_read += meta.rows_read;
-      cost.rows_written += meta.rows_written;
-    }
-    return results;
-  };
-  type Bound = { bound: D1PreparedStatement };
-  const bind = (bound: D1PreparedStatement) => ({
-    bound,
-    run: async () => added([await bound.run()])[0],
-    all: async () => added([await bound.all()])[0],
-  });
-  const counting = {
-    prepare: (sql: string) => ({
-      ...bind(d1.prepare(sql)),
-      bind: (...values: unknown[]) => bind(d1.prepare(sql).bind(...values)),
-    }),
-    batch: async (statements: Bound[]) => added(await d1.batch(statements.map(({ bound }) => bound))),
-  };
-  return counting as unknown as D1Database;
-}
-
 /** One request, through the whole service: the answer, and what it cost at the database. */
 export async function call(method: string, path: string, options: CallOptions = {}) {
   const headers = new Headers(options.headers);
@@ -207,7 +182,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   const bindings = {
     ASSETS: env.ASSETS,
     ...OPERATOR_SECRETS,
-    ...databases((d1) => counted(d1, cost)),
+    ...databases((d1) => metered(d1, cost)),
     ...options.bindings,
   } as Bindings;
   const request = new Request(BASE + path, init);

@@ -196,7 +196,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
         )
         .run();
       // 60 days with gaps, on both sides of the range; some businesses have none at all.
-      const days = `insert into daily_usage ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
+      const days = `insert into daily_usage (business_id, day, count) ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
         from businesses, n where user_id >= 1000000 and id % 11 > 0 and (id + i) % 3 > 0 and id between ? and ? + 499`;
       const first = number * 1e9 + 1;
       for (let id = first; id < first + PER_DATABASE + 500; id += 500) await d1.prepare(days).bind(id, id).run();

@@ -4,7 +4,7 @@
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Passed } from '../core/limits.ts';
-import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, HOUR_MS, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { monthOfLimit } from './limits.ts';
@@ -20,6 +20,8 @@ const KEEP_ALERTS_DAYS = 90;
 const SLICES = 60;
 /** How many slices one sweep takes while they are small. Each business is then swept every 15 minutes, not every hour. */
 const SLICES_AT_ONCE = 4;
+/** A sweep looks only at businesses with a use in this time. It is twice as long as between two sweeps, in case one is left out. */
+const LATELY_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses is small. */
 const SMALL_SLICE = 100;
 
@@ -52,23 +54,24 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
 
 /**
  * Writes what is missing of the businesses that `which` finds: of each limit, for the current period and the one before, the highest
- * threshold that the uses counted now reach. The period before counts only if the limit was set by its end. A threshold is not
- * written if the same one or a higher one is.
+ * threshold that the uses counted now reach. The period before counts only if the limit was set by its end, and unless `inFull` is true,
+ * only if that was yesterday. A threshold is not written if the same one or a higher one is.
  */
-async function writeMissing(db: Database, which: SQL, now: Date): Promise<void> {
+async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, limits_at } = businesses;
   const month = monthOfLimit(today, billing_day, sql.raw('ago'));
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
   const day = sql`date(${today}, -ago || ' days')`;
-  const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at,
+  const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at, ${inFull} as in_full,
       ${ofPeriod(sql`${daily_limit}`, sql`${monthly_limit}`)} as "limit",
       ${ofPeriod(day, month.starts_on)} as starts_on,
       ${ofPeriod(day, month.ends_on)} as ends_on
     from ${businesses} cross join ${PERIODS}
     where ${isLimited} and ${which} and not ${isVerification}`;
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
-  const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day'))`;
+  const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day')
+    and (in_full or ends_on = date(${today}, '-1 day')))`;
   // Materialized, or the uses are summed up again wherever the sum is named.
   const used = sql`select business_id, period, starts_on, ends_on, "limit",
       (select ${boundedSumOfCounts} from ${dailyUsage} where ${inPeriod}) as used
@@ -101,7 +104,8 @@ export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): 
 
 /**
  * Sweeps the slice of this minute of the businesses that have a limit, or four slices while they are small. It finds what was passed when
- * the work after a response did not run. It costs nothing for businesses without a limit.
+ * the work after a response did not run. Once a day it looks at each business, otherwise only at those that were used lately: today or
+ * yesterday, since late uses are rare. It costs nothing for businesses without a limit.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();
@@ -110,7 +114,13 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inSlice = sql`select 1 from ${businesses} where ${isLimited} and ${slice} = ${minute} limit ${SMALL_SLICE}`;
   const isSmall = sql`(select count(*) from (${inSlice})) < ${SMALL_SLICE}`;
   const due = sql`select value from json_each(${JSON.stringify(slices)}) where key = 0 or ${isSmall}`;
-  return writeMissing(db, sql`${slice} in (${due})`, now);
+  const inFull = sql`(${slice} = ${minute} and ${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
+  const since = timestampOf(new Date(now.getTime() - LATELY_MS));
+  const today = dayOf(now);
+  // Null: counted by a version without the column.
+  const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
+    and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
+  return writeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);
 }
 
 /** A value of the message that has the alert in it. Null before there is one. */

@@ -1,11 +1,12 @@
 // What the operator wants to know about a database. However much is stored, no more than COUNTED_TO rows are counted of anything.
-import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { isPermitted } from './permission.ts';
 import { alerts, businesses, dailyUsage, ledger, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { boundedSumOfCounts } from './usage.ts';
 
 const COUNTED_TO = 10_000;
+const MAX_ID = sql.raw(`${Number.MAX_SAFE_INTEGER}`);
 /** One more than is counted, to know whether there are more. */
 const LIMIT = sql.raw(`limit ${COUNTED_TO + 1}`);
 
@@ -22,10 +23,13 @@ export const readDatabase = statement(['day'], (permission, $) => {
     order by ${businesses.id} ${LIMIT}) as page`;
   const counts = sql`${page} left join ${dailyUsage} on ${dailyUsage.business_id} = page.id and ${eq(dailyUsage.day, $.day)}`;
   const due = sql`from ${ledger} where ${and(permitted, lt(ledger.forget_on, $.today))}`;
-  // A message has all alerts up to its last one. The last message that is over is the newest, or the one before it.
-  const ended = sql`(select ${messages.last_id} from ${messages} where ${and(isNull(messages.body), gt(messages.last_id, 0))}
+  // A message has the alerts up to its last one: those before the first open message are over, and so are some after it.
+  const firstOpen = sql`(select min(${messages.last_id}) from ${messages} where ${isNotNull(messages.body)})`;
+  const before = sql`(select ${messages.last_id} from ${messages} where ${messages.last_id} < coalesce(${firstOpen}, ${MAX_ID})
     order by ${messages.last_id} desc limit 1)`;
-  const unsent = sql`from ${alerts} where ${and(permitted, sql`${alerts.id} > coalesce(${ended}, 0)`)}`;
+  const isOver = sql`exists (select 1 from (select ${messages.body} as body from ${messages} where ${messages.last_id} >= ${alerts.id}
+    order by ${messages.last_id} limit 1) where body is null)`;
+  const unsent = sql`from ${alerts} where ${and(permitted, sql`${alerts.id} > coalesce(${before}, 0)`, not(isOver))}`;
   return withVerdict(permission, {
     uses: nullIfMore(boundedSumOfCounts, counts).as('uses'),
     ids: countOf(due).as('ids'),

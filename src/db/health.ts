@@ -2,17 +2,22 @@
 import { sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
+import type { RunName } from '../core/schedule.ts';
 import type { Cost } from './batch.ts';
 import { unboundWithOwners } from './homes.ts';
 import { type Json, parseJson } from './json.ts';
+import { runs } from './schema.ts';
 import { withTimeout } from './timeout.ts';
 
 /** Reads a real table: a database without the migrations cannot serve. Each half is one search of the primary key. */
 const PROBE = 'select (select min(id) from businesses) as first_id, (select max(id) from businesses) as last_id';
-type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<number[]> };
-/** DB also knows in which databases owners are. */
+type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<number[]>; runs?: Json<Runs> };
+/** When each scheduled run last ended. A run that never did is missing. */
+type Runs = { [name in RunName]?: string };
+/** DB also knows in which databases owners are, and when the scheduled runs ended. */
 const PROBE_OF_DB = new SQLiteAsyncDialect().sqlToQuery(
-  sql`${sql.raw(PROBE)}, (select json_group_array(number) from ${unboundWithOwners(sql`?`)}) as unbound`,
+  sql`${sql.raw(PROBE)}, (select json_group_array(number) from ${unboundWithOwners(sql`?`)}) as unbound,
+    (select json_group_object(${runs.name}, ${runs.ended_at}) from ${runs}) as runs`,
 ).sql;
 
 /** Less than the 5 seconds within which every caller gets a response, because some wait for the probe of another request. */
@@ -20,11 +25,15 @@ export const PROBE_TIMEOUT_MS = 4000;
 
 /**
  * Asks each database one statement. Returns the errors of those that fail, do not respond within PROBE_TIMEOUT_MS, have the businesses of
- * another (their ids in the configuration were exchanged), or are not bound although owners are there.
+ * another (their ids in the configuration were exchanged), or are not bound although owners are there; and when the scheduled runs ended.
  */
-export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, cost: Cost): Promise<Error[]> {
+export async function probe(
+  bindings: { [binding in Binding]?: D1Database },
+  cost: Cost,
+): Promise<{ faults: Error[]; runs: Runs }> {
   const began = Date.now();
   const bound = BINDINGS.flatMap((binding, number) => (bindings[binding] === undefined ? [] : [number]));
+  let ended: Runs = {};
   const gaps = JSON.stringify(gapsIn(bound));
   const faults = await Promise.all(
     BINDINGS.map(async (binding, number) => {
@@ -32,10 +41,11 @@ export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, 
       if (database === undefined) return [];
       cost.round_trips += 1;
       try {
-        const probe = number === 0 ? database.prepare(PROBE_OF_DB).bind(gaps) : database.prepare(PROBE);
-        const { results, meta } = await withTimeout(probe.all<Probe>(), PROBE_TIMEOUT_MS);
+        const statement = number === 0 ? database.prepare(PROBE_OF_DB).bind(gaps) : database.prepare(PROBE);
+        const { results, meta } = await withTimeout(statement.all<Probe>(), PROBE_TIMEOUT_MS);
         cost.rows_read += meta.rows_read;
-        const { first_id = null, last_id = null, unbound } = results[0] ?? {};
+        const { first_id = null, last_id = null, unbound, runs } = results[0] ?? {};
+        if (runs !== undefined) ended = parseJson(runs);
         const other = otherDatabaseOf(number, [first_id, last_id]);
         const missing = unbound === undefined ? [] : parseJson(unbound);
         return [
@@ -48,5 +58,5 @@ export async function faultsIn(bindings: { [binding in Binding]?: D1Database }, 
     }),
   );
   cost.ms += Date.now() - began;
-  return faults.flat();
+  return { faults: faults.flat(), runs: ended };
 }

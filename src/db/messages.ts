@@ -1,6 +1,7 @@
-// The messages in which alerts are sent (docs/alerts.md). A message has its alerts, id and body for good. At most one of a database is
-// open: it is neither sent nor given up. Whoever sends it has a lease, so runs that overlap do not send it twice at the same time.
-import { and, type Column, eq, isNotNull, lte, sql } from 'drizzle-orm';
+// The messages in which alerts are sent (docs/alerts.md). A message has its alerts, id and body for good. It is open until it is sent or
+// given up. One that the receiver rejects is set aside, and at most one other of a database is open. Whoever sends a message has a lease, so
+// runs that overlap do not send it twice at the same time.
+import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
@@ -15,14 +16,14 @@ const LEASE_MS = 30_000;
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
-/** `newest`: when its last alert was made. */
-export type Message = { last_id: number; id: string; body: string; newest: string };
-/** A message that is over, and when it was sent: null if it was given up. */
-export type EndedMessage = { message: Message; sentAt: Date | null };
+/** `oldest` and `newest`: when its first and its last alert were made. `count`: how many it has. */
+export type Message = { last_id: number; id: string; body: string; oldest: string; newest: string; count: number };
+/** What became of a message: when it was sent (null if it was given up), or until when it is set aside. */
+export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the open message, or makes one of unsent alerts. Null if there is nothing to send or another run has the lease. `ended` is closed
- * first, in the same batch.
+ * Leases the open message, or makes one of unsent alerts, or else leases one that was set aside until now. Null if there is nothing to send or
+ * another run has the lease. What became of `ended` is stored first, in the same batch.
  */
 export async function takeMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);
@@ -31,11 +32,15 @@ export async function takeMessage(db: Database, now: Date, ended: EndedMessage |
   return (await db.batch([endMessage(db, ended), open, lease]))[2][0] ?? null;
 }
 
-/** Closes a message. What a slower run has closed already stays as it is. */
-export const endMessage = (db: Database, { message, sentAt }: EndedMessage) =>
+/** Stores what became of a message. What a slower run has closed already stays as it is. */
+export const endMessage = (db: Database, { message, ...ended }: EndedMessage) =>
   db
     .update(messages)
-    .set({ body: null, sent_at: sentAt && timestampOf(sentAt) })
+    .set(
+      'retryAt' in ended
+        ? { retry_at: timestampOf(ended.retryAt) }
+        : { body: null, sent_at: ended.sentAt && timestampOf(ended.sentAt) },
+    )
     .where(and(eq(messages.last_id, message.last_id), isOpen));
 
 const isOpen = isNotNull(messages.body);
@@ -47,7 +52,7 @@ function openMessage(db: Database, now: Date) {
   const alert = jsonObject(fields satisfies Record<AlertField, Column>);
   const unsent = sql`select ${id} as alert_id, ${alert} as alert
     from ${alerts} join ${businesses} on ${eq(businesses.id, business_id)}
-    where ${id} > (select coalesce(max(last_id), 0) from ${messages}) and not exists (select 1 from ${messages} where ${isOpen})
+    where ${id} > (select coalesce(max(last_id), 0) from ${messages}) and not exists (select 1 from ${messages} where ${isOpen} and retry_at is null)
     order by ${id} limit ${ALERTS_PER_MESSAGE}`;
   const made = timestampOf(now);
   const listed = sql`json_group_array(${asJson(sql`alert`)} order by alert_id)`;
@@ -68,16 +73,25 @@ function openMessage(db: Database, now: Date) {
 }
 
 function leaseMessage(db: Database, now: Date) {
-  const { last_id, id, body } = messages;
+  const { last_id, id, body, retry_at } = messages;
   const leased_until = timestampOf(new Date(now.getTime() + LEASE_MS));
+  const isDue = or(isNull(retry_at), lte(retry_at, timestampOf(now)));
+  const next = db
+    .select({ last_id })
+    .from(messages)
+    .where(and(isOpen, isDue, lte(messages.leased_until, timestampOf(now))))
+    .orderBy(retry_at, last_id)
+    .limit(1);
   return db
     .update(messages)
     .set({ leased_until })
-    .where(and(isOpen, lte(messages.leased_until, timestampOf(now))))
+    .where(eq(last_id, next))
     .returning({
       last_id,
       id,
       body: sql<string>`${body}`,
+      oldest: sql<string>`${body} ->> '$.data.alerts[0].at'`,
       newest: sql<string>`${body} ->> '$.data.alerts[#-1].at'`,
+      count: sql<number>`json_array_length(${body}, '$.data.alerts')`,
     });
 }

@@ -101,7 +101,7 @@ export const codes = sqliteTable(
 
 export const dailyUsage = sqliteTable(
   'daily_usage',
-  { business_id: businessId(), day: text().notNull(), count: integer().notNull() },
+  { business_id: businessId(), day: text().notNull(), count: integer().notNull(), counted_at: text() },
   (table) => [primaryKey({ columns: [table.business_id, table.day] })],
 );
 
@@ -229,9 +229,16 @@ export const messages = sqliteTable(
     leased_until: text().notNull(),
     /** Null while it has not been sent, and when it was given up. */
     sent_at: text(),
+    /** Until when a message that the receiver rejected is set aside. Null: it is not. */
+    retry_at: text(),
   },
-  (table) => [index('messages_open').on(table.last_id).where(isNotNull(table.body))],
+  (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],
 );
+
+/** When each scheduled run last ended. Only the rows in DB count. */
+export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text().notNull() }, (table) => [
+  primaryKey({ columns: [table.name] }),
+]);
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
 const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day } = businesses;

@@ -60,7 +60,7 @@ export function exactTotals(totals: Json<Total[]>, { from, to }: Range): Total[]
 }
 
 /** Adds a row for each of `source`, which is a `from` with its conditions, to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
-const addToCounts = (row: NewRow<typeof dailyUsage>, source: SQL) =>
+const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }, source: SQL) =>
   builder
     .insert(dailyUsage)
     .select(sql`select ${newRow(dailyUsage, row)} ${source}`)
@@ -69,6 +69,7 @@ const addToCounts = (row: NewRow<typeof dailyUsage>, source: SQL) =>
       // A text is refused by the column, and that ends the whole batch. To look at the counts before would read each of them twice.
       set: {
         count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
+        counted_at: sql`excluded.counted_at`,
       },
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
@@ -93,7 +94,7 @@ export const limitsOnly = statement([], (permission) => {
 /** Counts a use of this quantity today, unless a limit refuses it. */
 export const countUse = statement(['quantity'], (permission, $) =>
   addToCounts(
-    { business_id: permittedId(permission), day: $.today, count: $.quantity },
+    { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
     sql`from ${permission}
       where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity)})`,
   ),
@@ -131,7 +132,7 @@ export const countOnce = countingOnce(
   ['digest', 'quantity'],
   (permission, $) =>
     addToCounts(
-      { business_id: permittedId(permission), day: $.today, count: $.quantity },
+      { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
       sql`from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
     ),
@@ -171,7 +172,7 @@ const countNewUses = countingOnce(
   // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
   (permission, $) =>
     addToCounts(
-      { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)` },
+      { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)`, counted_at: $.now },
       sql`from ${permission} cross join json_each(${$.uses})
         where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
     ),

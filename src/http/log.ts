@@ -1,5 +1,6 @@
 // One structured log line per request: what was requested, how it ended and what it cost. Never a credential or a parameter.
 import { createMiddleware } from 'hono/factory';
+import { matchedRoutes } from 'hono/route';
 import { legibleOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/stack.ts';
@@ -11,12 +12,26 @@ export const logged = (clock: Clock, log: Log) =>
   createMiddleware<Env>(async function logged(c, next) {
     const began = clock();
     const request_id = requestIdOf(c.req.header('X-Request-Id'));
-    const logEntry: LogEntry = { request_id, d1: noCost(), credential: null, database: null, call: null, error: null };
+    const logEntry: LogEntry = {
+      request_id,
+      d1: noCost(),
+      credential: null,
+      database: null,
+      call: null,
+      limiter: null,
+      error: null,
+    };
     c.set('clock', clock);
     c.set('log', log);
     c.set('logEntry', logEntry);
     await next();
-    const line = logLine(logEntry, c.res.status, clock().getTime() - began.getTime());
+    const line = logLine(logEntry, {
+      method: c.req.method,
+      route: matchedRoutes(c).findLast(({ path }) => !path.includes('*'))?.path ?? null,
+      status: c.res.status,
+      ms: clock().getTime() - began.getTime(),
+      version: c.env.VERSION?.id ?? null,
+    });
     if (isFailure(c.res.status)) log.error(line);
     else log.log(line);
   });
@@ -24,12 +39,21 @@ export const logged = (clock: Clock, log: Log) =>
 /** Whether the service or its database failed, which deserves an alert. */
 const isFailure = (status: number): boolean => status >= 500;
 
-function logLine({ request_id, d1, credential, database, call, error }: LogEntry, status: number, ms: number): object {
+/** What a line says of the request, besides what was collected while it was served. `route` has the names of its parameters. */
+type Served = { method: string; route: string | null; status: number; ms: number; version: string | null };
+
+function logLine(
+  { request_id, d1, credential, database, call, limiter, error }: LogEntry,
+  { method, route, status, ms, version }: Served,
+): object {
   const refusal = refusalOf(error);
   return {
     operation: call?.operation ?? null,
+    method,
+    route,
     status,
     refusal,
+    ...(limiter === null ? {} : { limiter }),
     ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
     business_id: call?.business_id ?? null,
     ...(call?.user_id ? { user_id: call.user_id } : {}),
@@ -39,6 +63,7 @@ function logLine({ request_id, d1, credential, database, call, error }: LogEntry
     database,
     d1,
     request_id,
+    version,
     // A stack has no values, and D1's messages quote SQL but never bound values.
     ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
   };
@@ -48,4 +73,4 @@ function logLine({ request_id, d1, credential, database, call, error }: LogEntry
 function refusalOf(error: Error | null): string | null {
   return error instanceof ServiceError && !UNLOGGED.includes(error.code) ? error.code : null;
 }
-const UNLOGGED = ['unknown_entry', 'too_large', 'rate_limited', 'unavailable', 'server_error'];
+const UNLOGGED = ['unknown_entry', 'too_large', 'unavailable', 'server_error'];

@@ -1,48 +1,69 @@
 // The rate limits, checked before the database: by client address, then by credential.
 import { type Credential, hashOf } from '../core/credential.ts';
-import type { Bindings } from '../env.ts';
+import { stackOf } from '../db/stack.ts';
+import { withTimeout } from '../db/timeout.ts';
+import type { ContextOf, Env, RateLimiter } from '../env.ts';
+import { tooMany } from './errors.ts';
 
-/** Whether an address is over its limit. Never, if there is no binding (tests) or no address (a service binding). */
-export async function isAddressLimited({ ADDRESS_LIMIT }: Bindings, address: string | undefined): Promise<boolean> {
-  if (!ADDRESS_LIMIT || address === undefined) return false;
-  const { success } = await ADDRESS_LIMIT.limit({ key: networkOf(address) });
-  return !success;
+/** A limiter counts in the location of the Worker, and takes less than a millisecond. */
+const TIMEOUT_MS = 500;
+
+/**
+ * Counts a request under `key`. Whether that is within the limit: yes without a binding (tests), and null if the limiter fails or does not
+ * respond, which is a line in the log.
+ */
+async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<boolean | null> {
+  const binding = c.env[limiter];
+  if (binding === undefined) return true;
+  try {
+    return (await withTimeout(binding.limit({ key }), TIMEOUT_MS)).success;
+  } catch (error) {
+    const { request_id } = c.get('logEntry');
+    c.get('log').error({ operation: 'rate_limit', limiter, request_id, error: stackOf(error) });
+    return null;
+  }
+}
+
+/** Throws if `key` is over a limit. A limiter that fails lets everybody pass: it protects the service, and must not take it down. */
+async function requireWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<void> {
+  if ((await isWithin(c, limiter, key)) !== false) return;
+  c.get('logEntry').limiter = limiter;
+  throw tooMany();
+}
+
+/** Throws if the client address is over its limit. A service binding has no address. */
+export async function limitAddress(c: ContextOf<Env>): Promise<void> {
+  const address = c.req.header('CF-Connecting-IP');
+  if (address !== undefined) await requireWithin(c, 'ADDRESS_LIMIT', networkOf(address));
 }
 
 /**
- * Whether an API key is over its limit, or a token from one origin, or an operator key for one business or user, the `subject`. Tokens
+ * Throws if an API key is over its limit, or a token from one origin, or an operator key for one business or user, the `subject`. Tokens
  * count by origin because they are public: pages that are refused must not use up the limit of a registered page. Operator keys count
  * by subject, so that a loop over one does not stop the others. The address is checked first, so that one that is over its limit does not
  * use up the limit of a credential.
  */
-export async function isCredentialLimited(
-  { CREDENTIAL_LIMIT }: Bindings,
+export async function limitCredential(
+  c: ContextOf<Env>,
   { kind, text, hash }: Credential,
   origin: string | null,
   subject: string,
-): Promise<boolean> {
-  if (!CREDENTIAL_LIMIT) return false;
+): Promise<void> {
+  if (c.env.CREDENTIAL_LIMIT === undefined) return; // no digest in vain
   const key =
     kind === 'token'
       ? await hashOf(`${text} ${origin ?? ''}`)
       : `${await hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
-  const { success } = await CREDENTIAL_LIMIT.limit({ key });
-  return !success;
+  await requireWithin(c, 'CREDENTIAL_LIMIT', key);
 }
 
 /**
  * Limits the writes that strangers cause: a refused origin is remembered once a minute, and ten for each business. The origin is
- * checked first, so that one that keeps coming does not use up the limit of its business.
+ * checked first, so that one that keeps coming does not use up the limit of its business. While a limiter fails, nothing is remembered.
  */
-export async function mayRemember(
-  { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT }: Bindings,
-  business_id: number,
-  origin: string,
-): Promise<boolean> {
-  const ofOrigin = await REFUSED_ORIGIN_LIMIT?.limit({ key: `${business_id} ${origin}` });
-  if (ofOrigin?.success === false) return false;
-  const ofBusiness = await REFUSED_BUSINESS_LIMIT?.limit({ key: `${business_id}` });
-  return ofBusiness?.success !== false;
+export async function mayRemember(c: ContextOf<Env>, business_id: number, origin: string): Promise<boolean> {
+  const isFirst = await isWithin(c, 'REFUSED_ORIGIN_LIMIT', `${business_id} ${origin}`);
+  return isFirst === true && (await isWithin(c, 'REFUSED_BUSINESS_LIMIT', `${business_id}`)) === true;
 }
 
 /** The key for one client: an IPv4 address, or the first 64 bits of an IPv6 address, since one client has them all (RFC 6177 §2). */

@@ -19,7 +19,12 @@ export const publicOperations: Record<string, ZodOpenApiOperationObject> = {
       200: {
         description: 'All respond. The result can be 5 seconds old, or 10 while a database is slow.',
         headers: z.object(uncached),
-        content: json(schemas.health, { healthy: { status: true } }),
+        content: json(schemas.health, {
+          healthy: {
+            status: true,
+            runs: { alerts: '2026-03-15T12:00:00.000000Z', purge: '2026-03-15T12:00:00.000000Z' },
+          },
+        }),
       },
       ...refusals({ ...unknownParameter(NO_QUERY), ...FAILURES }),
     },

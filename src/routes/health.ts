@@ -1,5 +1,5 @@
-// /api/v1/health: whether the service and its databases respond. Public, so it asks the databases at most every few seconds.
-import { faultsIn } from '../db/health.ts';
+// /api/v1/health: whether the service and its databases respond, and when the scheduled runs ended. Public, so it asks the databases at most every few seconds.
+import { probe } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
 import { openToAll } from '../http/public.ts';
@@ -17,17 +17,17 @@ const POLL_MS = 50;
 export function health() {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
-  let latest: Error[] | undefined;
+  let latest: Awaited<ReturnType<typeof probe>> | undefined;
 
   /** One request asks the databases. Meanwhile the others get the previous result, or wait if there is none or it is too old. */
-  async function latestFaults(c: ContextOf<Env>): Promise<Error[]> {
+  async function latestResult(c: ContextOf<Env>) {
     for (;;) {
       const now = c.get('clock')().getTime();
       if (now - askedAt >= REUSE_MS) {
         askedAt = now;
-        const asking = faultsIn(c.env, c.get('logEntry').d1).then((faults) => {
+        const asking = probe(c.env, c.get('logEntry').d1).then((result) => {
           answeredAt = c.get('clock')().getTime();
-          latest = faults;
+          latest = result;
         });
         c.executionCtx.waitUntil(asking); // a caller who leaves must not keep the result from the others
         await asking;
@@ -38,8 +38,8 @@ export function health() {
   }
 
   return newRoutes().get('/health', openToAll, async (c) => {
-    const faults = await latestFaults(c);
+    const { faults, runs } = await latestResult(c);
     if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
-    return json<Health>(c, { status: true });
+    return json<Health>(c, { status: true, runs: { alerts: runs.alerts ?? null, purge: runs.purge ?? null } });
   });
 }

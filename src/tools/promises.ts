@@ -2,6 +2,7 @@
 // tests prove is not repeated. Each promise makes the business that it needs, so that none depends on another.
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { SCHEDULES } from '../core/schedule.ts';
 import type { Call, Service } from './service.ts';
 
 /** `verify` deletes any business of its users with this name. */
@@ -10,6 +11,8 @@ const SITE = 'https://verify.example';
 const PUBLIC = { key: null };
 /** How long what is stored after the response may take. */
 const STORED_WITHIN_MS = 20_000;
+/** The purge starts every second minute, and may take half of one. The health check can be 5 seconds old, or 10. */
+const [RUNS_WITHIN_MS, SEEN_WITHIN_MS, POLL_MS] = [170_000, 12_000, 2000];
 const [MAX_REQUESTS, AT_ONCE] = [3000, 100];
 const MAX_MS = 20_000; // if they take longer, they may not be 1,000 in ten seconds
 
@@ -115,7 +118,25 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
 /** Of the service as a whole. */
 export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal) => Promise<void>> = {
   async 'health says that every database responds'({ send }) {
-    same((await send('GET /health', PUBLIC)).text, '{"status":true}');
+    same((await send('GET /health', PUBLIC)).outcome, '200');
+  },
+  async 'the scheduled runs end'({ origin, send, fetch }, stopped) {
+    async function runs() {
+      const { outcome, text } = await send('GET /health', PUBLIC);
+      if (outcome !== '200') throw new Unseen(`health is ${outcome}`);
+      return Object.entries<string | null>(JSON.parse(text).runs);
+    }
+    const before = Object.fromEntries(await runs());
+    // Local schedules do not run by themselves.
+    const isLocal = origin.startsWith('http:');
+    for (const cron of isLocal ? Object.values(SCHEDULES) : [])
+      await fetch(`GET /cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`, PUBLIC);
+    const ms = isLocal ? SEEN_WITHIN_MS : RUNS_WITHIN_MS;
+    for (const end = Date.now() + ms; ; await wait(POLL_MS, undefined, { signal: stopped })) {
+      const missing = (await runs()).filter(([name, ended]) => ended === before[name]).map(([name]) => name);
+      if (missing.length === 0) return;
+      if (Date.now() > end) throw new Error(`${missing.join(' and ')} did not end within ${ms / 1000} seconds`);
+    }
   },
   async 'the pages, the chart and the description are served'({ fetch }) {
     const paths = ['/', '/owner', '/v1/usage-chart.js', '/api/v1/openapi.json'];

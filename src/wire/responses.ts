@@ -318,7 +318,13 @@ export const consoleLink = object('ConsoleLink', 'A link that opens the console 
 });
 export type ConsoleLink = z.infer<typeof consoleLink>;
 
-export const health = object('Health', 'The service and its databases respond.', { status: z.literal(true) });
+export const health = object('Health', 'The service and its databases respond.', {
+  status: z.literal(true),
+  runs: object('Runs', 'The scheduled runs.', {
+    alerts: z.nullable(time('the run that looks for alerts and sends them last ended. Null: it never did')),
+    purge: z.nullable(time('the purge last ended. Null: it never did')),
+  }),
+});
 export type Health = z.infer<typeof health>;
 
 export const message = object('Message', 'An error that has nothing to do with the business.', {

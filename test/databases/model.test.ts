@@ -298,7 +298,7 @@ class Run {
         return this.command('GET', () => `user/${user_id}/keys`);
       case 'wait':
         this.now = new Date(this.now.getTime() + step.hours * HOUR);
-        return inBoth((side) => purgeAll(bindings[side], this.now, console));
+        return inBoth((side) => purgeAll(bindings[side], { scheduled: this.now, log: console }));
     }
   }
 

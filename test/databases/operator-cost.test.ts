@@ -56,7 +56,7 @@ test.each([1, 20, 100])('with %i sites: to create, change and delete a business'
     const [home] = homes.filter(({ number }) => number === Math.floor(id / 1e9));
     await home?.d1
       .prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
-        insert into daily_usage select ?, date('2026-03-15', '-' || i || ' days'), i from n`)
+        insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i from n`)
       .bind(d, id)
       .run();
     await call('POST', `/api/v1/business/${id}/token`, { as: OPERATOR.full, body: { keep_old: '1d' } });

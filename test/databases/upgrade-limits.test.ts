@@ -33,7 +33,7 @@ beforeAll(async () => {
     monthly_limit`;
   const business = `insert into businesses (${columns})
     values (?, 7, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', ?, 'active', '${STAMP}', '${STAMP}', nullif(?, ''), nullif(?, ''))`;
-  const day = 'insert into daily_usage values (?, ?, ?)';
+  const day = 'insert into daily_usage (business_id, day, count) values (?, ?, ?)';
   await D1.batch([
     run(business, BOTH, `bua_pk_0${'A'.repeat(33)}`, 10, 100),
     run(business, USED_UP, `bua_pk_0${'B'.repeat(33)}`, '', 60),
@@ -137,7 +137,7 @@ test('what the version before writes fits the tables: its businesses begin on th
   }>();
   expect(made).toEqual({ id: expect.any(Number), billing_day: 1, limits_at: null });
   const id = made?.id ?? 0;
-  await run('insert into daily_usage values (?, ?, 5)', id, TODAY).run();
+  await run('insert into daily_usage (business_id, day, count) values (?, ?, 5)', id, TODAY).run();
   await writeMissingOf(D1, id, NOW);
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const business = `insert into businesses values (?, ${OWNER}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', ?,
     'active', '${STAMP}', '${STAMP}')`;
   const key = `insert into api_keys values (?, ?, 'server', ?, ?, '${STAMP}', null, null)`;
-  const day = 'insert into daily_usage values (41, ?, ?)';
+  const day = 'insert into daily_usage (business_id, day, count) values (41, ?, ?)';
   const rows: [sql: string, ...values: (string | number)[]][] = [
     [business, 41, BEFORE.token],
     [business, 42, BEFORE.imported],

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
-import { ALERTS_CRON } from '../../src/alerts.ts';
+import { SCHEDULES } from '../../src/core/schedule.ts';
 
 const config = unstable_readConfig({ config: resolve(import.meta.dirname, '../../wrangler.toml') });
 
@@ -19,5 +19,5 @@ test('every request is logged, and one in a hundred is traced', () => {
 });
 
 test('each minute there are two runs, and the second is the one of the alerts', () => {
-  expect(config.triggers).toEqual({ crons: ['* * * * *', ALERTS_CRON] });
+  expect(config.triggers).toEqual({ crons: Object.values(SCHEDULES) });
 });

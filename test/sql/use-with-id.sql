@@ -73,13 +73,14 @@ from
 
 -- counted
 insert into
-  daily_usage (business_id, day, count)
+  daily_usage (business_id, day, count, counted_at)
 select
   case
     when refusal is null then :business_id
   end,
   :today,
-  :quantity
+  :quantity,
+  :now
 from
   permission
 where
@@ -156,7 +157,8 @@ set
   count = case
     when daily_usage.count > 9007199254740991 - excluded.count then 'beyond'
     else daily_usage.count + excluded.count
-  end
+  end,
+  counted_at = excluded.counted_at
 returning
   day as date,
   count;

@@ -185,6 +185,7 @@ const BREAKS: Record<string, Break> = {
   },
   'a deleted business is unknown at once': ({ path }) => answerIf(path.includes('?name='), 200),
   'health says that every database responds': ({ path }) => answerIf(path.endsWith('/health'), 503),
+  'the scheduled runs end': ({ path }) => answerIf(path.startsWith('/cdn-cgi/'), 404),
   'the pages, the chart and the description are served': ({ path }) => answerIf(path === '/owner', 404),
   'responses are for HTTPS only, for pages of every site, and for no cache': async (request, pass) =>
     request.method === 'GET' ? { ...(await pass(request)), headers: { 'Cache-Control': 'public' } } : undefined,

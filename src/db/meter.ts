@@ -1,0 +1,26 @@
+// What a run costs: the same database, which adds what it is asked to a sum.
+import type { Cost } from './batch.ts';
+
+/** The database for Drizzle, with its round trips and the rows as D1 bills them added to `cost`. */
+export function metered(d1: D1Database, cost: Cost): D1Database {
+  const add = <R extends D1Result[]>(results: R): R => {
+    cost.round_trips += 1;
+    for (const { meta } of results) {
+      cost.rows_read += meta.rows_read;
+      cost.rows_written += meta.rows_written;
+    }
+    return results;
+  };
+  type Metered = { statement: D1PreparedStatement };
+  const wrap = (statement: D1PreparedStatement) => ({
+    statement,
+    bind: (...values: unknown[]) => wrap(statement.bind(...values)),
+    run: async () => add([await statement.run()])[0],
+    all: async () => add([await statement.all()])[0],
+  });
+  const database = {
+    prepare: (sql: string) => wrap(d1.prepare(sql)),
+    batch: async (statements: Metered[]) => add(await d1.batch(statements.map(({ statement }) => statement))),
+  };
+  return database as unknown as D1Database;
+}

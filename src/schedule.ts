@@ -1,0 +1,49 @@
+// What the schedules of wrangler.toml start: each minute the run for alerts, and every second minute the purge.
+import { runAlerts } from './alerts.ts';
+import { type RunName, SCHEDULES } from './core/schedule.ts';
+import { timestampOf } from './core/time.ts';
+import { noCost } from './db/batch.ts';
+import { purgeAll } from './db/purge.ts';
+import { recordEnd } from './db/runs.ts';
+import { stackOf } from './db/stack.ts';
+import { withTimeout } from './db/timeout.ts';
+import type { Bindings, Clock, Log } from './env.ts';
+
+const RUNS = { alerts: runAlerts, purge: purgeAll };
+const RECORD_MS = 5000;
+
+/**
+ * Runs what the schedule is for. A schedule that is unknown starts everything, and is an error in the log: nothing may be left undone
+ * because somebody has changed a text. `scheduledTime` is when the run was to begin: what it does depends on that, however late it is.
+ */
+export async function runScheduled(
+  { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,
+  bindings: Bindings,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
+  const names = ['alerts', 'purge'] as const;
+  const due = names.filter((name) => SCHEDULES[name] === cron);
+  if (due.length === 0) {
+    const known = Object.values(SCHEDULES).join(' or ');
+    log.error({ operation: 'schedule', cron, error: `The schedule must be ${known}. This one starts both runs.` });
+  }
+  const all = due.length === 0 ? names : due;
+  await Promise.all(all.map((name) => run(name, bindings, clock, log, new Date(scheduledTime))));
+}
+
+/** Makes one run, notes when it ended, and logs what it did. Throws if a database failed, so that the platform shows a failed run. */
+async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, scheduled: Date): Promise<void> {
+  const began = clock();
+  const cost = noCost();
+  const { failed, ...did } = await RUNS[name](bindings, { clock, log, scheduled, cost });
+  const ended = clock();
+  await withTimeout(recordEnd(bindings.DB, name, ended), RECORD_MS).catch((error: unknown) => {
+    log.error({ operation: name, database: 'DB', error: stackOf(error) });
+  });
+  const version = bindings.VERSION?.id ?? null;
+  const { ms: _, ...d1 } = cost;
+  const ms = ended.getTime() - began.getTime();
+  log.log({ operation: name, scheduled: timestampOf(scheduled), ms, failed, ...did, d1, version });
+  if (failed.length > 0) throw new Error(`${name}: ${failed.join(' and ')} failed`);
+}

@@ -1,0 +1,99 @@
+// What the schedules start, as the platform calls it: each run notes when it ended, and logs what it did.
+import { describe, expect, test, vi } from 'vitest';
+import { SCHEDULES } from '../src/core/schedule.ts';
+import type { Bindings } from '../src/env.ts';
+import { runScheduled } from '../src/schedule.ts';
+import { call, databases, homes, later, NOW, STAMP } from './support.ts';
+
+/** A run that is late by a second, and its lines in the log. */
+async function scheduled(cron: string, bindings: object = databases(), at = NOW) {
+  const logged: object[] = [];
+  const errors: object[] = [];
+  const log = { log: (line: object) => logged.push(line), error: (line: object) => errors.push(line) };
+  const started = runScheduled(
+    { cron, scheduledTime: at.getTime() },
+    { VERSION: { id: 'v-1' }, ...bindings } as Bindings,
+    () => new Date(at.getTime() + 1000),
+    log,
+  );
+  const thrown = await started.then(
+    () => null,
+    (error: unknown) => `${error}`,
+  );
+  return { logged, errors, thrown };
+}
+/** When the runs ended, as the health check says: of an instance that has not asked lately. */
+let asked = 0;
+const runs = async () => {
+  asked += 1;
+  return (await call('GET', '/api/v1/health', { at: later(400 * 86_400_000 + asked * 10_000) })).body.runs;
+};
+const d1 = { round_trips: expect.any(Number), rows_read: expect.any(Number), rows_written: expect.any(Number) };
+const base = { scheduled: STAMP, ms: 0, failed: [], d1, version: 'v-1' };
+const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
+const PURGE = { operation: 'purge', ...base, ids: 0 };
+
+test('each run has a schedule of its own, and the health check says when it ended', async () => {
+  expect(await runs()).toEqual({ alerts: null, purge: null });
+  expect(await scheduled(SCHEDULES.alerts)).toEqual({ logged: [ALERTS], errors: [], thrown: null });
+  const ended = '2026-03-15T12:00:01.000000Z';
+  expect(await runs()).toEqual({ alerts: ended, purge: null });
+  expect(await scheduled(SCHEDULES.purge)).toEqual({ logged: [PURGE], errors: [], thrown: null });
+  expect(await runs()).toEqual({ alerts: ended, purge: ended });
+  await scheduled(SCHEDULES.alerts, databases(), later(60_000));
+  expect(await runs()).toEqual({ alerts: '2026-03-15T12:01:01.000000Z', purge: ended });
+});
+
+test('a schedule that is unknown starts both, and is an error in the log', async () => {
+  const { logged, errors, thrown } = await scheduled('*/1 * * * *');
+  expect(logged).toEqual(expect.arrayContaining([ALERTS, PURGE]));
+  expect(errors).toEqual([
+    {
+      operation: 'schedule',
+      cron: '*/1 * * * *',
+      error: 'The schedule must be * * * * * or */2 * * * *. This one starts both runs.',
+    },
+  ]);
+  expect(thrown).toBeNull();
+});
+
+describe('while a database fails', () => {
+  test.each(homes.map((home) => [home.binding, home] as const))(
+    'the runs go on in the others, name it, and fail: %s',
+    async (binding, home) => {
+      const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
+      const bindings = databases((d1) => {
+        if (d1 !== home.d1) return d1;
+        const broken = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'));
+        return {
+          prepare: () => ({ bind: () => ({ run: broken, all: broken }) }),
+          batch: broken,
+        } as unknown as D1Database;
+      });
+      for (const [cron, operation, done] of [
+        [SCHEDULES.alerts, 'look_for_alerts', ALERTS],
+        [SCHEDULES.purge, 'purge', PURGE],
+      ] as const) {
+        const { logged, errors, thrown } = await scheduled(cron, bindings);
+        expect(logged).toEqual([{ ...done, failed: [binding] }]);
+        // That the run ended is stored in DB.
+        const unnoted = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
+        expect(errors).toEqual([{ operation, ...line }, ...unnoted]);
+        expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
+      }
+    },
+  );
+});
+
+test('one that hangs in DB ends after five seconds more, with a line in the log', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const never = () => new Promise(() => {});
+  const DB = {
+    prepare: (sql: string) => ({ bind: () => ({ run: sql.includes('runs') ? never : async () => ({ meta: {} }) }) }),
+  };
+  const ran = scheduled(SCHEDULES.alerts, { DB });
+  await vi.advanceTimersByTimeAsync(5000);
+  const error = expect.stringMatching(/^Error: no response within 5000 ms/);
+  expect((await ran).errors).toEqual([{ operation: 'alerts', database: 'DB', error }]);
+  vi.useRealTimers();
+});
