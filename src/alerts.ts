@@ -102,7 +102,7 @@ async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): P
 
 /** The receiver, or null if there is none or its settings are wrong. That is a line in the log, without the value. */
 function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: ErrorLog): Receiver | null {
-  if (ALERTS === undefined && ALERT_URL === undefined) return null;
+  if (ALERTS === undefined && ALERT_URL === undefined && ALERT_SECRET === '') return null;
   const secret = secretOf(ALERT_SECRET);
   const isAddressed = ALERTS !== undefined || isAddress(ALERT_URL ?? '');
   if (secret === null || !isAddressed) {

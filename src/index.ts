@@ -3,16 +3,21 @@ import { createApp } from './app.ts';
 import type { Bindings, Log } from './env.ts';
 import { runScheduled } from './schedule.ts';
 
-/** `npx wrangler dev` does not apply the migrations. Only the log says so: the cause of an error never reaches the caller. */
+/** What to do about faults that whoever starts the Worker can make. Only the log says so: the cause of an error never reaches a caller. */
+const HINTS: [RegExp, (database: string) => string][] = [
+  [
+    /no such (table|column)/,
+    (database) =>
+      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`,
+  ],
+  [/SQLITE_BUSY|database is locked/, (database) => `Another process has locked the local database ${database}.`],
+];
 const log: Log = {
   log: (line) => console.log(JSON.stringify(line)),
   error(line) {
-    console.error(JSON.stringify(line));
     const { error = '', database } = line as { error?: string; database?: string | null };
-    if (!/no such (table|column)/.test(error)) return;
-    console.error(
-      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database ?? 'DB'} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`,
-    );
+    const hint = HINTS.find(([fault]) => fault.test(error))?.[1](database ?? 'DB');
+    console.error(JSON.stringify({ ...line, hint }));
   },
 };
 

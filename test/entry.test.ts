@@ -13,7 +13,12 @@ async function served(path: string, token: string, bindings: object = databases(
     const answer = await worker.fetch(request, { ...env, ...bindings }, context);
     await waitOnExecutionContext(context);
     const text = await answer.text();
-    return { status: answer.status, text, headers: [...answer.headers].join(), errors: errors.mock.calls.flat() };
+    return {
+      status: answer.status,
+      text,
+      headers: [...answer.headers].join(),
+      errors: errors.mock.calls.map(([line]) => JSON.parse(line)),
+    };
   } finally {
     errors.mockRestore();
   }
@@ -26,14 +31,14 @@ test.each([
     'alter table businesses rename column status to elsewhere',
     'alter table businesses rename column elsewhere to status',
   ],
-])('where %s, one line of the log says how to apply the migrations, and no response does', async (_, breaks, mends) => {
+])('where %s, the line in the log says how to apply the migrations, and no response does', async (_, breaks, mends) => {
   const { home, usage, token } = await newBusiness();
   const hint = `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`;
   await home.d1.prepare(breaks).run();
   try {
     const { errors, headers, ...answer } = await served(usage, token);
     expect(answer).toEqual({ status: 500, text: '{"message":"Server Error"}' });
-    expect(errors).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('no such') }), hint]);
+    expect(errors).toMatchObject([{ status: 500, error: expect.stringContaining('no such'), hint }]);
     expect(headers).not.toMatch(/migrations|no such/);
   } finally {
     await home.d1.prepare(mends).run();
@@ -47,11 +52,15 @@ test('health says so, too, and other failures say nothing of migrations', async 
   const missing = await served('/api/v1/health', '');
   await d1.prepare('alter table elsewhere rename to businesses').run();
   expect(missing).toMatchObject({ status: 503, text: '{"message":"Service Unavailable"}' });
-  expect(missing.errors).toEqual([
-    expect.objectContaining({ status: 503 }),
-    expect.stringContaining(' apply DB --local'),
-  ]);
+  expect(missing.errors).toMatchObject([{ status: 503, hint: expect.stringContaining(' apply DB --local') }]);
   const { usage, token } = await newBusiness();
   const { status, errors } = await served(usage, token, failingWith('D1_ERROR: disk I/O error'));
-  expect({ status, errors }).toEqual({ status: 500, errors: [expect.objectContaining({ status: 500 })] });
+  expect({ status, errors }).toMatchObject({ status: 500, errors: [{ status: 500 }] });
+  expect(errors[0]).not.toHaveProperty('hint');
+});
+
+test('where a local database is locked, the line in the log says so', async () => {
+  const { home, usage, token } = await newBusiness();
+  const { errors } = await served(usage, token, failingWith('D1_ERROR: database is locked: SQLITE_BUSY'));
+  expect(errors).toMatchObject([{ hint: `Another process has locked the local database ${home.binding}.` }]);
 });
