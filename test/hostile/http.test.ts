@@ -1,7 +1,7 @@
 // What HTTP itself can change of a request, against `wrangler dev`, sent byte for byte as it is written; and what every answer
 // carries. What is decided of origins and sites is tested in workerd (test/origin.test.ts, test/site.test.ts).
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type {} from '../node/served.ts'; // what `inject` can give
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { served } from '../node/state.ts';
 import {
   BAD_REQUEST,
   GENUINE_ORIGINS,
@@ -21,7 +21,7 @@ import { type Answer, utf8, Wire } from './wire.ts';
 const NAMES = Object.keys(LISTS) as List[];
 
 type Business = { token: string; usage: string; access: string };
-const { url, ofHttp } = inject('served');
+const { url, ofHttp } = await served();
 const { key } = ofHttp;
 const port = Number(new URL(url).port);
 const own = `http://localhost:${port}`;

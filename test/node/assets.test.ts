@@ -3,18 +3,18 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
 import build, { demoFileIn } from '../../src/tools/build.ts';
 import type { pin } from '../../src/tools/chart.ts';
 import { chartTag } from './chart-tag.ts';
-import type {} from './served.ts'; // what `inject` can give
+import { served } from './state.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const KiB = 1024;
-const service = inject('served');
+const service = await served();
 
 test('every asset tells browsers to come by https only, as the API does', async () => {
   for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {

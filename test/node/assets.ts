@@ -6,13 +6,21 @@ import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 
 const BUILD = join(import.meta.dirname, '../../src/tools/build.ts');
-const build = () => promisify(execFile)(process.execPath, [BUILD]);
+const run = promisify(execFile);
+
+async function build(): Promise<void> {
+  await run(process.execPath, [BUILD]);
+}
 
 /** Each project has a module of its own, and they all wait for the same build. */
-const shared = globalThis as { assets?: Promise<unknown> };
+const shared = globalThis as { assets?: Promise<void> };
+
+export const built = () => {
+  shared.assets ??= build();
+  return shared.assets;
+};
 
 export default async function assets(project: TestProject) {
   project.onTestsRerun(build);
-  shared.assets ??= build();
-  await shared.assets;
+  await built();
 }

@@ -4,11 +4,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
-import type {} from './served.ts'; // what `inject` can give
-import { newFolder } from './state.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newFolder, served } from './state.ts';
 
-const { url, ofClient } = inject('served');
+const { url, ofClient } = await served();
 const CLIENT = resolve(import.meta.dirname, '../client');
 const [shop] = ofClient.businesses;
 const env = { ...process.env, API: `${url}/api/v1`, API_KEY: ofClient.key, SHOP: `${shop?.id}` };

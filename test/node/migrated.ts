@@ -1,10 +1,12 @@
 // Before the tests in Node: a database with its tables, of which each test that wants one takes a copy. It is migrated as the
-// Worker's tests migrate theirs: wrangler starts a workerd for each step. `npm run dev` lets wrangler do it (test/docs).
+// Worker's tests migrate theirs: wrangler starts a workerd for each step. `npm run dev` lets wrangler do it (test/docs). The assets are
+// built at the same time.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import type { TestProject } from 'vitest/node';
+import { built } from './assets.ts';
 import { withDatabases } from './local.ts';
 import { writeBuilt } from './server.ts';
 
@@ -21,7 +23,7 @@ export default async function migrated({ provide }: TestProject) {
   writeBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'test-'));
   const state = join(folder, 'migrated');
-  await withDatabases({ 'persist-to': state }, ({ first }) => migrate(first.db.$client));
+  await Promise.all([built(), withDatabases({ 'persist-to': state }, ({ first }) => migrate(first.db.$client))]);
   provide('folder', folder);
   provide('migrated', state);
   return () => rmSync(folder, { recursive: true, force: true });

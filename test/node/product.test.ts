@@ -1,14 +1,13 @@
 // The two back ends in docs/embedding.md run beside the service. Beside one that fails, they are in failing-service.test.ts.
 // @module-tag slow
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { access, type BusinessRow, dailyUsage } from '../../src/db/schema.ts';
 import { createBusiness } from '../ask.ts';
 import { withDatabases } from './local.ts';
 import { IN_A_WORKER, inAWorker, ON_ANY_SERVER, onAnyServer, run } from './products.ts';
-import type {} from './served.ts'; // what `inject` can give
 import { type Service, startService } from './server.ts';
-import { newDatabase } from './state.ts';
+import { newDatabase, served } from './state.ts';
 
 let state: string;
 let business: BusinessRow;
@@ -70,7 +69,7 @@ describe('on any server', () => {
   const withWork = (work: string, program = ON_ANY_SERVER) => program.replace('({ answer: 42 })', work);
 
   test('acts on 200, and passes a refusal on with its reason', async () => {
-    const { url, ofProduct } = inject('served');
+    const { url, ofProduct } = await served();
     const product = await onAnyServer(url, { BUSINESS: `${ofProduct.businesses[0]?.id}` });
     try {
       const headers = { Authorization: `Bearer ${ofProduct.businesses[0]?.token}`, Origin: 'https://acme.example' };
@@ -96,7 +95,7 @@ describe('on any server', () => {
   });
 
   test('says that its port is in use, and ends; the one that uses it goes on', async () => {
-    const { url } = inject('served');
+    const { url } = await served();
     const product = await onAnyServer(url);
     try {
       const { port: PORT } = new URL(product.url);
@@ -113,7 +112,7 @@ describe('on any server', () => {
   test.each(['Promise.reject(new Error("secret"))', '({ answer: 42n })', 'secret.answer'])(
     'a visit for which the work fails with %s is 500 without the cause, and the next is served',
     async (work) => {
-      const { url, ofProduct } = inject('served');
+      const { url, ofProduct } = await served();
       const BUSINESS = `${ofProduct.businesses[0]?.id}`;
       const products = [
         await onAnyServer(url, { BUSINESS }, withWork(work)),

@@ -1,6 +1,10 @@
-// Before the tests in Node: one server for all that call the service as `wrangler dev` runs it. The owners whom they need are made
-// before it starts: a process that writes to a database which a server has open may find it locked.
+// For the tests in Node: one server for all that call the service as `wrangler dev` runs it. It starts when the first of them asks for
+// it: most runs of one file need none, and in a run of all it starts beside the tests. The owners whom they need are made before: a
+// process that writes to a database which a server has open may find it locked.
+import { once } from 'node:events';
 import { cpSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { dailyUsage } from '../../src/db/schema.ts';
@@ -10,15 +14,35 @@ import type {} from './migrated.ts'; // what it provides
 import { startService } from './server.ts';
 
 type Owner = { key: string; businesses: { id: number; token: string }[] };
+/** The address of the service, and for each file that changes what is stored an owner of its own. */
+export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: Owner };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address of the server, and for each file that changes what is stored an owner of its own. */
-    served: { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: Owner };
+    /** Where the tests ask for the server (state.ts). */
+    served: string;
   }
 }
 
 export default async function served(project: TestProject) {
+  let started: ReturnType<typeof start> | undefined;
+  const door = createServer(async (_, answer) => {
+    started ??= start(project);
+    const [status, body] = await started.then(
+      ({ found }) => [200, JSON.stringify(found)] as const,
+      (error) => [500, `${error}`] as const,
+    );
+    answer.writeHead(status).end(body);
+  });
+  await once(door.listen(0, '127.0.0.1'), 'listening');
+  project.provide('served', `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+  return async () => {
+    door.close();
+    await (await started?.catch(() => undefined))?.stop();
+  };
+}
+
+async function start(project: TestProject) {
   const { folder, migrated } = project.getProvidedContext();
   const state = join(folder, 'served');
   cpSync(migrated, state, { recursive: true });
@@ -28,8 +52,8 @@ export default async function served(project: TestProject) {
     ofProduct: await newOwner(first, 9, 1),
   }));
   const { url, stop } = await startService(state);
-  project.provide('served', { url, ...owners });
-  return () => stop();
+  const found: Served = { url, ...owners };
+  return { found, stop };
 }
 
 /** An owner with a key and businesses, of which each was used five times on 2 March 2026. */
