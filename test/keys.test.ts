@@ -14,6 +14,7 @@ import {
   call,
   everything,
   homes,
+  inWaves,
   newBusiness,
   newKey,
   type Scope,
@@ -21,24 +22,38 @@ import {
 
 const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
+const READ_ONLY = refused('This API key can only read.');
+const RECORD_ONLY = refused('This API key can only record.');
 /** What a narrow key is told where it may not do what its owner may. What no key may is said first. */
-const refusedTo = ({ keyRefusal }: AnyRoute, body: object) =>
-  keyRefusal === null ? body : { status: false, message: keyRefusal };
-const READ_ONLY = { status: false, message: 'This API key can only read.' };
-const RECORD_ONLY = { status: false, message: 'This API key can only record.' };
-const ALL_ROLES = { read_only: 0, record_only: 0 } as const;
-const SCOPES = [
-  { scope: 'of all businesses', narrow: false, ...ALL_ROLES },
-  { scope: 'for one business', narrow: true, ...ALL_ROLES },
-  { scope: 'to read only', narrow: false, ...ALL_ROLES, read_only: 1 },
-  { scope: 'for one business, to read only', narrow: true, ...ALL_ROLES, read_only: 1 },
-  { scope: 'to record only', narrow: false, ...ALL_ROLES, record_only: 1 },
-  { scope: 'for one business, to record only', narrow: true, ...ALL_ROLES, record_only: 1 },
-] as const;
+const refusedTo = ({ keyRefusal }: AnyRoute, refusal: typeof READ_ONLY) =>
+  keyRefusal === null ? refusal : refused(keyRefusal);
 
-const scopeOf = ({ narrow, read_only, record_only }: (typeof SCOPES)[number], { id }: Business): Scope => ({
-  read_only,
-  record_only,
+const READS = [
+  ...['read usage', 'read a business', 'read access', 'read refused origins', 'read changes', 'read alerts'],
+  ...['list businesses', 'start a session'],
+];
+const RECORDS = ['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses'];
+const CHANGES = [
+  ...['add sites', 'remove a site', 'remove all sites', 'forget refused origins'],
+  ...['rotate the token', 'stop former tokens'],
+];
+/** Each kind of key, and what it may do, by the names of test/routes.ts. */
+const SCOPES = [
+  { scope: 'of all businesses', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
+  { scope: 'to read only', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
+  { scope: 'to record only', may: RECORDS, role: { record_only: 1 }, refusal: RECORD_ONLY },
+]
+  .map((kind) => ({ ...kind, narrow: false }))
+  .flatMap((kind) => [kind, { ...kind, scope: `for one business, ${kind.scope}`, narrow: true }]) as Kind[];
+type Kind = {
+  scope: string;
+  may: string[];
+  role: Pick<Scope, 'read_only' | 'record_only'>;
+  refusal?: typeof READ_ONLY;
+  narrow: boolean;
+};
+const scopeOf = ({ narrow, role }: Kind, { id }: Business): Scope => ({
+  ...role,
   ...(narrow ? { business_id: id } : {}),
 });
 
@@ -50,9 +65,6 @@ async function world(status = 'active') {
   for (const business of [mine, sibling, strange]) await addFormerToken(business);
   return { mine, sibling, strange, unknown: { id: mine.id + 999_999 } };
 }
-type Target = keyof Awaited<ReturnType<typeof world>>;
-const TARGETS: Target[] = ['mine', 'sibling', 'strange', 'unknown'];
-
 /** Sends what a route takes, or what it refuses with 422. */
 const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options: CallOptions) => {
   const { body, headers } = isBad ? route.bad : route;
@@ -63,86 +75,77 @@ const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options:
   });
 };
 
-type Example = { target: Target; status: string; origin: string | undefined; isBad: boolean };
-
-/** The rules once more: the status and the body of a refusal, or null if the call is let in. */
-function refusalOf(route: AnyRoute, scope: (typeof SCOPES)[number], { target, status, origin, isBad }: Example) {
-  const isKnown = target === 'mine' || (target === 'sibling' && !scope.narrow);
-  if (route.unknownBusiness !== null && !isKnown) return route.unknownBusiness;
-  if (route.keyRefusal !== null) return refused(route.keyRefusal);
-  if (scope.read_only && route.writes) return { status: 403, body: READ_ONLY };
-  if (scope.record_only && !route.allowsRecordKey) return { status: 403, body: RECORD_ONLY };
-  if (status !== 'active' && route.inactiveRefusal !== null) return refused(route.inactiveRefusal);
-  const advice = ' Register it from a server, or from an authorized page.';
-  if (origin === EVIL && route.unknownBusiness !== null) {
-    return refused(`Origin ${EVIL} is not authorized for this business.${advice}`);
-  }
-  const isWrong = isBad && Object.keys(route.bad).length > 0;
-  return isWrong
-    ? { status: 422, body: { status: false, message: expect.any(String), errors: expect.any(Object) } }
-    : null;
-}
-
 const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, token });
 
-describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (scope) => {
-  test.each(ROUTES)('$name is refused in the order of the rules, or done', async (route) => {
-    // What makes a request of its own: not every route takes input, or names a business.
-    const inputs = Object.keys(route.bad).length > 0 ? [false, true] : [false];
-    const targets = route.unknownBusiness === null ? (['mine'] as const) : TARGETS;
-    const calls = (['active', 'suspended'] as const).map(async (status) => {
-      const all = await world(status);
-      const { key } = await newKey(all.mine, scopeOf(scope, all.mine));
-      const hidesTokens = scope.read_only || scope.record_only;
-      const secrets = [all.strange.token, ...(hidesTokens ? [all.mine.token, all.sibling.token] : [])];
-      return [undefined, SHOP, EVIL].flatMap((origin) =>
-        inputs.flatMap((isBad) =>
-          targets.map((target) => {
-            const example: Example = { target, status, isBad, origin };
-            async function send() {
-              const answer = await ask(route, all[target], isBad, { as: key, origin });
-              for (const secret of secrets) expect(answer.text).not.toContain(secret);
-              return answer;
-            }
-            return { example, refusal: refusalOf(route, scope, example), send };
-          }),
-        ),
-      );
-    });
-    const all = (await Promise.all(calls)).flat();
+describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
+  const { may, narrow, refusal } = kind;
 
+  test('does what it may for its own businesses, from servers and registered pages', async () => {
+    const told = await inWaves(
+      ROUTES.filter(({ name }) => may.includes(name)),
+      async (route) => {
+        const { mine, sibling, strange } = await world();
+        const { key } = await newKey(mine, scopeOf(kind, mine));
+        const lines: string[] = [];
+        for (const business of narrow || route.unknownBusiness === null ? [mine] : [mine, sibling]) {
+          for (const origin of [undefined, SHOP]) {
+            const { status, text } = await ask(route, business, false, { as: key, origin });
+            const hidden = [strange, ...(refusal === undefined ? [] : [mine, sibling])];
+            const shows = hidden.some(({ token }) => text.includes(token)) ? ', and it shows a token' : '';
+            if (status !== (route.granted ?? 200) || shows) lines.push(`${route.name} from ${origin}: ${text}${shows}`);
+          }
+        }
+        if (Object.keys(route.bad).length > 0) {
+          const { status, body } = await ask(route, mine, true, { as: key });
+          if (status !== 422 || body.errors === undefined) lines.push(`${route.name} with wrong input: ${status}`);
+        }
+        return lines;
+      },
+    );
+    expect(told.flat()).toEqual([]);
+  });
+
+  // From every page, and for inactive businesses: test/matrix.test.ts.
+  test('is refused all else before the page and the input, alike for all that it does not know', async () => {
+    const { mine, sibling, strange, unknown } = await world();
+    const { key } = await newKey(mine, scopeOf(kind, mine));
     const before = await everything();
-    const rowsOfUnknown = new Set<number>();
-    const refusals = all.map(async ({ example, refusal, send }) => {
-      if (refusal === null) return;
-      const answer = await send();
-      expect({ example, status: answer.status, body: answer.body }).toEqual({ example, ...refusal });
-      expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      if (refusal === route.unknownBusiness && !example.isBad) rowsOfUnknown.add(answer.cost.rows_read);
+    const told = await inWaves(ROUTES, async (route) => {
+      const lines: string[] = [];
+      async function expectRefused({ id }: { id: number }, expected: { status: number; body: object }) {
+        const valid = await ask(route, { id }, false, { as: key });
+        const wrong = await ask(route, { id }, true, { as: key, origin: EVIL });
+        for (const { status, body, cost } of [valid, wrong]) {
+          const got = JSON.stringify([{ status, body }, cost.round_trips, cost.rows_written]);
+          if (got !== JSON.stringify([expected, 1, 0])) lines.push(`${route.name} of ${id}: ${got}`);
+        }
+        return valid.cost.rows_read;
+      }
+      if (!may.includes(route.name)) await expectRefused(mine, refusedTo(route, refusal ?? READ_ONLY));
+      const { unknownBusiness } = route;
+      if (unknownBusiness === null) return lines;
+      const foreign = [strange, unknown, ...(narrow ? [sibling] : [])];
+      const read = await Promise.all(foreign.map((business) => expectRefused(business, unknownBusiness)));
+      return new Set(read).size === 1 ? lines : [...lines, `${route.name}, rows read: ${read}`];
     });
-    await Promise.all(refusals);
+    expect(told.flat()).toEqual([]);
     expect(await everything()).toBe(before);
-    expect(rowsOfUnknown.size).toBeLessThanOrEqual(1);
-    for (const { example, refusal, send } of all) {
-      if (refusal !== null) continue;
-      expect({ example, status: (await send()).status }).toEqual({ example, status: route.granted ?? 200 });
-    }
   });
 });
 
-describe.each(SCOPES.filter(({ record_only }) => !record_only))('with a key $scope', (scope) => {
+describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope', (scope) => {
   test('the list has the businesses of the key and says whether it can only read', async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
     const shown = ({ id, token }: Business) => ({
       id,
-      token: scope.read_only ? `bua_pk_…${token.slice(-4)}` : token,
+      token: scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token,
     });
     const fromItself = mine.id === 1 ? '' : `?after=${mine.id - 1}`; // 0 is no id
     for (const query of ['', '?limit=50', fromItself]) {
       const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
       expect(body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [mine] : [mine, sibling]).map(shown));
-      expect(body.data.read_only).toBe(scope.read_only === 1);
+      expect(body.data.read_only).toBe(scope.role.read_only === 1);
     }
     const rest = await call('GET', `/api/v1/business?after=${mine.id}`, { as: key });
     expect(rest.body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [] : [sibling]).map(shown));
@@ -257,35 +260,36 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
       ];
       const all: World = { ...made, keys: [mine.key, ...narrow.map(({ key }) => key)] };
       for (const { event, who } of steps) await EVENTS[event]?.(all, all.keys[who % all.keys.length] ?? '');
+      const before = await everything();
       for (const { key } of narrow) {
         const { businesses } = (await call('GET', '/api/v1/business?limit=50', { as: key })).body.data;
         expect([[], [mine.id]]).toContainEqual(businesses.map(({ id }: Business) => id));
-        for (const { id } of [sibling, strange]) {
-          for (const route of OF_A_BUSINESS) {
-            const { status, body } = await ask(route, { id }, false, { as: key });
-            expect({ status, body }).toEqual(route.unknownBusiness);
-          }
-        }
       }
-      const before = await everything();
-      for (const key of [reader.key, narrow[1]?.key ?? '']) {
-        for (const route of OF_A_BUSINESS.filter(({ writes }) => writes)) {
-          for (const { id } of [mine, sibling, strange]) {
-            const { status, body } = await ask(route, { id }, false, { as: key });
-            const refusal = { status: 403, body: refusedTo(route, READ_ONLY) };
-            expect([refusal, route.unknownBusiness]).toContainEqual({ status, body });
-          }
-        }
-      }
-      for (const { key } of recorders) {
-        for (const route of ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey)) {
-          for (const { id } of [mine, sibling, strange]) {
-            const { status, body } = await ask(route, { id }, false, { as: key });
-            const refusal = { status: 403, body: refusedTo(route, RECORD_ONLY) };
-            expect([refusal, route.unknownBusiness]).toContainEqual({ status, body });
-          }
-        }
-      }
+      const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
+      const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
+      /** What each key is told of each business: what it may not do, or that it does not know it. */
+      const tries = [
+        ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
+        ...[reader, narrow[1]].map((one) => ({
+          as: one?.key,
+          routes: writing,
+          of: [mine, sibling, strange],
+          refusal: READ_ONLY,
+        })),
+        ...recorders.map(({ key }) => ({
+          as: key,
+          routes: others,
+          of: [mine, sibling, strange],
+          refusal: RECORD_ONLY,
+        })),
+      ].flatMap(({ routes, of, ...one }) => routes.flatMap((route) => of.map(({ id }) => ({ ...one, route, id }))));
+      const told = await inWaves(tries, async ({ as, refusal, route, id }) => {
+        const { status, body } = await ask(route, { id }, false, { as });
+        const right = [route.unknownBusiness, ...(refusal === null ? [] : [refusedTo(route, refusal)])];
+        const got = JSON.stringify({ status, body });
+        return right.some((one) => JSON.stringify(one) === got) ? [] : [`${route.name} of ${id}: ${got}`];
+      });
+      expect(told.flat()).toEqual([]);
       expect(await everything()).toBe(before);
     }),
     { numRuns: 6 },
