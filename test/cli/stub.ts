@@ -40,9 +40,26 @@ export async function stub(...answers: Answer[]) {
 
 /** What a command prints in this environment, without a process of its own. */
 export async function printed(env: Record<string, string>, ...argv: string[]) {
+  return runHere(env, argv, () => {});
+}
+
+function runHere(env: Record<string, string>, argv: string[], say: (line: string) => void) {
   const commandLine = commandLineOf(argv);
   if ('help' in commandLine) throw new Error('a call for help');
-  return run(commandLine, env, () => {});
+  return run(commandLine, env, say);
+}
+
+/** The same as `adminIn` for a command line that is right. */
+export async function inProcess(env: Record<string, string>, ...argv: string[]) {
+  const said: string[] = [];
+  const result = await runHere(env, argv, (line) => said.push(line)).then(
+    (made) => ({ code: 0, stdout: `${JSON.stringify(made)}\n` }),
+    ({ message }: Error) => {
+      said.push(message);
+      return { code: 1, stdout: '' };
+    },
+  );
+  return { ...result, stderr: said.map((line) => `${line}\n`).join('') };
 }
 
 /** `npm run admin -- …argv` in this environment. */
