@@ -21,6 +21,7 @@ import {
   callerOf,
   everything,
   homes,
+  inWaves,
   NOW,
   newBusiness,
   newKey,
@@ -949,12 +950,12 @@ describe('the steps of a change', () => {
   test.each(CHANGES)(
     '$steps of $action, $before, are all done in any order: each depends on the decision alone',
     async (example) => {
-      for (const order of orders(example.steps.slice(1))) {
+      await inWaves(orders(example.steps.slice(1)), async (order) => {
         const { business, token, steps } = await prepared(example);
         await run(business, steps, order);
         await expectApplied(example, business, token);
-        expect((await list(business)).changes).toMatchObject([{ id: 1, action: example.action }]);
-      }
+        expect((await list(business)).changes, `${order}`).toMatchObject([{ id: 1, action: example.action }]);
+      });
     },
   );
 
