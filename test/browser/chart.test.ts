@@ -10,7 +10,7 @@ import type { BusinessRow } from '../../src/db/schema.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { chartTag } from '../node/chart-tag.ts';
 import { listen, sharedBrowser, startSite } from './chromium.ts';
-import { expectAccessible, SHOTS } from './console.ts';
+import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } from './console.ts';
 import { eventually } from './steps.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -113,6 +113,10 @@ const put = (html: string, code = '') =>
     const chart = document.querySelector('usage-chart');
     ${code}
   }`);
+async function visitLoaded(...visited: Parameters<typeof visitWith>): Promise<void> {
+  await visitWith(...visited);
+  await state('loaded');
+}
 /** Lists the events of the charts of the next page. */
 const list = () =>
   page.addInitScript(`window.events = [];
@@ -169,8 +173,7 @@ async function expectNoOverlap(): Promise<void> {
 
 describe('the chart on a page of a registered origin', () => {
   test('draws as many bars as days, each as high as its count, with a table of the same numbers behind it', async () => {
-    await visitWith(tag(shop, DAYS));
-    await state('loaded');
+    await visitLoaded(tag(shop, DAYS));
     expect(await bars().count()).toBe(31);
     expect(await text('total')).toBe(`${MARCH_TOTAL} uses`);
     expect(await range()).toBe('Mar 1 – 31, 2026');
@@ -186,8 +189,7 @@ describe('the chart on a page of a registered origin', () => {
   });
 
   test('draws again when a script changes from and to, once for both', async () => {
-    await visitWith(tag(shop, DAYS));
-    await state('loaded');
+    await visitLoaded(tag(shop, DAYS));
     let calls = 0;
     page.on('request', (request) => {
       if (request.method() === 'GET') calls += 1;
@@ -209,8 +211,7 @@ describe('the chart on a page of a registered origin', () => {
   });
 
   test('shows the day under the pointer, or that the keyboard has moved to', async () => {
-    await visitWith(tag(shop, DAYS));
-    await state('loaded');
+    await visitLoaded(tag(shop, DAYS));
     const tip = part('tooltip');
     expect(await tip.isVisible()).toBe(false);
     await bars().nth(19).hover();
@@ -246,8 +247,7 @@ describe('the chart on a page of a registered origin', () => {
   });
 
   test('names what is counted as the page does, and replaces any of its words', async () => {
-    await visitWith(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
-    await state('loaded');
+    await visitLoaded(tag(shop, 'unit="order|orders" from="2026-03-01" to="2026-03-02"'));
     expect(await text('total')).toBe('3 orders');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Home');
@@ -266,8 +266,7 @@ describe('a comparison', () => {
   const MARCH_28 = 'from="2026-03-01" to="2026-03-28"';
 
   test('is a faint line, given in percent and in words too, for one more request', async () => {
-    await visitWith(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
-    await state('loaded');
+    await visitLoaded(`<style>usage-chart { margin: 0 }</style>${tag(shop, MARCH_28)}`);
     const calls: string[] = [];
     page.on('request', (request) => calls.push(new URL(request.url()).search));
     await inChart('chart.compare = true;');
@@ -469,8 +468,7 @@ describe('what is drawn', () => {
     }).observe(root, { subtree: true, childList: true });`;
 
   test('is drawn once a frame, however many attributes, sizes and data change', async () => {
-    await visitWith(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
-    await state('loaded');
+    await visitLoaded(tag(shop, DAYS), { viewport: { width: 1000, height: 700 } });
     await inFrame(count);
     await inFrame(`for (const unit of ['order|orders', 'sale|sales', 'visit|visits']) {
       chart.unit = unit;
@@ -490,8 +488,7 @@ describe('what is drawn', () => {
   });
 
   test('leaves the table as it is where only the size changes, unless a bar becomes a week', async () => {
-    await visitWith(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
-    await state('loaded');
+    await visitLoaded(tag(busy, YEAR), { viewport: { width: 1920, height: 800 } });
     await inFrame(count);
     for (const width of [1910, 1900, 1890]) await resize(width);
     expect(await page.evaluate('[images.length >= 3, tables]')).toEqual([true, 0]);
@@ -505,8 +502,7 @@ describe('what is drawn', () => {
 
 describe('what a bar stands for', () => {
   test('is a week where days would be too thin, and a month where weeks would be, and the chart says so', async () => {
-    await visitWith(tag(busy, YEAR), { viewport: { width: 1280, height: 800 } });
-    await state('loaded');
+    await visitLoaded(tag(busy, YEAR), { viewport: { width: 1280, height: 800 } });
     expect(await bars().count()).toBe(53);
     expect(await range()).toBe('Jan 1, 2025 – Jan 1, 2026 by week');
     await page.keyboard.press('Tab');
@@ -518,8 +514,7 @@ describe('what a bar stands for', () => {
   });
 
   test('is marked as incomplete if it includes today', async () => {
-    await visitWith(tag(busy));
-    await state('loaded');
+    await visitLoaded(tag(busy));
     const partial = () =>
       inChart<number[]>(`return [...root.querySelectorAll('.bar')].flatMap(({ classList }, index) =>
       classList.contains('part') ? [index] : []);`);
@@ -562,7 +557,7 @@ describe('what a bar stands for', () => {
         expect([fillOpacity, strokeDasharray]).toEqual(['0.35', '3px, 2px']);
         expect([stroke, whole]).toEqual([fill, fill]);
         if (media.forcedColors === 'active') expect(fill).toBe(ink);
-        await page.screenshot({ path: join(SHOTS, `chart-part-${media.media}-${colorScheme}.png`) });
+        await shoot(page, `chart-part-${media.media}-${colorScheme}`);
       }
     }
   });
@@ -614,8 +609,7 @@ describe('where there is no chart', () => {
   });
 
   test('being offline has words of its own, and the chart recovers by itself', async () => {
-    await visitWith(tag(shop, DAYS));
-    await state('loaded');
+    await visitLoaded(tag(shop, DAYS));
     await page.context().setOffline(true);
     await inChart('chart.reload();');
     await state('refused');
@@ -727,8 +721,7 @@ describe('the language', () => {
   test.each(['lang="he" dir="rtl"', 'lang="ar"'])(
     'from right to left, time and the arrow keys run that way: %s',
     async (attributes) => {
-      await visitWith(tag(shop, DAYS), {}, attributes);
-      await state('loaded');
+      await visitLoaded(tag(shop, DAYS), {}, attributes);
       const lefts = await inChart<number[]>(
         `return [...root.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().left);`,
       );
@@ -828,7 +821,7 @@ describe('in every state', () => {
         if (chart.state === 'loaded' || chart.state === 'empty') await resize(width, 480);
         heights[width] ??= {};
         heights[width][name] = await inChart('return chart.getBoundingClientRect().height;');
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+        await expectFits(page);
         await expectNoOverlap();
         if (name === 'long-label' || name === 'right-to-left') {
           await plot().focus();
@@ -836,8 +829,9 @@ describe('in every state', () => {
         }
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
-          await expectAccessible(page);
-          await page.screenshot({ path: join(SHOTS, `chart-${name}-${width}-${colorScheme}.png`) });
+          if (colorScheme === 'light') await expectAccessible(page);
+          else await expectContrast(page);
+          await shoot(page, `chart-${name}-${width}-${colorScheme}`);
         }
       }
       await page.setViewportSize({ width: 400, height: 700 });
@@ -896,7 +890,7 @@ test('at 160 px, no tooltip overflows, with trillions, in any direction', async 
       expect(await outside(), `${day}`).toEqual([]);
       await page.keyboard.press('ArrowUp');
     }
-    await page.screenshot({ path: join(SHOTS, `chart-160-${lang}.png`) });
+    await shoot(page, `chart-160-${lang}`);
     await expectNoOverlap();
     await expectAccessible(page);
   }
@@ -1020,15 +1014,18 @@ describe('a page', () => {
   });
 });
 
-test('the pictures of the README', async () => {
+test.runIf(wantsPictures)('the pictures of the README', async () => {
   await visitWith(`<style>main { width: 860px; margin: 0 } h1 { display: none }</style>${tag(busy)}`, {
     viewport: { width: 900, height: 400 },
     deviceScaleFactor: 2,
   });
   await state('loaded');
   await bars().nth(20).hover();
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [colorScheme, name] of [
+    ['light', 'chart'],
+    ['dark', 'chart-dark'],
+  ] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.locator('usage-chart').screenshot({ path: join(SHOTS, `readme-${colorScheme}.png`) });
+    await shoot(page.locator('usage-chart'), name);
   }
 });

@@ -5,14 +5,23 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const SHELL = '/usr/bin/chromium-headless-shell';
+const WHOLES = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
+const installed = (paths: string[]) => paths.find((path) => existsSync(path));
 
-function optionsOf(flags: string[], unset: string[]) {
-  if (!existsSync(CHROMIUM)) {
-    throw new Error(`Chromium is not at ${CHROMIUM}: install it (Debian: apt-get install chromium), or set CHROMIUM.`);
+/** The shell has the same engine and no windows: it opens a page in two thirds of the time. */
+const CHROMIUM = process.env.CHROMIUM ?? installed([SHELL, ...WHOLES]) ?? SHELL;
+/** The shell lacks the back-forward cache. */
+const WHOLE = installed(CHROMIUM.endsWith('headless-shell') ? WHOLES : [CHROMIUM]);
+export const hasWhole = WHOLE !== undefined;
+
+function optionsOf(path: string, flags: string[], unset: string[] = []) {
+  if (!existsSync(path)) {
+    const advice = 'install it (Debian: apt-get install chromium-headless-shell chromium), or set CHROMIUM';
+    throw new Error(`Chromium is not at ${path}: ${advice}.`);
   }
   return {
-    executablePath: CHROMIUM,
+    executablePath: path,
     ignoreDefaultArgs: unset,
     args: [
       '--no-sandbox',
@@ -27,9 +36,10 @@ function optionsOf(flags: string[], unset: string[]) {
   };
 }
 
-/** `unset` are flags of Playwright's own that this browser is started without. */
-export const launch = async (flags: string[] = [], unset: string[] = []): Promise<Browser> =>
-  chromium.launch(optionsOf(flags, unset));
+export const launch = (flags: string[] = []): Promise<Browser> => chromium.launch(optionsOf(CHROMIUM, flags));
+
+/** A whole Chromium. `unset` are flags of Playwright's own that it is started without. */
+export const launchWhole = (unset: string[]): Promise<Browser> => chromium.launch(optionsOf(WHOLE ?? '', [], unset));
 
 let shared: Promise<Browser> | undefined;
 
@@ -41,7 +51,7 @@ export function sharedBrowser(): Promise<Browser> {
 
 /** A browser that keeps its profile in `folder`, as that of a person does. */
 export const launchProfile = async (folder: string): Promise<BrowserContext> =>
-  chromium.launchPersistentContext(folder, optionsOf([], []));
+  chromium.launchPersistentContext(folder, optionsOf(CHROMIUM, []));
 
 /** A server on a free port. */
 export async function listen(listener: RequestListener) {

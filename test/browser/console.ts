@@ -1,16 +1,16 @@
 // The setting for the tests of the console at /owner: the service with the owners that were made before, and visits in Chromium.
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import axe from 'axe-core';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterEach, expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { sharedBrowser } from './chromium.ts';
 import { OWNER, SPARE } from './owners.ts';
 
-export const SHOTS = resolve(import.meta.dirname, '../../dist/screenshots');
-
-/** Without scripts, and of the origin of the console: a session is put into its storage before the console starts. */
-const PLAIN = '/usage-chart.d.ts';
+/** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
+export const wantsPictures = process.env.PICTURES !== undefined;
+const ROOT = resolve(import.meta.dirname, '../..');
 
 type Link = { business_id?: number; role?: 'read'; minutes?: number };
 export type Entry = BrowserContextOptions & {
@@ -111,13 +111,13 @@ function openConsole() {
    */
   async function enter(hash = '', key = made.keys.spare, { before, lasts, ...options }: Entry = {}): Promise<Page> {
     const page = await newPage(options);
-    await page.goto(`${url}${PLAIN}`);
     const session = await newSession(key);
     const kept = JSON.stringify(lasts === undefined ? session : { ...session, endsAt: Date.now() + lasts });
-    await page.evaluate(`sessionStorage.setItem('session', ${JSON.stringify(kept)})`);
+    const begun = await page.addInitScript(`sessionStorage.setItem('session', ${JSON.stringify(kept)})`);
     await page.clock.install();
     await before?.(page);
     await page.goto(`${url}/owner${hash}`);
+    await begun.dispose(); // a page that is loaded later has what the first one has left
     return page;
   }
 
@@ -154,11 +154,12 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+/** The rules of axe that look at colors. The others find the same in every theme: none hides or shows anything. */
+const OF_COLORS = ['color-contrast', 'link-in-text-block'];
+
 /** What axe found: the rules that are broken, and the texts whose contrast it cannot decide on. */
-const AXE = `axe.run(document, {
-  resultTypes: ['violations', 'incomplete'],
-  // Forced colors are those of the user, and axe does not see them: it reads -webkit-text-fill-color, which keeps the color of the style sheet.
-  rules: { 'color-contrast': { enabled: !matchMedia('(forced-colors: active)').matches } },
+const axeWith = (rules: object) => `axe.run(document, {
+  resultTypes: ['violations', 'incomplete'], ...${JSON.stringify(rules)},
 }).then(({ violations, incomplete }) => {
   const elementAt = (target) => [target.flat()].flat().reduce((root, selector) => (root.shadowRoot ?? root).querySelector(selector), document);
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -184,15 +185,26 @@ const AXE = `axe.run(document, {
     id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; '))];
 })`;
 
-/** No rule of axe is broken, and every text whose contrast axe cannot decide on has at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
-export async function expectAccessible(page: Page): Promise<void> {
+async function expectNothingFound(page: Page, rules: object): Promise<void> {
   // Evaluated by the debugger, which no Content-Security-Policy forbids.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
-  expect(await page.evaluate(AXE)).toEqual([]);
+  expect(await page.evaluate(axeWith(rules))).toEqual([]);
 }
 
-/** A picture of the page, which must not be wider than its window. */
-export async function shoot(page: Page, name: string, options: { fullPage?: boolean } = {}): Promise<void> {
+/** No rule of axe is broken, and every text whose contrast axe cannot decide on has at least 4.5 : 1 (WCAG 2.2, 1.4.3). */
+export const expectAccessible = (page: Page) => expectNothingFound(page, {});
+
+/** The same in another theme, if everything else was looked at. */
+export const expectContrast = (page: Page) => expectNothingFound(page, { runOnly: OF_COLORS });
+
+/** The page is not wider than its window. */
+export async function expectFits(page: Page): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true, ...options });
+}
+
+/** A picture to be looked at, if pictures are wanted; of the documentation, if that has one of this name. */
+export async function shoot(what: Page | Locator, name: string, options: { fullPage?: boolean } = {}): Promise<void> {
+  if (!wantsPictures) return;
+  const image = join(ROOT, `docs/images/${name}.png`);
+  await what.screenshot({ path: existsSync(image) ? image : join(ROOT, `dist/screenshots/${name}.png`), ...options });
 }

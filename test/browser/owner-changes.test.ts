@@ -78,9 +78,14 @@ describe('narrowed', () => {
     return business;
   };
 
-  test('by kind: the choice is in the address, and Back takes it back', async () => {
+  async function open(): Promise<Spare> {
     const business = await narrow();
     page = await openRoom(world, business, 'changes');
+    return business;
+  }
+
+  test('by kind: the choice is in the address, and Back takes it back', async () => {
+    const business = await open();
     await kind().selectOption('Removing domains');
     await eventually(titles).toEqual(['Domains removed']);
     expect(await hash()).toBe(`#/${business.id}/changes?action=remove_sites`);
@@ -94,8 +99,7 @@ describe('narrowed', () => {
   });
 
   test('by the last of two choices, if there was no frame between them', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    const business = await open();
     const asked = watch();
     const frames = await holdFrames(page);
     await kind().selectOption('Adding domains');
@@ -110,8 +114,7 @@ describe('narrowed', () => {
   });
 
   test('by text: one request after the typing, and no entry in the history', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    const business = await open();
     const before = await page.evaluate('history.length');
     const asked = watch();
     await search().pressSequentially('b.exam', { delay: 30 });
@@ -140,8 +143,7 @@ describe('narrowed', () => {
   });
 
   test('to nothing: it says so, with a way back', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    await open();
     await search().fill('nobody has ever added this');
     await page.getByText('Nothing matches.').waitFor();
     await expectAccessible(page);
@@ -151,8 +153,7 @@ describe('narrowed', () => {
   });
 
   test('by days that cannot be: the service is not asked, and it is said beside the field', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    const business = await open();
     const asked = watch();
     await page.getByLabel('From').fill('2026-11-02');
     await page.getByLabel('To', { exact: true }).fill('2026-11-01');
@@ -167,8 +168,7 @@ describe('narrowed', () => {
   });
 
   test('what is typed does not reach another view that is opened meanwhile', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    const business = await open();
     await search().fill('b.example');
     await page.getByRole('link', { name: 'Token', exact: true }).click();
     await page.getByRole('heading', { name: /^Token/ }).waitFor();
@@ -177,8 +177,7 @@ describe('narrowed', () => {
   });
 
   test('when two answers arrive in the wrong order, the one that was asked for last stays', async () => {
-    const business = await narrow();
-    page = await openRoom(world, business, 'changes');
+    await open();
     let release = () => {};
     const late = new Promise<void>((resolve) => {
       release = resolve;

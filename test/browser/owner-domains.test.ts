@@ -2,7 +2,7 @@
 // done twice.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { consoleOfFile } from './console.ts';
+import { consoleOfFile, type Spare } from './console.ts';
 import { eventually, failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
@@ -14,6 +14,23 @@ const B = 'https://b.example';
 const C = 'https://c.example';
 const field = () => page.getByLabel('Add a domain');
 const tried = () => page.getByLabel('Would this origin pass?');
+/** A business of its own with these sites, whose view is open. */
+async function open(...sites: string[]): Promise<Spare> {
+  const business = await world.spare(...sites);
+  page = await openRoom(world, business, 'domains');
+  return business;
+}
+/** The same, with origins that were refused before. */
+async function openRefused(sites: string[], ...origins: string[]): Promise<Spare> {
+  const business = await world.spare(...sites);
+  await world.refuse(business, ...origins);
+  page = await openRoom(world, business, 'domains');
+  return business;
+}
+async function enter(text: string, into = field()): Promise<void> {
+  await into.fill(text);
+  await page.keyboard.press('Enter');
+}
 const verdict = () => page.locator('.verdict');
 const undo = (site: string) => button(`Undo: add ${site} again`);
 /** What has the focus: the name of a button, or the id of anything else. */
@@ -28,8 +45,7 @@ const tops = () =>
   );
 describe('a domain that is removed', () => {
   test('stays in its place, so that a second click at the same point removes no other', async () => {
-    const business = await world.spare(A, B, C);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A, B, C);
     await armed();
     const point = await middleOf(`Remove ${A}`);
     await clickAt(point);
@@ -47,8 +63,7 @@ describe('a domain that is removed', () => {
   });
 
   test('is shown as removed only when the service says so, and nothing else is done meanwhile', async () => {
-    const business = await world.spare(A, B, C);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A, B, C);
     await armed();
     const held = await hold('DELETE');
     await button(`Remove ${A}`).click();
@@ -67,8 +82,7 @@ describe('a domain that is removed', () => {
     [failWith(503, 'Service Unavailable'), 'The service cannot reach its database now.', true],
     [loseAnswer, 'The change may have been made all the same', false],
   ])('says in its row what failed, and what is registered now', async (answer, words, isRegistered) => {
-    const business = await world.spare(A, B);
-    page = await openRoom(world, business, 'domains');
+    await open(A, B);
     const held = await hold('DELETE');
     held.release(answer);
     await button(`Remove ${A}`).click();
@@ -80,8 +94,7 @@ describe('a domain that is removed', () => {
   });
 
   test('by somebody else disappears when the business is read again, and is said to be removed already', async () => {
-    const business = await world.spare(A, B);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A, B);
     const { access_list } = await business.stored();
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
     await world.call('POST', `${business.id}/access`, { sites: [C] });
@@ -97,8 +110,7 @@ describe('a domain that is removed', () => {
   });
 
   test('is confirmed if it is the last one, and stays with Undo and with what it means', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A);
     await button(`Remove ${A}`).click();
     await armed();
     await button('Let the token work everywhere').click();
@@ -114,8 +126,7 @@ describe('a domain that is removed', () => {
 });
 
 test('all domains that were removed at once come back by one Undo', async () => {
-  const business = await world.spare(A, B, C);
-  page = await openRoom(world, business, 'domains');
+  const business = await open(A, B, C);
   await button('Remove all domains…').click();
   await dialog().getByText('It removes 3 domains').waitFor();
   await armed();
@@ -137,12 +148,10 @@ test('all domains that were removed at once come back by one Undo', async () => 
 
 describe('a domain is added', () => {
   test('with https:// completed, after a warning before the first one, and Undo asks before it removes the last', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'domains');
+    const business = await open();
     await page.getByText('Before you add the first domain:').waitFor();
     expect(await page.getByText('Servers that use the token stop working at once').isVisible()).toBe(true);
-    await field().fill('shop.example/cart');
-    await page.keyboard.press('Enter');
+    await enter('shop.example/cart');
     await done('Added https://shop.example.');
     expect(await business.sites()).toEqual(['https://shop.example']);
     expect(await page.getByText('Before you add the first domain:').count()).toBe(0);
@@ -159,10 +168,8 @@ describe('a domain is added', () => {
   });
 
   test('and Undo beside it removes it', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
-    await field().fill('localhost:3000');
-    await page.keyboard.press('Enter');
+    const business = await open(A);
+    await enter('localhost:3000');
     await done('Added http://localhost:3000.');
     await button('Undo').click();
     await undo('http://localhost:3000').waitFor();
@@ -171,8 +178,7 @@ describe('a domain is added', () => {
   });
 
   test('together with others that are pasted, line by line, in one call', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A);
     const held = await hold('POST');
     held.release(goOn);
     await page.evaluate(`navigator.clipboard.writeText('b.example\\r\\nc.example, localhost:5173;\\nc.example\\n')`);
@@ -189,11 +195,9 @@ describe('a domain is added', () => {
   });
 
   test('only if all are valid: each that is not is named, with what would be right', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    await open(A);
     const held = await hold('POST');
-    await field().fill('b.example, ftp://shop.example sh');
-    await page.keyboard.press('Enter');
+    await enter('b.example, ftp://shop.example sh');
     const problem = page.locator('#site-problem');
     await problem.getByText('Nothing was added:').waitFor();
     expect(await problem.locator('.sentence').allInnerTexts()).toEqual([
@@ -203,16 +207,13 @@ describe('a domain is added', () => {
     ]);
     expect(held.calls).toBe(0);
     await eventually(focused).toBe('site');
-    await field().fill('');
-    await page.keyboard.press('Enter');
+    await enter('');
     await page.getByText('Type a domain first, such as shop.example.').waitFor();
   });
 
   test('only if the service finds them valid, too: it is named by its field', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
-    await field().fill('b.example https://*.co.uk');
-    await page.keyboard.press('Enter');
+    const business = await open(A);
+    await enter('b.example https://*.co.uk');
     await page.getByText('https://*.co.uk must not cover co.uk: others own domains below it.').waitFor();
     expect(await page.locator('#site-problem .sentence').count()).toBe(2);
     expect(await field().inputValue()).toBe('b.example https://*.co.uk');
@@ -220,11 +221,9 @@ describe('a domain is added', () => {
   });
 
   test('not if it is registered: its row is shown', async () => {
-    const business = await world.spare(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
-    page = await openRoom(world, business, 'domains');
+    await open(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
     const held = await hold('POST');
-    await field().fill('S1.example');
-    await page.keyboard.press('Enter');
+    await enter('S1.example');
     await page.getByText('Registered already: https://s1.example.').waitFor();
     const row = page.locator('.revealed', { hasText: 'https://s1.example' });
     await row.getByText('Registered already').waitFor();
@@ -234,10 +233,8 @@ describe('a domain is added', () => {
   });
 
   test('although a wildcard covers it, if that is what is meant', async () => {
-    const business = await world.spare('https://*.shop.example');
-    page = await openRoom(world, business, 'domains');
-    await field().fill('www.shop.example');
-    await page.keyboard.press('Enter');
+    const business = await open('https://*.shop.example');
+    await enter('www.shop.example');
     await page.getByText('https://www.shop.example passes already: https://*.shop.example covers it.').waitFor();
     expect(await business.sites()).toEqual(['https://*.shop.example']);
     await button('Add it all the same').click();
@@ -247,11 +244,9 @@ describe('a domain is added', () => {
   });
 
   test('only when the service says so, and once', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A);
     const held = await hold('POST');
-    await field().fill('b.example');
-    await page.keyboard.press('Enter');
+    await enter('b.example');
     await page.keyboard.press('Enter');
     await page.locator('.add button[type=submit]').dblclick({ force: true }); // it looks disabled
     await field().fill('c.example'); // the next one is typed meanwhile
@@ -264,12 +259,10 @@ describe('a domain is added', () => {
   });
 
   test('with what failed beside the field, and what is registered after a lost answer', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
+    await open(A);
     const held = await hold('POST');
     held.release(loseAnswer);
-    await field().fill('b.example');
-    await page.keyboard.press('Enter');
+    await enter('b.example');
     await page.locator('#site-problem', { hasText: 'The change may have been made all the same' }).waitFor();
     await page.locator('.box code', { hasText: B }).waitFor();
     expect(await field().inputValue()).toBe('b.example');
@@ -277,8 +270,7 @@ describe('a domain is added', () => {
   });
 
   test('without anything moving under the pointer', async () => {
-    const business = await world.spare(A, B);
-    page = await openRoom(world, business, 'domains');
+    const business = await open(A, B);
     await page.setViewportSize({ width: 700, height: 500 });
     await armed();
     await field().fill('c.example');
@@ -293,8 +285,7 @@ describe('a domain is added', () => {
 });
 
 test('names in other scripts stand beside their punycode', async () => {
-  const business = await world.spare('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
-  page = await openRoom(world, business, 'domains');
+  await open('https://xn--bcher-kva.example', 'https://xn--80ak6aa92e.example');
   expect(await page.locator('.box .site').allInnerTexts()).toEqual([
     expect.stringMatching(/^https:\/\/xn--bcher-kva\.example\s*bücher\.example$/),
     'https://xn--80ak6aa92e.example', // Cyrillic letters that look like "apple"
@@ -303,8 +294,7 @@ test('names in other scripts stand beside their punycode', async () => {
 
 describe('an origin that is tried', () => {
   test('gets its verdict when typing has ended', async () => {
-    const business = await world.spare('https://*.tulip.example');
-    page = await openRoom(world, business, 'domains');
+    await open('https://*.tulip.example');
     await tried().pressSequentially('www.tulip.example/page', { delay: 30 });
     expect(await verdict().count()).toBe(0);
     await page.getByText('https://*.tulip.example lets https://www.tulip.example pass.').waitFor();
@@ -316,17 +306,14 @@ describe('an origin that is tried', () => {
     await page.keyboard.press('Tab');
     expect(await verdict().innerText()).toContain('ftp://tulip.example is refused. Not a web site');
     expect(await button(/^Register it/).count()).toBe(0);
-    await tried().fill('sh');
-    await page.keyboard.press('Enter');
+    await enter('sh', tried());
     expect(await verdict().innerText()).toContain('https://sh is refused.');
     expect(await button(/^Register it/).count()).toBe(0);
   });
 
   test('is registered by one press, with Undo at the same place', async () => {
-    const business = await world.spare(A);
-    page = await openRoom(world, business, 'domains');
-    await tried().fill('localhost:3000');
-    await page.keyboard.press('Enter');
+    const business = await open(A);
+    await enter('localhost:3000', tried());
     await armed();
     const point = await middleOf(/^Register it/);
     await clickAt(point);
@@ -344,9 +331,12 @@ describe('an origin that is tried', () => {
 
 describe('origins that were refused', () => {
   test('come with a reason, and stay in their place when they are added', async () => {
-    const business = await world.spare('https://shop.example');
-    await world.refuse(business, 'https://copycat.example', 'https://a.shop.example', 'http://shop.example');
-    page = await openRoom(world, business, 'domains');
+    const business = await openRefused(
+      ['https://shop.example'],
+      'https://copycat.example',
+      'https://a.shop.example',
+      'http://shop.example',
+    );
     await page.getByText('Whoever has the token can make an entry appear here').waitFor();
     const row = (origin: string) => page.locator('.refused .item', { hasText: origin });
     expect(await row('http://shop.example').locator('.reason').innerText()).toBe(
@@ -370,9 +360,7 @@ describe('origins that were refused', () => {
   });
 
   test('stay in their place, too, while the list is read again after an Undo', async () => {
-    const business = await world.spare(A);
-    await world.refuse(business, B, 'https://x.example');
-    page = await openRoom(world, business, 'domains');
+    await openRefused([A], B, 'https://x.example');
     const items = page.locator('.refused .item');
     await armed();
     await button(`Add ${B}`).click();
@@ -394,9 +382,12 @@ describe('origins that were refused', () => {
   });
 
   test('are added one by one: a second click at the same point adds no other, at any width', async () => {
-    const business = await world.spare('https://shop.example');
-    await world.refuse(business, 'https://x.example', 'https://a.shop.example', 'https://y.example');
-    page = await openRoom(world, business, 'domains');
+    const business = await openRefused(
+      ['https://shop.example'],
+      'https://x.example',
+      'https://a.shop.example',
+      'https://y.example',
+    );
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 700 });
       for (const origin of ['https://a.shop.example', 'https://x.example']) {
@@ -419,9 +410,7 @@ describe('origins that were refused', () => {
   });
 
   test('are dismissed one by one, and shown again', async () => {
-    const business = await world.spare(A);
-    await world.refuse(business, 'https://x.example', 'https://y.example', 'https://z.example');
-    page = await openRoom(world, business, 'domains');
+    await openRefused([A], 'https://x.example', 'https://y.example', 'https://z.example');
     await armed();
     const labels = `Array.from(document.querySelectorAll('.refused [aria-label^=Dismiss]'), (button) => button.ariaLabel)`;
     const [first = '', second = '', third] = await page.evaluate<string[]>(labels);
@@ -451,9 +440,7 @@ describe('origins that were refused', () => {
   });
 
   test('are all forgotten only after a confirmation', async () => {
-    const business = await world.spare(A);
-    await world.refuse(business, 'https://x.example');
-    page = await openRoom(world, business, 'domains');
+    const business = await openRefused([A], 'https://x.example');
     await button('Forget all…').click();
     await armed();
     await button('Cancel').click();
@@ -488,12 +475,10 @@ test('500 domains are filtered, by what the address says', async () => {
   await page.goBack();
   await page.getByText('11 of 500 match').waitFor();
   expect(await page.getByLabel('Filter').inputValue()).toBe('s49');
-  await field().fill('s3.example');
-  await page.keyboard.press('Enter');
+  await enter('s3.example');
   await page.locator('.revealed', { hasText: 'https://s3.example' }).waitFor();
   expect(await page.getByLabel('Filter').inputValue()).toBe('');
-  await field().fill('more.example');
-  await page.keyboard.press('Enter');
+  await enter('more.example');
   await page.getByText('A business has at most 500 domains. This one has 500, so 0 more can be added.').waitFor();
 });
 

@@ -17,6 +17,15 @@ const statusWith = async ({ id }: { id: number }, token: string) =>
   (await fetch(`${world.url}/api/v1/business/usage/${id}`, { headers: { Authorization: `Bearer ${token}` } })).status;
 const rotate = async ({ id }: { id: number }, keep_old: string) =>
   (await world.call('POST', `${id}/token`, { keep_old })).token;
+async function open(): Promise<Spare> {
+  const business = await world.spare();
+  page = await openRoom(world, business, 'token');
+  return business;
+}
+async function openDialog(): Promise<void> {
+  await button(OPENER).click();
+  await armed();
+}
 const working = () => page.locator('.endings li').allInnerTexts();
 const isRed = (name: string) => button(name).evaluate((shown) => shown.classList.contains('danger'));
 
@@ -26,8 +35,7 @@ describe('the tag and the token', () => {
     `<usage-chart business="${id}" token="${token}"></usage-chart>`;
 
   test('are copied', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
+    const business = await open();
     for (const [label, text] of [
       ['Copy the tag', tagOf(business)],
       ['Copy the token', business.token],
@@ -50,8 +58,7 @@ describe('the tag and the token', () => {
       `navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
     ],
   ])('are selected if %s', async (_, script) => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
+    const business = await open();
     await page.evaluate(script);
     await button('Copy the tag').click();
     await page.getByText('Not copied: select the text').waitFor();
@@ -62,8 +69,7 @@ describe('the tag and the token', () => {
   });
 
   test('stand by how many domains restrict the token, with a link to them', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
+    const business = await open();
     await page.getByText('The token works on every site: no domain restricts it.').waitFor();
     await world.call('POST', `${business.id}/access`, { sites: ['https://a.example', 'https://b.example'] });
     await button('Refresh').click();
@@ -79,8 +85,7 @@ describe('the token is replaced', () => {
     ['Keep the old token for 7 days', 'Replace, and keep the old one for 7 days', 200],
     ['Stop the old token now', 'Replace, and stop the old one now', 401],
   ])('%s', async (choice, action, status) => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
+    const business = await open();
     await button(OPENER).click();
     await page.getByLabel(choice).check();
     await armed();
@@ -113,8 +118,7 @@ describe('the token is replaced', () => {
   });
 
   test('by default the old one is kept, and that choice does not look dangerous', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
+    const business = await open();
     await button(OPENER).click();
     expect(await page.getByLabel('Keep the old token for 24 hours').isChecked()).toBe(true);
     expect(await isRed(KEEP)).toBe(false);
@@ -134,10 +138,8 @@ describe('the token is replaced', () => {
   });
 
   test('what works is known from the answer until the business has been read again', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
-    await button(OPENER).click();
-    await armed();
+    const business = await open();
+    await openDialog();
     const held = await hold('GET');
     await button(KEEP).click();
     await done('There is a new token');
@@ -151,10 +153,8 @@ describe('the token is replaced', () => {
   });
 
   test('if its answer was lost, the dialog says what is stored, and offers to replace it again', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
-    await button(OPENER).click();
-    await armed();
+    const business = await open();
+    await openDialog();
     const held = await hold('POST');
     held.release(loseAnswer);
     await button(KEEP).click();
@@ -172,10 +172,8 @@ describe('the token is replaced', () => {
   });
 
   test('what was said is taken back when somebody else replaces it', async () => {
-    const business = await world.spare();
-    page = await openRoom(world, business, 'token');
-    await button(OPENER).click();
-    await armed();
+    const business = await open();
+    await openDialog();
     await button(KEEP).click();
     await done('There is a new token');
     await dialog().waitFor({ state: 'detached' });

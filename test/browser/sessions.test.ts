@@ -1,10 +1,10 @@
 // The sessions of the console at /owner: by key and by link, over reloads, in several tabs, to their end, and what a browser keeps of them.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page, Request, Route } from 'playwright-core';
+import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
-import { launch, launchProfile } from './chromium.ts';
+import { hasWhole, launchProfile, launchWhole } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
 import { eventually, failWith, goOn, goTo, stepsOn } from './steps.ts';
 import { startProxy } from './world.ts';
@@ -649,10 +649,10 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 });
 
-describe('what the back-forward cache brings back', () => {
-  let browser: Awaited<ReturnType<typeof launch>>;
+describe.skipIf(!hasWhole)('what the back-forward cache brings back', () => {
+  let browser: Browser;
   beforeAll(async () => {
-    browser = await launch([], ['--disable-back-forward-cache']);
+    browser = await launchWhole(['--disable-back-forward-cache']);
   });
   afterAll(() => browser?.close());
 
@@ -672,35 +672,32 @@ describe('what the back-forward cache brings back', () => {
   }
 
   test('shows nothing of before, and goes on with the session of the tab', async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await browser.newPage();
     await page.goto(`${world.url}/owner#/${world.tulip.id}`);
     await signIn(page, world.keys.owner);
     await tulip(page);
     expect(await leaveAndComeBack(page)).toEqual(['shown: ']);
     await tulip(page);
     expect(page.url()).toBe(`${world.url}/owner#/${world.tulip.id}`);
-    await context.close();
+    await page.close();
   });
 
   test.each([
     ['typed', []],
     ['tried', ['Enter']],
   ])('is no key that was being %s', async (_, keys) => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await browser.newPage();
     await page.goto(`${world.url}/owner`);
     await page.getByLabel('API key').fill(world.keys.owner);
     for (const key of keys) await page.keyboard.press(key);
     expect(await leaveAndComeBack(page)).toEqual(['shown: ']);
     await page.getByLabel('API key').or(button('Sign out', page)).waitFor();
     expect(await readable(page)).not.toContain(world.keys.owner);
-    await context.close();
+    await page.close();
   });
 
   test('is nobody who is signed in after a sign-out', async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
+    const page = await browser.newPage();
     await page.goto(`${world.url}/owner#/${world.tulip.id}`);
     await signIn(page, world.keys.owner);
     await tulip(page);
@@ -714,7 +711,7 @@ describe('what the back-forward cache brings back', () => {
     await page.waitForURL(`${world.url}/owner#/${world.tulip.id}`);
     const shown = await page.locator('body').innerText();
     for (const word of ['Tulip', world.tulip.token, world.keys.owner.slice(-4)]) expect(shown).not.toContain(word);
-    await context.close();
+    await page.close();
   });
 });
 

@@ -157,9 +157,9 @@ test('adding and removing a domain takes effect with the next request', async ()
   const business = await newBusiness('https://shop.example');
   const page = await visit(origins.a);
   expect(await report(page, business)).toEqual(refused(origins.a));
-  const { data } = await manage('POST', business.access, { sites: [origins.a] });
+  const { access_list } = await manage('POST', business.access, { sites: [origins.a] });
   expect(await report(page, business)).toEqual(REPORT);
-  await manage('DELETE', `${business.access}/${data.access_list[1]?.id}`);
+  await manage('DELETE', `${business.access}/${access_list[1]?.id}`);
   expect(await report(page, business)).toEqual(refused(origins.a));
   await manage('DELETE', business.access);
   expect(await report(page, business)).toEqual(REPORT);

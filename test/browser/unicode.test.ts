@@ -17,11 +17,15 @@ const WORKER = `import { canonicalSite } from './src/core/site.ts';
   const sites = async (request) => (await request.json()).map((text) => canonicalSite(text).site ?? null);
   export default { fetch: async (request) => Response.json(await sites(request)) };`;
 
-const range = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index));
+const range = (from: number, to: number, step = 1) =>
+  Array.from({ length: Math.ceil((to - from + 1) / step) }, (_, index) => String.fromCodePoint(from + index * step));
 
-// Without the *, which has a meaning of its own in a site.
-const SCALARS = [...range(0x21, 0x29), ...range(0x2b, 0xd7ff), ...range(0xe000, 0x10ffff)];
+// Without the *, which has a meaning of its own in a site. The planes 4 to 13 have no character and 15 and 16 only private ones, in every
+// version of Unicode: no table can differ, so a few of each block are enough.
+const SCALARS = [
+  ...[range(0x21, 0x29), range(0x2b, 0xd7ff), range(0xe000, 0x3ffff), range(0x40000, 0xdffff, 97)].flat(),
+  ...[range(0xe0000, 0xeffff), range(0xf0000, 0x10ffff, 97)].flat(),
+];
 /** Those that act on their neighbours: not unassigned, private, nor one of the many that stand for a word or syllable. */
 const LIVE = SCALARS.filter(
   (c) => !/[\p{Cn}\p{Co}\p{Ideographic}\p{sc=Hang}\p{sc=Egyp}\p{sc=Xsux}\p{sc=Yiii}]/u.test(c),
@@ -66,8 +70,11 @@ async function sitesOf(url: string, texts: string[]): Promise<(string | null)[]>
   return (await answer.json()) as (string | null)[];
 }
 
-const originsOf = (texts: string[]): Promise<(string | null)[]> =>
-  page.evaluate((texts) => texts.map((text) => URL.parse(text)?.origin ?? null), texts);
+/** As one text in both directions: the browser is handed each value of a list separately, which takes longer than to parse it. */
+async function originsOf(texts: string[]): Promise<(string | null)[]> {
+  const parse = (lines: string) => JSON.stringify(lines.split('\n').map((line) => URL.parse(line)?.origin ?? null));
+  return JSON.parse(await page.evaluate(parse, texts.join('\n')));
+}
 
 beforeAll(async () => {
   const { compatibility_date } = unstable_readConfig({ config: resolve(ROOT, 'wrangler.toml') });

@@ -1,13 +1,19 @@
-// Every view of the console in every state: accessible, not wider than its window, large enough for a finger, and photographed to be
-// looked at (dist/screenshots). A visit goes through the sizes and themes without loading the page again.
-// With PICTURES=1, those of the documentation (docs/images) are taken again.
-import { join, resolve } from 'node:path';
+// Every view of the console in every state: accessible, not wider than its window, and large enough for a finger. A visit goes through the
+// sizes and themes without loading the page again. PICTURES=1 takes a picture of each, too (dist/screenshots), and those of the
+// documentation (docs/images).
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { consoleOfFile, expectAccessible, keptIn, SHOTS, type Spare, shoot } from './console.ts';
+import {
+  consoleOfFile,
+  expectAccessible,
+  expectContrast,
+  expectFits,
+  keptIn,
+  type Spare,
+  shoot,
+  wantsPictures,
+} from './console.ts';
 import { awaitRoom, failWith, holdFrames, loseAnswer, stepsOn } from './steps.ts';
-
-const IMAGES = resolve(import.meta.dirname, '../../docs/images');
 
 // A chart says in the log of the browser, too, that there is no report.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);
@@ -61,9 +67,12 @@ async function look(name: string, looks = TWO_LOOKS): Promise<void> {
     // photographed with the window only.
     const height = await page.evaluate<number>('document.documentElement.scrollHeight');
     if (!isOver) await page.setViewportSize({ width, height: Math.max(900, height) });
-    await expectAccessible(page);
+    // Forced colors are those of the user, and axe sees those of the style sheet.
+    if (looks === TWO_LOOKS || scheme === 'light') await expectAccessible(page);
+    else if (scheme === 'dark') await expectContrast(page);
     if (width === 320) expect(await page.evaluate(SMALL)).toEqual([]);
-    await shoot(page, `${name}-${width}-${scheme}`, { fullPage: false });
+    await expectFits(page);
+    await shoot(page, `${name}-${width}-${scheme}`);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
   await debug.detach();
@@ -110,7 +119,8 @@ test.each(Object.entries(VIEWS))(
     await page.setViewportSize({ width: 768, height: 900 });
     await page.clock.runFor(100); // the chart is drawn for that
     await page.emulateMedia({ ...MEDIA.light, media: 'print' });
-    await shoot(page, `${name}-print`);
+    await expectFits(page);
+    await shoot(page, `${name}-print`, { fullPage: true });
   },
 );
 
@@ -169,8 +179,6 @@ const abort = (path: RegExp, of = page) => of.route(path, (route) => route.abort
 const hang = (path: RegExp, of = page) => of.route(path, () => {});
 const OF_BUSINESS = /\/business\/(usage\/)?\d/;
 const LIST = /\/api\/v1\/business\?/;
-/** Long enough for the placeholders of what is awaited to be seen. */
-const awaited = () => page.clock.runFor(900);
 
 const rotate = ({ id }: Spare, keep_old: string) => world.call('POST', `${id}/token`, { keep_old });
 
@@ -193,6 +201,25 @@ async function begin([hash, key]: Place, before?: (page: Page) => Promise<unknow
   page = await world.enter(hash, key, before && { before });
   await button('Sign out').waitFor();
 }
+async function loading(place: Place, path: RegExp): Promise<void> {
+  await begin(place, (of) => hang(path, of));
+  await page.clock.runFor(900); // the placeholders of what is awaited are shown
+}
+async function offline(place: Place, path: RegExp): Promise<void> {
+  await begin(place, (of) => abort(path, of));
+  await unreachable();
+}
+async function brokenOff(place: Place, path: RegExp): Promise<void> {
+  await open(place);
+  await abort(path);
+  await button('Refresh').click();
+  await unreachable();
+}
+/** Asks whether a link is to be opened, in a tab that is signed in. */
+async function asked(code?: string): Promise<void> {
+  await page.evaluate(`location.hash = '#code=${code ?? (await world.newCode())}'`);
+  await page.getByText('This link opens another session.').waitFor();
+}
 const A = 'https://shop.example';
 const B = 'https://www.shop.example';
 const C = 'https://*.tulip.example';
@@ -201,9 +228,6 @@ async function add(text: string): Promise<void> {
   await page.locator('#site').fill(text);
   await page.keyboard.press('Enter');
 }
-
-const linkTo = (code: string) => page.evaluate(`location.hash = '#code=${code}'`);
-const ASKS = 'This link opens another session.';
 
 /** States of the views. Each leaves the page as it is to be looked at. */
 const STATES: Record<string, () => Promise<unknown>> = {
@@ -228,20 +252,9 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await button('Signing in…').waitFor();
   },
 
-  'list-loading': async () => {
-    await begin(['#/', world.keys.owner], (page) => hang(LIST, page));
-    await awaited();
-  },
-  'list-offline': async () => {
-    await begin(['#/', world.keys.owner], (page) => abort(LIST, page));
-    await unreachable();
-  },
-  'list-broken-off': async () => {
-    await open(['#/', world.keys.owner]);
-    await abort(LIST);
-    await button('Refresh').click();
-    await unreachable();
-  },
+  'list-loading': () => loading(['#/', world.keys.owner], LIST),
+  'list-offline': () => offline(['#/', world.keys.owner], LIST),
+  'list-broken-off': () => brokenOff(['#/', world.keys.owner], LIST),
   'list-empty': async () => {
     await begin(['#/', world.keys.nobody]);
     await page.getByText('There is no business').waitFor();
@@ -268,20 +281,9 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'usage-limit-reached': () => open(owned('full')),
   'usage-not-compared': () => open(owned('tulip', '?range=this-year&compare=off')),
   'usage-range-not-valid': () => open(owned('tulip', '?from=2026-03-09&to=2026-03-01')),
-  'usage-loading': async () => {
-    await begin(owned('tulip'), (page) => hang(OF_BUSINESS, page));
-    await awaited();
-  },
-  'usage-offline': async () => {
-    await begin(owned('tulip'), (page) => abort(OF_BUSINESS, page));
-    await unreachable();
-  },
-  'usage-read-again-in-vain': async () => {
-    await open(owned('tulip'));
-    await abort(OF_BUSINESS);
-    await button('Refresh').click();
-    await unreachable();
-  },
+  'usage-loading': () => loading(owned('tulip'), OF_BUSINESS),
+  'usage-offline': () => offline(owned('tulip'), OF_BUSINESS),
+  'usage-read-again-in-vain': () => brokenOff(owned('tulip'), OF_BUSINESS),
   'business-unknown': async () => {
     await begin(['#/99999', world.keys.owner]);
     await page.getByText('There is no business 99999 that you can see here.').waitFor();
@@ -291,10 +293,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'domains-long-names': () => open(owned('long', '/domains')),
   'domains-suspended': () => open(owned('closed', '/domains')),
   'domains-read-only': () => open([`#/${world.tulip.id}/domains`, world.keys.reader]),
-  'domains-loading': async () => {
-    await begin(owned('tulip', '/domains'), (page) => hang(OF_BUSINESS, page));
-    await awaited();
-  },
+  'domains-loading': () => loading(owned('tulip', '/domains'), OF_BUSINESS),
   'domains-removed': async () => {
     await spare('domains', A, B, 'https://xn--bcher-kva.example', 'http://localhost:5173');
     await armed();
@@ -409,14 +408,8 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await open([`#/${world.busy.id}/changes?from=2026-11-02&to=2026-11-01`, world.keys.busy]);
     await page.getByText('The last day is before the first day.').waitFor();
   },
-  'changes-loading': async () => {
-    await begin([`#/${world.busy.id}/changes`, world.keys.busy], (page) => hang(/\/changes/, page));
-    await awaited();
-  },
-  'changes-offline': async () => {
-    await begin([`#/${world.busy.id}/changes`, world.keys.busy], (page) => abort(/\/changes/, page));
-    await unreachable();
-  },
+  'changes-loading': () => loading([`#/${world.busy.id}/changes`, world.keys.busy], /\/changes/),
+  'changes-offline': () => offline([`#/${world.busy.id}/changes`, world.keys.busy], /\/changes/),
   'near-end': async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
@@ -434,22 +427,19 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'link-asks-at-first': async () => {
     await open(['#/', world.keys.owner]);
     await holdFrames(page); // the button that opens it is not armed
-    await linkTo(await world.newCode());
-    await page.getByText(ASKS).waitFor();
+    await asked();
   },
   'link-lost': async () => {
     await open(['#/', world.keys.owner]);
     await abort(/\/session$/);
-    await linkTo(await world.newCode());
-    await page.getByText(ASKS).waitFor();
+    await asked();
     await armed();
     await button('Open the link').click();
     await unreachable();
   },
   'link-refused': async () => {
     await open(['#/', world.keys.owner]);
-    await linkTo(world.lateCode);
-    await page.getByText(ASKS).waitFor();
+    await asked(world.lateCode);
     await armed();
     await button('Open the link').click();
     await page.getByText('This link has expired or was used already.').waitFor();
@@ -467,7 +457,7 @@ test.each(Object.entries(STATES))('%s is accessible and fits', async (name, reac
   await look(name);
 });
 
-test('the pictures of the documentation', async () => {
+test.runIf(wantsPictures)('the pictures of the documentation', async () => {
   page = await world.enter(`#/${world.tulip.id}`, world.keys.owner, {
     viewport: { width: 1040, height: 1010 },
     deviceScaleFactor: 2,
@@ -475,11 +465,11 @@ test('the pictures of the documentation', async () => {
   await awaitRoom(page, 'usage');
   await settle();
   await page.mouse.click(2, 2); // takes the focus away from the title
-  for (const [scheme, file] of [
-    ['light', 'console.png'],
-    ['dark', 'console-dark.png'],
+  for (const [scheme, name] of [
+    ['light', 'console'],
+    ['dark', 'console-dark'],
   ] as const) {
     await page.emulateMedia(MEDIA[scheme]);
-    await page.screenshot({ path: join(process.env.PICTURES === undefined ? SHOTS : IMAGES, file) });
+    await shoot(page, name);
   }
 });

@@ -4,14 +4,13 @@ import { Agent, type RequestListener, request } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Frame, Page } from 'playwright-core';
-import { createBusiness, createKey } from '../ask.ts';
-import { withDatabases } from '../node/local.ts';
+import { inject } from 'vitest';
 import { startService } from '../node/server.ts';
-import { newDatabase, newFolder } from '../node/state.ts';
+import { newFolder } from '../node/state.ts';
 import { launch, listen } from './chromium.ts';
+import type {} from './owners.ts'; // what is provided
 
 const USER = 7;
-const BUSINESSES = 30;
 // Names under .example are served here too, so that sites with subdomains can be visited.
 const FLAGS = ['--no-proxy-server', '--host-resolver-rules=MAP *.example 127.0.0.1'];
 
@@ -91,30 +90,27 @@ export async function openWorld(closing: (() => unknown)[]) {
   const file = join(newFolder(), 'page.html');
   writeFileSync(file, PAGE);
 
-  const state = newDatabase();
-  const { businesses, api_key } = await withDatabases({ 'persist-to': state }, async ({ first }) => {
-    const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
-    const row = { ...fields, country_id: 1, business_size: 'small' };
-    const businesses: { id: number; token: string }[] = [];
-    for (let left = BUSINESSES; left > 0; left--) businesses.push(await createBusiness(first, row, new Date()));
-    return { businesses, ...(await createKey(first, { user_id: USER, name: 'test', expires_on: null }, new Date())) };
-  });
-  const { url, origin: service, passed, exchanges } = await startRecorded(state, closing);
+  const { url, operatorKey } = inject('owners');
+  const { origin: service, passed, exchanges } = await startProxy(url, closing);
   const browser = await launch(FLAGS);
   closing.push(() => browser.close());
 
-  /** The owner's call, from a server. */
-  async function manage(method: string, path: string, body?: object) {
-    const headers = { Authorization: `Bearer ${api_key}`, 'Content-Type': 'application/json' };
+  async function call<Data>(credential: string, method: string, path: string, body?: object): Promise<Data> {
+    const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' };
     const answer = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { data: { access_list: { id: number; site: string }[] } };
+    return ((await answer.json()) as { data: Data }).data;
   }
+  const { api_key } = await call<{ api_key: string }>(operatorKey, 'POST', `/api/v1/user/${USER}/keys`);
+  /** The owner's call, from a server. */
+  const manage = (method: string, path: string, body?: object) =>
+    call<{ access_list: { id: number; site: string }[] }>(api_key, method, path, body);
 
   /** A business of its own for each test, with these sites. */
   async function newBusiness(...sites: string[]) {
-    const business = businesses.pop();
-    if (business === undefined) throw new Error('more businesses are needed: see BUSINESSES');
+    const fields = { user_id: USER, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };
+    const row = { ...fields, country_id: 1, business_size: 'small' };
+    const business = await call<{ id: number; token: string }>(operatorKey, 'POST', '/api/v1/business', row);
     const access = `/api/v1/business/${business.id}/access`;
     if (sites.length > 0) await manage('POST', access, { sites });
     return { ...business, access, usage: `/api/v1/business/usage/${business.id}` };
