@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { addDays, dayOf } from '../../src/core/time.ts';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { chartTag } from '../node/chart-tag.ts';
-import { listen, sharedBrowser, startSite } from './chromium.ts';
+import { listen, startSite, visitsOfFile } from './chromium.ts';
 import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } from './console.ts';
 import { eventually } from './steps.ts';
 
@@ -42,42 +42,27 @@ afterAll(() => {
 });
 
 let page: Page;
-let complaints: string[] = [];
+const { complaints, newPage } = visitsOfFile();
+const forget = (what: RegExp) => {
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !what.test(text)));
+};
 
-/** A page of its own. Errors and warnings in its console fail the test, unless the test has looked at them. */
-async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await (await sharedBrowser()).newContext({
-    locale: 'en-US',
-    timezoneId: 'Pacific/Auckland',
-    ...options,
-  });
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
+async function visit(url: string, options: BrowserContextOptions = {}): Promise<void> {
+  page = await newPage(options);
   await page.goto(url);
-  return page;
 }
 
 /** The page of the registered site, with these charts and these attributes of its root element. */
-async function visitWith(body: string, options: BrowserContextOptions = {}, attributes = 'lang="en"'): Promise<Page> {
+async function visitWith(body: string, options: BrowserContextOptions = {}, attributes = 'lang="en"'): Promise<void> {
   registered.body = body;
   registered.attributes = attributes;
-  return visit(registered.url, options);
+  await visit(registered.url, options);
 }
-
-afterEach(async () => {
-  const met = complaints;
-  complaints = [];
-  await page?.context().close();
-  expect(met).toEqual([]);
-});
 
 /** What the chart has told the developer. What Chromium itself logs about failed calls is left out. */
 function told(): string[] {
   const own = complaints.filter((text) => text.startsWith('<usage-chart'));
-  complaints = complaints.filter((text) => !own.includes(text) && !text.startsWith('Failed to load resource'));
+  forget(/^<usage-chart|^Failed to load resource/);
   return own;
 }
 
@@ -629,7 +614,7 @@ describe('where there is no chart', () => {
     expect(told()).toEqual([
       `<usage-chart business="${shop.id}">: the Content-Security-Policy of this page needs connect-src ${service}`,
     ]);
-    complaints = complaints.filter((met) => !met.includes('Content Security Policy'));
+    forget(/Content Security Policy/);
   });
 
   test('what is wrong with the attributes is reported by name', async () => {
@@ -805,7 +790,7 @@ describe('in every state', () => {
   test.each(Object.entries(STATES))(
     'the chart is accessible and fits, at any size and in any theme: %s',
     async (name, chart) => {
-      await visit('about:blank', { deviceScaleFactor: 2 });
+      await visit('about:blank', { deviceScaleFactor: wantsPictures ? 2 : 1 });
       await chart.before?.();
       registered.body = chart.body();
       registered.attributes = chart.attributes ?? 'lang="en"';
@@ -1008,7 +993,7 @@ describe('a page', () => {
     await visit(url);
     await eventually(() => complaints.length).toBe(1);
     expect(complaints[0]).toContain('integrity');
-    complaints = [];
+    forget(/integrity/);
     expect(await page.locator('usage-chart').innerText()).toBe('No chart today.');
     stop();
   });

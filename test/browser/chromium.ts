@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
 
 const SHELL = '/usr/bin/chromium-headless-shell';
 const WHOLES = ['/usr/bin/chromium', '/usr/bin/google-chrome'];
@@ -52,6 +53,35 @@ export function sharedBrowser(): Promise<Browser> {
 /** A browser that keeps its profile in `folder`, as that of a person does. */
 export const launchProfile = async (folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, optionsOf(CHROMIUM, []));
+
+/**
+ * The visits of a file of tests, each with a profile of its own. Errors and warnings in the console of a page fail the test, unless it has
+ * taken them away, or `forgiven` matches them.
+ */
+export function visitsOfFile(forgiven?: RegExp) {
+  const complaints: string[] = [];
+  let open: BrowserContext | undefined;
+  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const browser = await sharedBrowser();
+    open = await browser.newContext({ locale: 'en-US', timezoneId: 'Pacific/Auckland', ...options });
+    open.on('page', (page) => {
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+    });
+    return open.newPage();
+  }
+  /** Ends a visit; the end of a test does, too. */
+  async function leave(): Promise<void> {
+    const met = complaints.splice(0).filter((text) => !forgiven?.test(text));
+    await open?.close();
+    open = undefined;
+    expect(met).toEqual([]);
+  }
+  afterEach(leave);
+  return { complaints, newPage, leave };
+}
 
 /** A server on a free port. */
 export async function listen(listener: RequestListener) {

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterEach, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
-import { sharedBrowser } from './chromium.ts';
+import { visitsOfFile } from './chromium.ts';
 import { OWNER, SPARE } from './owners.ts';
 
 /** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
@@ -20,7 +20,8 @@ export type Entry = BrowserContextOptions & {
   lasts?: number;
 };
 
-function openConsole() {
+/** The setting of a file of tests. Chromium itself logs answers that are not a success. */
+export function consoleOfFile(forgiven = /^Failed to load resource/) {
   const { url, operatorKey, made } = inject('owners');
 
   async function request<Data>(credential: string, method: string, path: string, body?: object): Promise<Data> {
@@ -78,27 +79,10 @@ function openConsole() {
     return { key: session_key, endsAt: Date.parse(expires_at), readOnly: read_only, tail: key.slice(-4) };
   }
 
-  const complaints: string[] = [];
-  let open: Page | undefined;
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const visits = visitsOfFile(forgiven);
+  const newPage = (options: BrowserContextOptions) => visits.newPage({ permissions, ...options });
 
-  async function newPage(options: BrowserContextOptions): Promise<Page> {
-    const context = await (await sharedBrowser()).newContext({
-      locale: 'en-US',
-      timezoneId: 'Pacific/Auckland',
-      permissions: ['clipboard-read', 'clipboard-write'],
-      ...options,
-    });
-    context.on('page', (page) => {
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(error.message));
-    });
-    open = await context.newPage();
-    return open;
-  }
-
-  /** A page of its own. Errors and warnings in its console fail the test, see `leave`. */
   async function visit(hash = '', options: BrowserContextOptions = {}): Promise<Page> {
     const page = await newPage(options);
     await page.goto(`${url}/owner${hash}`);
@@ -121,27 +105,12 @@ function openConsole() {
     return page;
   }
 
-  /** Ends a visit. `forgiven` matches what Chromium itself logs about answers that are not a success. */
-  async function leave(forgiven = /^Failed to load resource/): Promise<void> {
-    const met = complaints.splice(0).filter((text) => !forgiven.test(text));
-    await open?.context().close();
-    open = undefined;
-    expect(met).toEqual([]);
-  }
-
-  return { ...made, url, visit, enter, leave, call, spare, refuse, newCode, newKey };
+  return { ...made, url, visit, enter, leave: visits.leave, call, spare, refuse, newCode, newKey };
 }
 
-export type World = ReturnType<typeof openConsole>;
+export type World = ReturnType<typeof consoleOfFile>;
 export type Spare = Awaited<ReturnType<World['spare']>>;
 type Details = { token: string; access_list: { id: number; site: string }[] };
-
-/** The setting of a file of tests. After each, its visit ends: for `forgiven` see `leave`. */
-export function consoleOfFile(forgiven?: RegExp): World {
-  const world = openConsole();
-  afterEach(() => world.leave(forgiven));
-  return world;
-}
 
 /** What the tab keeps of its session; null if there is none. */
 export const keptIn = async (page: Page): Promise<Kept | null> =>

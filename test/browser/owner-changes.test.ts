@@ -178,13 +178,10 @@ describe('narrowed', () => {
 
   test('when two answers arrive in the wrong order, the one that was asked for last stays', async () => {
     await open();
-    let release = () => {};
-    const late = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const late = Promise.withResolvers<void>();
     await page.route(/search=b/, async (route) => {
       const response = await route.fetch();
-      await late;
+      await late.promise;
       await route.fulfill({ response }).catch(() => {});
     });
     const asked = page.waitForRequest(/search=b/);
@@ -193,7 +190,7 @@ describe('narrowed', () => {
     expect(await titles()).toEqual([]); // what was shown before does not answer this search
     await search().fill('a.example');
     await eventually(titles).toEqual(['Domains removed', 'Domains added']);
-    release();
+    late.resolve();
     await armed();
     expect(await titles()).toEqual(['Domains removed', 'Domains added']);
   });
@@ -245,16 +242,13 @@ describe('older changes', () => {
     const business = await world.spare('https://a.example');
     page = await world.enter(`#/${business.id}/changes`, world.keys.spare, { before: startClock });
     await entries().first().waitFor();
-    let release = () => {};
-    const late = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const late = Promise.withResolvers<void>();
     let asked = 0;
     await page.route(/\/changes/, async (route) => {
       asked += 1;
       const isFirst = asked === 1;
       const response = await route.fetch();
-      if (isFirst) await late;
+      if (isFirst) await late.promise;
       await route.fulfill({ response });
     });
     for (const [index, site] of ['https://b.example', 'https://c.example'].entries()) {
@@ -265,7 +259,7 @@ describe('older changes', () => {
     }
     const newest = page.locator('.entry', { hasText: 'https://c.example' });
     await newest.waitFor();
-    release();
+    late.resolve();
     await armed();
     expect(await newest.count()).toBe(1);
   });

@@ -64,16 +64,13 @@ async function visitServed(
 }
 /** Holds back what it is told to, until `release`. */
 function holding(isHeld: (url: string) => boolean, how: Answer = (route, json) => route.fulfill({ json })) {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const released = Promise.withResolvers<void>();
   const answer: Answer = async (route, json) => {
     if (!isHeld(route.request().url())) return route.fulfill({ json });
-    await released;
+    await released.promise;
     await how(route, json);
   };
-  return { answer, release: () => release() };
+  return { answer, release: released.resolve };
 }
 
 describe('the first view', () => {

@@ -4,7 +4,7 @@ import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
 import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
-import { eventually, failWith, goOn, holdFrames, startClock, stepsOn } from './steps.ts';
+import { eventually, failWith, goOn, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;
@@ -323,13 +323,6 @@ test('a new day is shown without a refresh, and a day that was read before its e
   await eventually(() => asked.length).toBeGreaterThan(before);
   await eventually(() => figure('Mean').innerText()).toContain('of 7 whole days');
 });
-
-/** Cloudflare sends `Date`; wrangler dev does not. */
-const withServiceClock = (of: Page) =>
-  of.route('**/api/**', async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
-  });
 
 test.each([1, -1])(
   'the days and limits are those of the service, on a computer whose clock is %i days off',

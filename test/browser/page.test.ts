@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import type { pin } from '../../src/tools/chart.ts';
@@ -11,8 +11,8 @@ import { createBusiness } from '../ask.ts';
 import { withDatabases } from '../node/local.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
-import { sharedBrowser, startSite } from './chromium.ts';
-import { expectAccessible, expectContrast, expectFits, shoot } from './console.ts';
+import { startSite, visitsOfFile } from './chromium.ts';
+import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } from './console.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NOW = new Date();
@@ -60,30 +60,12 @@ afterAll(async () => {
 });
 
 let page: Page;
-let complaints: string[] = [];
+const { newPage } = visitsOfFile();
 
-/** A page of its own. Errors and warnings in its console fail the test, unless the test has looked at them. */
-async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await (await sharedBrowser()).newContext({
-    locale: 'en-US',
-    timezoneId: 'Pacific/Auckland',
-    ...options,
-  });
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
+async function visit(url: string, options: BrowserContextOptions = {}): Promise<void> {
+  page = await newPage(options);
   await page.goto(url);
-  return page;
 }
-
-afterEach(async () => {
-  const met = complaints;
-  complaints = [];
-  await page?.context().close();
-  expect(met).toEqual([]);
-});
 
 const bars = () => page.locator('usage-chart .bar');
 
@@ -147,7 +129,7 @@ describe('the page at /', () => {
 });
 
 test('the page at / is accessible and fits at any size and in any theme', async () => {
-  await visit(service, { deviceScaleFactor: 2 });
+  await visit(service, { deviceScaleFactor: wantsPictures ? 2 : 1 });
   await page.locator('#live .bar').first().waitFor({ state: 'attached' });
   await page.getByText('With an integrity hash').click();
   for (const width of [320, 1280]) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { newFolder } from '../node/state.ts';
 import { hasWhole, launchProfile, launchWhole } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
-import { eventually, failWith, goOn, goTo, stepsOn } from './steps.ts';
+import { eventually, failWith, goOn, goTo, stepsOn, withServiceClock } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const world = consoleOfFile();
@@ -29,6 +29,14 @@ async function enterList(): Promise<void> {
   page = await world.enter('#/', world.keys.owner);
   await list();
 }
+async function signInWithoutStorage(): Promise<void> {
+  page = await world.visit();
+  const refuse = `get() { throw new DOMException('no', 'SecurityError'); }`;
+  await page.addInitScript(`Object.defineProperty(window, 'sessionStorage', { ${refuse} })`);
+  await page.reload();
+  await signIn(page, world.keys.owner);
+  await list();
+}
 const list = (of = page) => of.getByRole('link', { name: 'Tulip Shop' }).waitFor();
 const link = (code: string) => `#code=${code}`;
 const ofTulip = () => world.newCode({ business_id: world.tulip.id });
@@ -43,6 +51,14 @@ const openIt = () => button('Open the link').click();
 /** The status that the service answers to a session key. */
 const statusOf = async (key: string | undefined) =>
   (await fetch(`${world.url}/api/v1/business`, { headers: { Authorization: `Bearer ${key}` } })).status;
+
+/** The answer to the next request that ends a session. */
+const ending = () => page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+
+/** The status that the service answers to the code of a link: a code that works is spent by it. */
+async function statusOfCode(code: string): Promise<number> {
+  return (await fetch(`${world.url}/api/v1/session`, { method: 'POST', body: JSON.stringify({ code }) })).status;
+}
 
 /** All that another script of the page, or whoever looks at the tab, could read. */
 const readable = (of = page) =>
@@ -135,7 +151,6 @@ describe('a session from a key', () => {
     page.on('request', (request) => paths.push(new URL(request.url()).pathname));
     await page.reload();
     await tulip();
-    await page.locator('usage-chart .bar').first().waitFor({ state: 'attached' });
     expect(paths.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/v1/business'))).toEqual([]);
     expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
   });
@@ -270,13 +285,7 @@ describe('a session from a key', () => {
   });
 
   test('works without storage, until the page is reloaded', async () => {
-    page = await world.visit();
-    await page.addInitScript(
-      `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
-    );
-    await page.reload();
-    await signIn(page, world.keys.owner);
-    await list();
+    await signInWithoutStorage();
     await button('Sign out').click();
     await says(SIGNED_OUT);
   });
@@ -379,24 +388,21 @@ describe('a link', () => {
     const [first, second] = [await world.newCode(), await ofTulip()];
     const isFirst = (request: Request) => request.postData()?.includes(first) ?? false;
     let late = '';
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const released = Promise.withResolvers<void>();
     await page.route(/\/session$/, async (route) => {
       if (!isFirst(route.request())) return route.continue();
       const response = await route.fetch();
       late = (await response.json()).data.session_key;
-      await released;
+      await released.promise;
       await route.fulfill({ response });
     });
     const answered = page.waitForResponse((response) => isFirst(response.request()));
-    const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
+    const ended = ending();
     await withinThePage(first);
     await eventually(() => late).not.toBe('');
     await withinThePage(second);
     await tulip();
-    release();
+    released.resolve();
     await answered;
     expect((await ended).status()).toBe(200);
     expect(await statusOf(late)).toBe(401);
@@ -471,11 +477,7 @@ describe('a link', () => {
     for (const wrong of [-HOUR_MS, HOUR_MS]) {
       page = await world.visit();
       await page.clock.install({ time: Date.now() + wrong });
-      // Cloudflare adds a Date to what the Worker answers, and wrangler does not.
-      await page.route(/\/session$/, async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
-      });
+      await withServiceClock(page);
       await page.goto('about:blank');
       await page.goto(`${world.url}/owner${link(await world.newCode({ minutes: 1 }))}`);
       await list();
@@ -520,8 +522,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     await list();
     expect(await wayIn()).toBe(`Key …${world.keys.owner.slice(-4)}`);
     expect(await keptIn(page)).toEqual(kept);
-    const body = JSON.stringify({ code });
-    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(200);
+    expect(await statusOfCode(code)).toBe(200);
   });
 
   test.each(waysToOpen)(
@@ -530,7 +531,7 @@ describe('a link in a tab that somebody is signed in to', () => {
       await enterTulip();
       const earlier = (await keptIn(page))?.key;
       const code = await ofTulip();
-      const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+      const told = ending();
       await openLink(code);
       await openIt();
       await page.locator('.key', { hasText: 'Link' }).waitFor();
@@ -604,8 +605,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     await asks(keyWay(world.keys.owner));
     await openIt();
     await tulip();
-    const body = JSON.stringify({ code: first });
-    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(200);
+    expect(await statusOfCode(first)).toBe(200);
   });
 
   test.each([
@@ -631,18 +631,12 @@ describe('a link in a tab that somebody is signed in to', () => {
   });
 
   test('asks without storage, too, and the earlier session ends', async () => {
-    page = await world.visit();
-    await page.addInitScript(
-      `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
-    );
-    await page.reload();
-    await signIn(page, world.keys.owner);
-    await list();
+    await signInWithoutStorage();
     await withinThePage(await ofTulip());
     await button('Stay signed in').click();
     await list();
     await withinThePage(await ofTulip());
-    const told = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+    const told = ending();
     await openIt();
     await tulip();
     expect((await told).status()).toBe(200);
@@ -758,10 +752,7 @@ test('no file of a profile has an API key, nor a code that works, and no request
   expect(holding(`${origin}/owner`)).not.toEqual([]);
   expect(holding(session ?? '')).not.toEqual([]);
   expect(holding(key)).toEqual([]);
-  for (const code of [used, late]) {
-    const body = JSON.stringify({ code });
-    expect((await fetch(`${world.url}/api/v1/session`, { method: 'POST', body })).status).toBe(401);
-  }
+  for (const code of [used, late]) expect(await statusOfCode(code)).toBe(401);
 
   const sent = passed.map(({ path, headers }) => JSON.stringify([path, headers.referer]));
   for (const secret of [key, used, late, session ?? '']) expect(sent.join('\n')).not.toContain(secret);

@@ -38,6 +38,13 @@ export const goTo = async (page: Page, room: Room): Promise<void> => {
 export const startClock = (page: Page): Promise<void> =>
   page.clock.install({ time: Date.parse(dayOf(new Date())) - DAY_MS / 2 });
 
+/** Cloudflare adds `Date` to what the Worker answers; wrangler dev does not. */
+export const withServiceClock = (page: Page) =>
+  page.route('**/api/**', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), Date: new Date().toUTCString() } });
+  });
+
 /** The page gets no frame until they are released: what it does with the next one, such as an effect, is late. */
 export async function holdFrames(page: Page): Promise<{ release: () => Promise<unknown> }> {
   await page.evaluate(`{
@@ -73,17 +80,14 @@ export const stepsOn = (at: () => Page) => ({
   armed: () => at().clock.runFor(600),
   /** Holds back each call of a method until it is released, and counts them. */
   async hold(method: string, path = /\/api\//, accept?: string) {
-    let release: (how: (route: Route) => Promise<void>) => void = () => {};
-    const released = new Promise<(route: Route) => Promise<void>>((resolve) => {
-      release = resolve;
-    });
-    const held = { calls: 0, release };
+    const released = Promise.withResolvers<(route: Route) => Promise<void>>();
+    const held = { calls: 0, release: released.resolve };
     await at().route(path, async (route) => {
       const request = route.request();
       if (request.method() !== method || (accept !== undefined && request.headers().accept !== accept))
         return route.fallback();
       held.calls += 1;
-      await (await released)(route);
+      await (await released.promise)(route);
     });
     return held;
   },
