@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { visitsOfFile } from './chromium.ts';
-import { OWNER, SPARE } from './owners.ts';
+import type {} from './owners.ts'; // what is provided
 
 /** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
 export const wantsPictures = process.env.PICTURES !== undefined;
@@ -41,7 +41,12 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
 
   /** A business of its own for a test, with these sites, and what the service says of it. */
   async function spare(...sites: string[]) {
-    const fields = { user_id: SPARE, name: 'Spare', main_domain: 'spare.example', site: 'https://spare.example' };
+    const fields = {
+      user_id: made.users.spare,
+      name: 'Spare',
+      main_domain: 'spare.example',
+      site: 'https://spare.example',
+    };
     const business = await operate<BusinessRow>('POST', 'business', {
       ...fields,
       country_id: 1,
@@ -62,14 +67,14 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
 
   /** The code of a link that nobody has used. */
   async function newCode(link: Link = {}): Promise<string> {
-    const { url: address } = await operate<{ url: string }>('POST', `user/${OWNER}/console-link`, link);
+    const { url: address } = await operate<{ url: string }>('POST', `user/${made.users.owner}/console-link`, link);
     return address.slice(address.indexOf('#code=') + '#code='.length);
   }
 
   /** A key that works until `revoke`. */
   async function newKey() {
-    const { id, api_key } = await operate<{ id: number; api_key: string }>('POST', `user/${OWNER}/keys`);
-    return { api_key, revoke: () => operate('DELETE', `user/${OWNER}/keys/${id}`) };
+    const { id, api_key } = await operate<{ id: number; api_key: string }>('POST', `user/${made.users.owner}/keys`);
+    return { api_key, revoke: () => operate('DELETE', `user/${made.users.owner}/keys/${id}`) };
   }
 
   /** A session as a tab keeps it. */

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
-import { MANY_BUSINESSES } from './owners.ts';
 import { eventually, holdFrames, stepsOn } from './steps.ts';
 
 // The service does not have the businesses of `serve`: their charts say so.
@@ -24,7 +23,7 @@ const hash = () => page.evaluate<string>('location.hash');
 
 async function visitMany(): Promise<void> {
   page = await world.enter('', world.keys.many);
-  await total(`${MANY_BUSINESSES} businesses`);
+  await total(`${world.many} businesses`);
 }
 
 const LAST_DAY = '2026-03-30';
@@ -178,24 +177,24 @@ describe('the search', () => {
     await search().fill('nothing like it');
     await page.getByText('No business matches “nothing like it”.').waitFor();
     await button('Clear the search').click();
-    await total(`${MANY_BUSINESSES} businesses`);
+    await total(`${world.many} businesses`);
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
   });
 
   test('opens the only match with Enter, and otherwise says why not', async () => {
     await visitMany();
     await search().fill('NUMBER 4');
-    await total(`7 of ${MANY_BUSINESSES} businesses`);
+    await total(`7 of ${world.many} businesses`);
     await search().press('Enter');
     await page.getByText('7 businesses match. Type more, or choose one.').waitFor();
     expect(await hash()).toBe('#/?q=NUMBER+4');
     await search().fill('example shop-44');
-    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    await total(`1 of ${world.many} businesses`);
     expect(await page.getByText('Type more').count()).toBe(0);
     await search().press('Enter');
     await opened('Shop number 44');
     await page.goBack();
-    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    await total(`1 of ${world.many} businesses`);
     expect(await search().inputValue()).toBe('example shop-44');
   });
 
@@ -225,7 +224,7 @@ describe('the search', () => {
     expect(await page.evaluate('location.hash.includes("q=")')).toBe(false);
     await page.keyboard.down('/');
     await page.keyboard.down('/'); // as it repeats while it is held
-    await total(`1 of ${MANY_BUSINESSES} businesses`);
+    await total(`1 of ${world.many} businesses`);
     await page.keyboard.down('/');
     await page.keyboard.up('/');
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
@@ -252,7 +251,7 @@ describe('the way back', () => {
       await last.waitFor();
       await eventually(top).toBe(before);
       await eventually(focused).toBe('Shop number 40');
-      expect(await names()).toHaveLength(MANY_BUSINESSES);
+      expect(await names()).toHaveLength(world.many);
       await page.unroute(/\/business\?/);
     }
   });
@@ -296,7 +295,7 @@ describe('the way back', () => {
     await opened('Shop number 40');
     await button('Sign out').click();
     await signIn(page, world.keys.many);
-    await total(`${MANY_BUSINESSES} businesses`);
+    await total(`${world.many} businesses`);
     expect(await top()).toBe(0);
     await eventually(focused).toBe('Businesses');
   });

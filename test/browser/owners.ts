@@ -34,14 +34,14 @@ export default async function owners(project: TestProject) {
 
 const NOW = new Date();
 const STAMP = timestampOf(NOW);
-export const OWNER = 9;
+const OWNER = 9;
 const MANY = 10;
 const NOBODY = 11;
-export const SPARE = 12;
+const SPARE = 12;
 const BUSY = 13;
 const CHARTED = 14;
 const BUSY_BUSINESSES = 35;
-export const MANY_BUSINESSES = 45;
+const MANY_BUSINESSES = 45;
 const LONG =
   'The Most Remarkable Society for the Propagation of Tulips, Daffodils and Donaudampfschifffahrtsgesellschaftskapitäne';
 
@@ -169,5 +169,25 @@ async function makeOwners(first: LocalDatabase) {
     busy: laptop.api_key,
     charted: await key(CHARTED),
   };
-  return { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively, keys, lateCode };
+  const users = { owner: OWNER, spare: SPARE };
+  const many = MANY_BUSINESSES; // of the key `many`
+  return {
+    users,
+    many,
+    tulip,
+    quiet,
+    oneDay,
+    long,
+    huge,
+    closed,
+    limited,
+    near,
+    full,
+    busy,
+    shop,
+    silent,
+    lively,
+    keys,
+    lateCode,
+  };
 }

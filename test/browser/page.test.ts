@@ -4,50 +4,41 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BusinessRow } from '../../src/db/schema.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import type { pin } from '../../src/tools/chart.ts';
-import { createBusiness } from '../ask.ts';
-import { withDatabases } from '../node/local.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase } from '../node/state.ts';
 import { startSite, visitsOfFile } from './chromium.ts';
 import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } from './console.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const NOW = new Date();
 
 type Site = Awaited<ReturnType<typeof startSite>>;
 
 let service: string;
 let server: ReturnType<typeof spawn>;
 let stranger: Site;
-let quiet: BusinessRow;
+/** A business without any use. */
+let quiet: { id: string; token: string };
 
 beforeAll(async () => {
-  const state = newDatabase();
   const port = await freePort();
   service = `http://localhost:${port}`;
   stranger = await startSite(service);
-  await withDatabases({ 'persist-to': state }, async ({ first }) => {
-    const fields = {
-      user_id: 9,
-      main_domain: 'shop.example',
-      site: 'https://shop.example',
-      country_id: 1,
-      business_size: 'small',
-    };
-    quiet = await createBusiness(first, { ...fields, name: 'Quiet Shop' }, NOW);
-  });
   // As `npm run dev` starts it.
-  const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', state];
-  server = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', detached: true });
-  const deadline = Date.now() + 50_000;
+  const args = ['src/tools/dev.ts', '--port', `${port}`, '--persist-to', newDatabase()];
+  server = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  let said = '';
+  server.stdout?.on('data', (chunk) => (said += chunk));
+  const shop = () => said.match(/SHOP=(\d+) SHOP_TOKEN=(\w+)/);
   const hasDemo = async () => (await (await fetch(`${service}/`)).text()).includes('id="live" business=');
-  while (!(await hasDemo().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('npm run dev did not show its demo');
+  const deadline = Date.now() + 50_000;
+  while (!(shop() && (await hasDemo().catch(() => false)))) {
+    if (Date.now() > deadline) throw new Error(`npm run dev did not show its demo: ${said}`);
     await new Promise((again) => setTimeout(again, 100));
   }
+  const [, id = '', token = ''] = shop() ?? [];
+  quiet = { id, token };
 });
 
 afterAll(async () => {
@@ -106,7 +97,7 @@ describe('the page at /', () => {
       await route.fulfill({ response: answer, body });
     });
     await page.goto(service);
-    await page.getByLabel('Business id').fill(`${quiet.id}`);
+    await page.getByLabel('Business id').fill(quiet.id);
     await page.getByLabel('Business token').fill(quiet.token);
     await page.getByRole('button', { name: 'Draw it' }).click();
     await page.locator('#live [data-state=empty]').waitFor();

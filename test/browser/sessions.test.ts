@@ -178,6 +178,20 @@ describe('a session from a key', () => {
     await page.getByLabel('API key').waitFor();
   });
 
+  test('ends on the server also if the tab is closed right after: the request outlives it', async () => {
+    await enterTulip();
+    const isKeptAlive = page.evaluate(`new Promise((resolve) => {
+      const ask = fetch;
+      window.fetch = (url, init) => {
+        if (init.method === 'DELETE') resolve(init.keepalive);
+        return ask(url, init);
+      };
+    })`);
+    await button('Sign out').click();
+    expect(await isKeptAlive).toBe(true);
+    await says(SIGNED_OUT);
+  });
+
   test('is left at once if the service cannot be told, which is said', async () => {
     for (const fail of [(route: Route) => route.abort(), failWith(503, 'Service Unavailable')]) {
       await enterList();

@@ -1,11 +1,11 @@
 // The site stored for a host is the origin that Chromium sends from it, for all of Unicode. workerd's URL parser has other, older
 // tables than Chromium's, and Node's has others again: so the rules run in workerd here, as they are deployed.
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { unstable_readConfig } from 'wrangler';
 import { legible } from '../hostile/sites.ts';
 import { launch } from './chromium.ts';
 
@@ -77,12 +77,13 @@ async function originsOf(texts: string[]): Promise<(string | null)[]> {
 }
 
 beforeAll(async () => {
-  const { compatibility_date } = unstable_readConfig({ config: resolve(ROOT, 'wrangler.toml') });
+  const configuration = readFileSync(resolve(ROOT, 'wrangler.toml'), 'utf8');
+  const [, compatibilityDate] = configuration.match(/^compatibility_date = "(.+)"/m) ?? [];
   const stdin = { contents: WORKER, resolveDir: ROOT };
   const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', target: 'esnext', write: false });
   const modules = [{ type: 'ESModule', path: 'worker.js', contents: outputFiles[0]?.text }];
   const unsafeDirectSockets = [{ host: '127.0.0.1', port: 0, entrypoint: 'default' }];
-  const workers = [{ name: 'sites', modules, compatibilityDate: compatibility_date, unsafeDirectSockets }];
+  const workers = [{ name: 'sites', modules, compatibilityDate, unsafeDirectSockets }];
   miniflare = new Miniflare(convertV4MiniflareOptions({ workers } as never));
   browser = await launch();
   page = await browser.newPage();
