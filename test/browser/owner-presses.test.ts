@@ -277,6 +277,14 @@ test('all domains can be added again that were removed, also after a second atte
   await eventually(() => business.sites()).toEqual([A, B, C]);
 });
 
+test('a button does not take the second click of a double click that began elsewhere', async () => {
+  const [business, writes] = await reach(REMOVING);
+  await button(REMOVING.button).dispatchEvent('click', { detail: 2 });
+  await armed();
+  expect(writes).toEqual([]);
+  expect(await business.sites()).toEqual(REMOVING.sites);
+});
+
 test('what takes the place of a button is not armed before the next frame', async () => {
   const [, writes] = await reach(REMOVING);
   const at = await middleOf(REMOVING.button);
