@@ -7,6 +7,7 @@ import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { visitsOfFile } from './chromium.ts';
 import type {} from './owners.ts'; // what is provided
+import { eventually } from './steps.ts';
 
 /** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
 export const wantsPictures = process.env.PICTURES !== undefined;
@@ -171,9 +172,9 @@ export const expectAccessible = (page: Page) => expectNothingFound(page, {});
 /** The same in another theme, if everything else was looked at. */
 export const expectContrast = (page: Page) => expectNothingFound(page, { runOnly: OF_COLORS });
 
-/** The page is not wider than its window. */
+/** The page is not wider than its window, once it is drawn for that. */
 export async function expectFits(page: Page): Promise<void> {
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  await eventually(() => page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
 /** A picture to be looked at, if pictures are wanted; of the documentation, if that has one of this name. */
