@@ -171,23 +171,6 @@ async function makeOwners(first: LocalDatabase) {
   };
   const users = { owner: OWNER, spare: SPARE };
   const many = MANY_BUSINESSES; // of the key `many`
-  return {
-    users,
-    many,
-    tulip,
-    quiet,
-    oneDay,
-    long,
-    huge,
-    closed,
-    limited,
-    near,
-    full,
-    busy,
-    shop,
-    silent,
-    lively,
-    keys,
-    lateCode,
-  };
+  const shops = { tulip, quiet, oneDay, long, huge, closed, limited, near, full, busy, shop, silent, lively };
+  return { ...shops, users, many, keys, lateCode };
 }
