@@ -71,7 +71,7 @@ export default defineConfig({
           // A browser on a busy machine is late now and then. .ci/run lists what passed only at the second try.
           // No other project may: a use that is lost in one run of two is lost.
           retry: process.env.CI === undefined ? 0 : 1,
-          globalSetup: ['test/node/assets.ts', nodeOptions.globalSetup, 'test/browser/owners.ts'],
+          globalSetup: [nodeOptions.globalSetup, 'test/browser/owners.ts'],
         },
       },
       {

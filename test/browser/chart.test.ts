@@ -9,9 +9,8 @@ import { addDays, dayOf } from '../../src/core/time.ts';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { chartTag } from '../node/chart-tag.ts';
-import { listen, startSite, visitsOfFile } from './chromium.ts';
+import { eventually, listen, startSite, visitsOfFile } from './chromium.ts';
 import { expectAccessible, expectContrast, expectFits, shoot, wantsPictures } from './console.ts';
-import { eventually } from './steps.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TODAY = dayOf(new Date());

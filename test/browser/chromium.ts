@@ -83,6 +83,9 @@ export function visitsOfFile(forgiven?: RegExp) {
   return { complaints, newPage, leave };
 }
 
+/** Waits for an answer as long as a machine with much to do takes. */
+export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+
 /** A server on a free port. */
 export async function listen(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');

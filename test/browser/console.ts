@@ -5,9 +5,8 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
-import { visitsOfFile } from './chromium.ts';
+import { eventually, visitsOfFile } from './chromium.ts';
 import type {} from './owners.ts'; // what is provided
-import { eventually } from './steps.ts';
 
 /** With PICTURES=1, every state is photographed, to be looked at, and the pictures of the documentation are taken again. */
 export const wantsPictures = process.env.PICTURES !== undefined;

@@ -1,8 +1,9 @@
 // The changes of a business in the console: who did what, narrowed and in pages.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
-import { eventually, failWith, holdFrames, openRoom, startClock, stepsOn } from './steps.ts';
+import { failWith, holdFrames, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

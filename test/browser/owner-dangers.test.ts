@@ -2,8 +2,9 @@
 // answers change nothing that was not confirmed. Each place is pressed in owner-presses.test.ts.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { eventually, failWith, goOn, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { failWith, goOn, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

@@ -2,8 +2,9 @@
 // done twice.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { eventually, failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { failWith, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile } from './console.ts';
 import { keyboardOn } from './keyboard.ts';
-import { eventually, stepsOn } from './steps.ts';
+import { stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

@@ -3,8 +3,9 @@ import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, expectContrast, expectFits, shoot, signIn } from './console.ts';
-import { eventually, holdFrames, stepsOn } from './steps.ts';
+import { holdFrames, stepsOn } from './steps.ts';
 
 // The service does not have the businesses of `serve`: their charts say so.
 const world = consoleOfFile(/^Failed to load resource|^<usage-chart /);

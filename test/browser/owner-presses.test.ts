@@ -3,8 +3,9 @@
 // (parts.tsx, confirm.tsx, query.ts), so it is tested once; each place is pressed while its answer is late, and with a lost one.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, type Spare } from './console.ts';
-import { eventually, goOn, holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { goOn, holdFrames, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

@@ -3,8 +3,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ROOMS } from '../../src/page/owner/rooms.ts';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { eventually, goTo, openRoom, startClock, stepsOn } from './steps.ts';
+import { goTo, openRoom, startClock, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

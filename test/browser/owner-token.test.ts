@@ -1,8 +1,9 @@
 // The token of a business in the console: copied, replaced, and the old ones that still work.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, expectAccessible, type Spare } from './console.ts';
-import { eventually, goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
+import { goOn, goTo, loseAnswer, openRoom, stepsOn } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Page, Request, Route } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { addDays, DAY_MS, dayOf } from '../../src/core/time.ts';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, type Entry, expectAccessible } from './console.ts';
-import { eventually, failWith, goOn, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
+import { failWith, goOn, holdFrames, startClock, stepsOn, withServiceClock } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

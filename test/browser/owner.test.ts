@@ -1,8 +1,9 @@
 // Signing in to the console at /owner, going through it by keyboard alone, and how much script it takes.
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
-import { eventually, failWith, goTo, openRoom } from './steps.ts';
+import { failWith, goTo, openRoom } from './steps.ts';
 
 const world = consoleOfFile();
 let page: Page;

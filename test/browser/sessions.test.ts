@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Browser, Page, Request, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newFolder } from '../node/state.ts';
-import { hasWhole, launchProfile, launchWhole } from './chromium.ts';
+import { eventually, hasWhole, launchProfile, launchWhole } from './chromium.ts';
 import { consoleOfFile, keptIn, signIn } from './console.ts';
-import { eventually, failWith, goOn, goTo, stepsOn, withServiceClock } from './steps.ts';
+import { failWith, goOn, goTo, stepsOn, withServiceClock } from './steps.ts';
 import { startProxy } from './world.ts';
 
 const world = consoleOfFile();

@@ -1,6 +1,5 @@
 // What the tests of the console do again and again, on the page that is open.
 import type { Page, Route } from 'playwright-core';
-import { expect } from 'vitest';
 import { DAY_MS, dayOf } from '../../src/core/time.ts';
 import type { World } from './console.ts';
 
@@ -57,9 +56,6 @@ export async function holdFrames(page: Page): Promise<{ release: () => Promise<u
   }`);
   return { release: () => page.evaluate('releaseFrames()') };
 }
-
-/** Waits for an answer as long as a machine with much to do takes. */
-export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 type Point = [x: number, y: number];
 
