@@ -106,7 +106,7 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   const type = headers.get('Content-Type') ?? '';
   const content = response.content[type];
   if (content === undefined) return [`no such type: ${type}`];
-  return faultsOf('body', content.schema, type === 'text/csv' ? text : JSON.parse(text));
+  return faultsOf('body', content.schema, type === 'application/json' ? JSON.parse(text) : text);
 }
 
 /** Throws where a message to the receiver of alerts is not one that the description promises. */

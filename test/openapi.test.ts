@@ -39,7 +39,8 @@ test('answers HEAD without a body, and another method with 405', async () => {
 });
 
 type Body = { data: { access_list?: { site: string }[]; api_key?: string; session_key?: string; url?: string } };
-type Content = { 'application/json': { schema: never; examples: Record<string, { value: Body }> } };
+/** By type, JSON first. */
+type Content = Record<string, { schema: never; examples: Record<string, { value: Body }> }>;
 type Operation = {
   operationId: string;
   security: object[];
@@ -54,7 +55,8 @@ const operations = Object.entries(paths).flatMap(([path, { parameters: _, ...met
     name: operation.operationId,
   })),
 );
-const examplesOf = (body?: { content?: Content }) => Object.entries(body?.content?.['application/json'].examples ?? {});
+const mainOf = (body?: { content?: Content }) => Object.values(body?.content ?? {})[0];
+const examplesOf = (body?: { content?: Content }) => Object.entries(mainOf(body)?.examples ?? {});
 
 describe.each(operations)('$name', ({ path, method, operation }) => {
   const { requestBody, responses } = operation;
@@ -63,7 +65,7 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     const shared = components?.responses as typeof responses;
     const bodies = [...(requestBody ? [requestBody] : []), ...Object.values(responses), ...Object.values(shared)];
     for (const body of bodies) {
-      const schema = body.content?.['application/json'].schema;
+      const schema = mainOf(body)?.schema;
       expect(examplesOf(body).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
     }
   });
@@ -91,7 +93,7 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
 
 test('describes the message of alerts by an example that matches its schema', () => {
   const { requestBody } = (webhooks?.['limits.reached']?.post ?? {}) as Partial<Operation>;
-  const schema = requestBody?.content['application/json'].schema;
+  const schema = mainOf(requestBody)?.schema;
   expect(requestBody).toBeDefined();
   expect(examplesOf(requestBody).flatMap(([name, { value }]) => faultsOf(name, schema, value))).toEqual([]);
 });
@@ -105,6 +107,8 @@ test('says of each 404 which id does not exist', () => {
   expect(Object.fromEntries(descriptions)).toEqual({
     removeAccess: 'An id in the path is not valid: the business has no entry `access_id`.',
     listKeys: `${isNoId}.`,
+    exportUser: `${isNoId}.`,
+    eraseUser: `${isNoId}.`,
     createKey: `${isNoId}.`,
     revokeKey: `${isNoId}, or the user has no API key \`key_id\`.`,
     createConsoleLink: `${isNoId}, or the user has neither a business nor an API key that works.`,

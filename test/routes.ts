@@ -17,7 +17,7 @@ export type Route = {
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. `each`: it asks every
    * database, and names those that fail. */
-  round_trips?: 2 | 'each';
+  round_trips?: 2 | 3 | 'each';
   /** What an API key is told, or null where it may. */
   keyRefusal: string | null;
   /** What a business token is told, or null where it may. */
@@ -257,6 +257,15 @@ const OF_NO_BUSINESS = [
     on: 'GET /user/:user_id/changes',
     bad: { query: '?limit=101' },
     only: 'read the changes of users',
+  },
+  { name: 'export a user', on: 'GET /user/:user_id/export', bad: { query: '?cursor=-1' }, only: 'export users' },
+  {
+    name: 'erase a user',
+    on: 'DELETE /user/:user_id',
+    path: () => `/api/v1/user/${USER + 1}`, // who has no business
+    round_trips: 3,
+    bad: { body: {} },
+    only: 'erase users',
   },
   {
     name: 'read the usage of all businesses',

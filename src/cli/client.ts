@@ -40,14 +40,18 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
   return { api: address, host: url.host, key };
 }
 
-/** The `data` of the response. Throws the service's own messages if it refuses, a line for each. */
-async function send(
-  { api, host, key }: Service,
-  { method, path, query = {}, body, idempotencyKey }: Request,
-): Promise<Data> {
+/** The `data` of the response. */
+async function send(service: Service, request: Request): Promise<Data> {
+  const { response, text } = await answerTo(service, request);
+  const answer = jsonIn(text);
+  if (response.ok && answer?.status === true) return answer.data;
+  throw refusalIn(service, response, answer);
+}
+
+async function answerTo({ api, host, key }: Service, { method, path, query = {}, body, idempotencyKey }: Request) {
   const url = new URL(api + path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, `${value}`);
-  const { response, text } = await answerOf(host, url, {
+  const answer = await answerOf(host, url, {
     method,
     headers: {
       Authorization: `Bearer ${key}`,
@@ -58,18 +62,20 @@ async function send(
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  if (response.status >= 300 && response.status < 400)
-    throw new Error(
-      `${host} redirects to ${response.headers.get('Location')}. API must be the address of the service itself.`,
-    );
-  const answer = jsonIn(text);
-  if (response.ok && answer?.status === true) return answer.data;
+  const { status, headers } = answer.response;
+  if (status >= 300 && status < 400)
+    throw new Error(`${host} redirects to ${headers.get('Location')}. API must be the address of the service itself.`);
+  return answer;
+}
+
+/** The service's own messages, a line for each. */
+function refusalIn({ host }: Service, response: Response, answer: Data): Error {
   const {
     message = `${host} responded with ${response.status}, but not as this service. API must be its address.`,
     errors,
   } = answer ?? {};
   const reason = errors ? Object.values(errors).flat().join('\n') : message;
-  throw response.ok || response.status >= 500 ? new Lost(reason) : new Error(reason);
+  return response.ok || response.status >= 500 ? new Lost(reason) : new Error(reason);
 }
 
 async function answerOf(host: string, url: URL, init: RequestInit) {
@@ -101,6 +107,27 @@ export async function ask(service: Service, request: Request): Promise<Data> {
   return send(service, request).catch((error: Error) => {
     throw new Lost(error.message);
   });
+}
+
+/** A page of lines, and the cursor in the header `Link`, if there is another page. */
+async function pageOf(service: Service, request: Request): Promise<{ text: string; next: string | null }> {
+  const { response, text } = await answerTo(service, request);
+  if (!response.ok || response.headers.get('Content-Type') !== 'application/x-ndjson')
+    throw refusalIn(service, response, jsonIn(text));
+  const url = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1];
+  return { text, next: url === undefined ? null : new URL(url).searchParams.get('cursor') };
+}
+
+/** The pages of an export, each as soon as it is there. */
+export async function* pagesOf(service: Service, request: Request): AsyncGenerator<string> {
+  let page = await pageOf(service, request);
+  while (page.next !== null) {
+    yield page.text;
+    page = await pageOf(service, { ...request, query: { cursor: page.next } }).catch(({ message }: Error) => {
+      throw new Error(`${message}\nThe export is not complete.`);
+    });
+  }
+  yield page.text;
 }
 
 /** All pages of a list as one. `cursor` is the parameter with which a page begins. */

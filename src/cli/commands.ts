@@ -11,6 +11,7 @@ import {
   changesQuery,
   consoleLinkBody,
   deletionQuery,
+  exportQuery,
   historyBody,
   newBusinessBody,
   newKeyBody,
@@ -43,6 +44,8 @@ export type Command = {
   shownBy?: string;
   /** What is sent, if it is not what was given. `inWords` rewords errors about it. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
+  /** Whether the response is lines, which are printed as they are, page by page. */
+  hasLines?: true;
   /** What it prints, if that is not the data of the response. */
   shown?: (data: Data, given: Given) => unknown;
 };
@@ -189,6 +192,17 @@ export const COMMANDS: Record<string, Command> = {
     request: 'POST /user/{user_id}/console-link',
     does: 'Creates a link that opens the console of a user once, within two minutes.',
     input: consoleLinkBody,
+  },
+  'user export ID': {
+    request: 'GET /user/{ID}/export',
+    does: 'Prints what is stored about a user, one JSON object a line.',
+    input: exportQuery.schema,
+    hasLines: true,
+  },
+  'user erase ID': {
+    request: 'DELETE /user/{ID}',
+    does: 'Permanently deletes whatever names a user who has no business.',
+    shownBy: 'user export {ID}',
   },
   'operator-key create': {
     does: 'Creates a key for your own servers and prints it, this one time only, with the command that stores its hash.',

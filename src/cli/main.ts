@@ -1,5 +1,6 @@
-// npm run -s admin -- <command>: prints one JSON object on stdout and messages on stderr. Exits with 2 for a wrong command line, 1 for
-// a command that failed.
+// npm run -s admin -- <command>: prints one JSON object on stdout, or an export as lines of JSON, and messages on stderr. Exits with 2 for a
+// wrong command line, 1 for a command that failed.
+import { pipeline } from 'node:stream/promises';
 import { commandLineOf, UsageError } from './command-line.ts';
 import { run } from './run.ts';
 
@@ -9,9 +10,12 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 
 try {
   const commandLine = commandLineOf(process.argv.slice(2));
-  const printed =
-    'help' in commandLine ? commandLine.help : `${JSON.stringify(await run(commandLine, process.env, say))}\n`;
-  process.stdout.write(printed);
+  if ('help' in commandLine) process.stdout.write(commandLine.help);
+  else {
+    const result = await run(commandLine, process.env, say);
+    if (Symbol.asyncIterator in Object(result)) await pipeline(result, process.stdout, { end: false });
+    else process.stdout.write(`${JSON.stringify(result)}\n`);
+  }
 } catch (error) {
   const lines = (error as Error).message.split('\n');
   for (const line of lines.slice(0, MAX_LINES)) say(line);

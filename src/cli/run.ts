@@ -1,5 +1,6 @@
-// Runs a command: checks what was given by the schema of the service, sends the request, and returns what is printed.
-import { ask, askAll, Lost, serviceIn } from './client.ts';
+// Runs a command: checks what was given by the schema of the service, sends the request, and returns what is printed: a value, or pages of
+// lines.
+import { ask, askAll, Lost, pagesOf, serviceIn } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
 /** `say` prints a line for people. */
@@ -36,6 +37,7 @@ export async function run(
     ...(method === 'GET' || method === 'DELETE' ? { query: sent } : { body: sent }),
     ...(command.takesKey && { idempotencyKey: crypto.randomUUID() }),
   };
+  if (command.hasLines) return pagesOf(service, asked);
   const cursor = CURSORS.find((name) => name in shape);
   try {
     const data = cursor === undefined ? await ask(service, asked) : await askAll(service, asked, cursor);

@@ -84,6 +84,8 @@ export const POLICY = {
   revoke_key: { ...OPERATE, resource: 'businesses', does: 'revoke API keys' },
   create_console_link: { ...OPERATE, resource: 'businesses', does: 'create console links', repeatable: false },
   read_user_changes: { ...OPERATE, resource: 'businesses', does: 'read the changes of users', writes: false },
+  export_user: { ...OPERATE, resource: 'businesses', does: 'export users', writes: false },
+  erase_user: { ...OPERATE, resource: 'businesses', does: 'erase users' },
   list_businesses: { ...READ, resource: 'businesses', does: 'list businesses' },
   read_business: { ...READ, resource: 'access', does: 'read businesses' },
   read_changes: { ...READ, resource: 'access', does: 'read changes' },

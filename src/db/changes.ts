@@ -38,7 +38,7 @@ const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
 /** `before` or `after` as it is shown to a user: with the name that the key of the business has now, or without any. */
-const shownTo = (
+export const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
   { subject, action }: Record<'subject' | 'action', SQLWrapper>,

@@ -55,12 +55,19 @@ const insertHome = statement(CLAIM, (permission, $) => {
   const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
     // In this order: for a user who has a home, nothing is counted.
-    sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1` })}
+    sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1`, claimed_at: $.now })}
       from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
-const homeOfUser = statement(['user_id'], (permission, $) =>
+/** Notes that something is about to be created for the user (erasure.ts). */
+const touchHome = statement(['user_id'], (permission, $) =>
+  builder
+    .update(homes)
+    .set({ claimed_at: sql`${$.now}` })
+    .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
+);
+export const homeOfUser = statement(['user_id'], (permission, $) =>
   builder
     .select({ database: homes.database })
     .from(homes)
@@ -99,7 +106,13 @@ export async function claimHome(
   const claim = { user_id, token: token ?? null, hash, candidates: candidatesOf(databases, wanted) };
   const { home, owned } = await databases.askIn(0)(
     readVerdict,
-    { claimed: insertHome(claim), home: homeOfUser(claim), token: claimToken(claim), owned: ownClaim(claim) },
+    {
+      claimed: insertHome(claim),
+      touched: touchHome(claim),
+      home: homeOfUser(claim),
+      token: claimToken(claim),
+      owned: ownClaim(claim),
+    },
     true,
   );
   const isFree = token === undefined || owned.length > 0;
@@ -113,7 +126,8 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
   return JSON.stringify(wanted === undefined ? numbers : [wanted]);
 }
 
-function requireBound({ numbers }: BoundDatabases, home: number): number {
+/** The number of a home that must be bound. */
+export function requireBound({ numbers }: BoundDatabases, home: number): number {
   if (numbers.includes(home)) return home;
   throw new NotBound([home]);
 }

@@ -18,7 +18,7 @@ import { hasWritten, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
 /** The columns of a key that responses show: never its hash. */
-const columns = {
+export const keyColumns = {
   id: apiKeys.id,
   user_id: apiKeys.user_id,
   name: apiKeys.name,
@@ -31,11 +31,11 @@ const columns = {
   last_used_on: apiKeys.last_used_on,
   record_only: apiKeys.record_only,
 };
-type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof columns>;
+type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
 
 /** A key as responses show it. `read_only` is older than roles. */
 export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
-const shown = ({ read_only, record_only, ...row }: Row): Key => ({
+export const shownKey = ({ read_only, record_only, ...row }: Row): Key => ({
   ...row,
   read_only: read_only === 1,
   role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
@@ -67,7 +67,7 @@ const insertKey = statement(['key'], (permission, $) =>
       sql`select ${newRow(apiKeys, { ...rowIn(apiKeys, $.key), created_at: $.now })} from ${permission}
         where ${and(isPermitted(permission), isBeforeDeadline, isOfBusiness($.key))}`,
     )
-    .returning(columns),
+    .returning(keyColumns),
 );
 /** Runs after the insert, and finds the new key by its hash. */
 const recordCreation = statement(['hash', 'after'], (permission, $) =>
@@ -103,7 +103,7 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
     recorded: recordCreation({ hash, after: JSON.stringify(after) }),
   });
   if (created[0] === undefined) throw notOwned(user_id);
-  return { api_key, ...shown(created[0]) };
+  return { api_key, ...shownKey(created[0]) };
 }
 
 /** The conflict of a `business_id` that is not a business of the user. */
@@ -112,13 +112,13 @@ export const notOwned = (user_id: number) => new Conflict('business_id', `must b
 /** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
   const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
-  return builder.select(columns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
+  return builder.select(keyColumns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
 
 /** The keys of a user, revoked and expired ones included, by id. */
 export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
   const { keys } = await ask(readVerdict, { keys: selectKeys({ user_id }) });
-  return keys.map(shown);
+  return keys.map(shownKey);
 }
 
 /** Sessions are rows of the same table, and nobody lists or revokes them. */
@@ -144,7 +144,7 @@ const revoke = statement(['key_id', 'user_id'], (_, $) =>
 );
 const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
   builder
-    .select(columns)
+    .select(keyColumns)
     .from(apiKeys)
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
@@ -158,5 +158,5 @@ export async function revokeKey(ask: Ask, key_id: number | null, user_id: number
     ended: endSessionsOf(values),
     key: keyWithId(values),
   });
-  return key[0] === undefined ? null : shown(key[0]);
+  return key[0] === undefined ? null : shownKey(key[0]);
 }

@@ -1,6 +1,6 @@
 // The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
 // ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
-import { isNotNull, sql } from 'drizzle-orm';
+import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Threshold } from '../core/limits.ts';
@@ -94,6 +94,7 @@ export const codes = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.hash] }),
+    index('codes_user_id').on(table.user_id),
     index('codes_business_id').on(table.business_id),
     index('codes_expires_at').on(table.expires_at),
   ],
@@ -148,6 +149,9 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
+/** The user whom `before` or `after` of a change names. Null if it names none. */
+export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
+
 export const changes = sqliteTable(
   'changes',
   {
@@ -160,7 +164,16 @@ export const changes = sqliteTable(
     before: text(),
     after: text(),
   },
-  (table) => [primaryKey({ columns: [table.subject, table.subject_id, table.id] }), index('changes_at').on(table.at)],
+  (table) => [
+    primaryKey({ columns: [table.subject, table.subject_id, table.id] }),
+    index('changes_at').on(table.at),
+    index('changes_before_user')
+      .on(userIn(table.before))
+      .where(isNotNull(userIn(table.before))),
+    index('changes_after_user')
+      .on(userIn(table.after))
+      .where(isNotNull(userIn(table.after))),
+  ],
 );
 
 /** The tokens that were imported, and those of deleted businesses, by hash: none may be imported again. */
@@ -176,6 +189,8 @@ export const homes = sqliteTable(
     database: integer().notNull(),
     /** Which of the owners of its database: 1, 2, 3 … */
     place: integer(),
+    /** When something was last created for, or given to, the user. */
+    claimed_at: text(),
   },
   (table) => [index('homes_database_place').on(table.database, table.place)],
 );
@@ -187,7 +202,7 @@ export const deletions = sqliteTable('deletions', { business_id: integer().prima
 export const importedTokens = sqliteTable(
   'imported_tokens',
   { hash: text().notNull(), user_id: integer().notNull(), retriable: integer().notNull().default(0) },
-  (table) => [primaryKey({ columns: [table.hash] })],
+  (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 
 /** A business has used 80 % or all of a limit. */

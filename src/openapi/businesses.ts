@@ -1,5 +1,5 @@
 // The words of what concerns users, and all businesses.
-import { usedKeyRule } from '../core/conflict.ts';
+import { ownsRule, RECENT_RULE, usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_TOTALS_PER_PAGE } from '../wire/requests.ts';
@@ -7,8 +7,13 @@ import * as schemas from '../wire/responses.ts';
 import { anAlert, apiKey, businessWith, fields, SHOP, thirtyDays, times, written } from './examples.ts';
 import type { WordsByRoute } from './paths.ts';
 import { invalidField, unknown } from './refusals.ts';
-import { linked, ok, orCsv } from './responses.ts';
+import { jsonLines, linked, ok, orCsv } from './responses.ts';
 
+/** A business as an export has it. */
+const businessLine = {
+  ...{ ...fields, token: '…TUVW' },
+  ...{ daily_limit: 1000, monthly_limit: null, billing_day: 1, limits_at: times.created_at, former_tokens: [] },
+};
 const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');
 
 export const businesses: WordsByRoute = {
@@ -129,6 +134,38 @@ same business again, for as long as the business exists. Another body with that 
     }),
     invalid: { invalid_limit: { limit: '0' } },
     refusals: { unknown_user: UNKNOWN_USER },
+  },
+  'GET /api/v1/user/{user_id}/export': {
+    operationId: 'exportUser',
+    summary: 'Export a user',
+    description: `Everything that is stored about a user, without secrets and hashes, as lines of JSON. An export can have many pages: the
+header \`Link\` has the URL of the next one, and the last page ends with the line \`{"type":"end"}\`. A user who is unknown has no \`database\`.`,
+    parameters: {
+      cursor: ['That of the `Link` of the previous page. Default: the first page.', 'counts.1.2026-03-02'],
+    },
+    success: jsonLines('One page of lines.', {
+      page: [
+        { type: 'user', user_id: 7, database: 0, place: 2, claimed_at: times.created_at, imported_tokens: 0 },
+        { type: 'business', ...businessLine },
+        { type: 'count', business_id: 1, date: '2026-03-02', count: 5 },
+        { type: 'key', ...apiKey },
+        { type: 'end' },
+      ],
+    }),
+    invalid: { invalid_cursor: { cursor: '-1' } },
+    refusals: { unknown_user: UNKNOWN_USER },
+  },
+  'DELETE /api/v1/user/{user_id}': {
+    operationId: 'eraseUser',
+    summary: 'Erase a user',
+    description: `Deletes whatever names a user who has no business: API keys, sessions, console links, changes and the home. It cannot be undone.
+For a user who is unknown or erased it does nothing, so it is safe to repeat.`,
+    success: ok('The user, of whom nothing is left.', schemas.erasedUser, { erased: { erased: { user_id: 7 } } }),
+    refusals: {
+      unknown_user: UNKNOWN_USER,
+      owner: invalidField('user_id', ownsRule(3)),
+      recent: invalidField('user_id', RECENT_RULE),
+    },
   },
   'GET /api/v1/usage': {
     operationId: 'readAllUsage',

@@ -88,8 +88,29 @@ export const orCsv = (
   content: { ...content, 'text/csv': { schema: z.string(), examples: examplesOf(examples) } },
 });
 export const linked = {
-  Link: header('Link', 'The URL of the next file, until there is none.', z.optional(matching(/^<[^>]+>; rel="next"$/))),
+  Link: header('Link', 'The URL of the next page, until there is none.', z.optional(matching(/^<[^>]+>; rel="next"$/))),
 };
+
+/** A success whose body is lines of JSON, by an example. */
+export const jsonLines = (description: string, examples: Record<string, object[]>) => ({
+  description,
+  headers: z.object({ ...uncached, ...linked }),
+  content: {
+    'application/x-ndjson': {
+      schema: z
+        .string()
+        .check(z.describe('One JSON object a line. Its `type` says what it is. There may be new ones.')),
+      examples: examplesOf(
+        Object.fromEntries(
+          Object.entries(examples).map(([name, lines]) => [
+            name,
+            lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+          ]),
+        ),
+      ),
+    },
+  },
+});
 
 /** What each status means. One with an id is the same for every operation: a component. */
 const STATUSES: Record<string, { id?: string; description: string; headers?: Headers }> = {

@@ -1,10 +1,14 @@
-// /api/v1/user: what the operator does for one user: API keys, console links, and who changed what about them.
+// /api/v1/user: what the operator does for one user: API keys, console links, who changed what about them, the export and the erasure.
+import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
+import { exportCursorOf, exportPlaceOf, type PagePlace } from '../core/export.ts';
 import { idOf } from '../core/request.ts';
 import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
 import { changesOfUser } from '../db/changes.ts';
 import { createConsoleLink } from '../db/console-links.ts';
+import { eraseUser } from '../db/erasure.ts';
+import { exportPage } from '../db/export.ts';
 import { findHome } from '../db/homes.ts';
 import { createKey, keysOf, revokeKey } from '../db/keys.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -12,10 +16,10 @@ import { guard } from '../guard.ts';
 import { unknownEntry } from '../http/errors.ts';
 import { invalidField } from '../http/input.ts';
 import { pageBefore, shownChanges } from '../http/pages.ts';
-import { success } from '../http/response.ts';
+import { send, success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { consoleLinkBody, EXPIRY_RULE, newKeyBody, userChangesQuery } from '../wire/requests.ts';
-import type { Changes, ConsoleLink, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
+import { consoleLinkBody, EXPIRY_RULE, exportQuery, newKeyBody, userChangesQuery } from '../wire/requests.ts';
+import type { Changes, ConsoleLink, ErasedUser, Keys, NewKey, RevokedKey } from '../wire/responses.ts';
 
 /** The user in the path. */
 function userOf(c: ContextOf<Guarded>): number {
@@ -31,7 +35,30 @@ async function askForUser(c: ContextOf<Guarded>) {
   return { user_id, ask: c.get('databases').askIn(home ?? 0) };
 }
 
+/** Lines of JSON, and where the next page is (RFC 8288). The last page ends with a line that says so. */
+function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[], next: PagePlace | null) {
+  const text = [...lines, ...(next === null ? [{ type: 'end' }] : [])]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
+  const url = `${c.get('call').ownOrigin}/api/v1/user/${user_id}/export`;
+  const link = next && { Link: `<${url}?cursor=${encodeURIComponent(exportCursorOf(next))}>; rel="next"` };
+  const headers = { 'Content-Type': 'application/x-ndjson', ...link };
+  return send(c, text, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
+}
+
 export const user = newRoutes()
+  .delete('/:user_id', guard('erase_user'), async (c) => {
+    const user_id = userOf(c);
+    await eraseUser(c.get('databases'), user_id, c.get('call').now);
+    return success<ErasedUser>(c, { erased: { user_id } });
+  })
+  .get('/:user_id/export', guard('export_user', { query: exportQuery }), async (c) => {
+    const user_id = userOf(c);
+    const { cursor } = c.req.valid('query');
+    const from = cursor === undefined ? null : exportPlaceOf(cursor);
+    const { lines, next } = await exportPage(c.get('databases'), user_id, from);
+    return exportResponse(c, user_id, lines, next);
+  })
   .get('/:user_id/keys', guard('list_keys'), async (c) => {
     const { user_id, ask } = await askForUser(c);
     return success<Keys>(c, { keys: await keysOf(ask, user_id) });

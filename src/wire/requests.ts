@@ -6,6 +6,7 @@ import { codeOf, isImportable } from '../core/credential.ts';
 import { positionOf } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
+import { exportPlaceOf } from '../core/export.ts';
 import {
   BILLING_DAY_RULE,
   isLine,
@@ -116,6 +117,15 @@ export const changesQuery = {
 } satisfies Query;
 export const alertsQuery = pageQuery('before', 100);
 export const CURSOR_RULE = 'must be the next of the previous page, and given once';
+const EXPORT_CURSOR_RULE = 'must be that of the Link of the previous page, and given once';
+export const exportQuery = {
+  name: 'this export',
+  schema: z.object({
+    cursor: z.optional(
+      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => exportPlaceOf(text) !== null, EXPORT_CURSOR_RULE)),
+    ),
+  }),
+} satisfies Query;
 export const allAlertsQuery = {
   name: 'this list',
   schema: z.object({

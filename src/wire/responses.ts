@@ -266,6 +266,11 @@ export type NewKey = z.infer<typeof newKey>;
 export const revokedKey = object('RevokedKey', 'The API key that was revoked.', { key: apiKey });
 export type RevokedKey = z.infer<typeof revokedKey>;
 
+export const erasedUser = object('ErasedUser', 'The user who was erased.', {
+  erased: z.object({ user_id: id('the user') }),
+});
+export type ErasedUser = z.infer<typeof erasedUser>;
+
 const total = object('Total', 'The uses of one business in a range of days.', {
   business_id: id('the business'),
   user_id: id('the user who owns it'),

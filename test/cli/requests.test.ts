@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { SENT } from './sent.ts';
-import { printed, stub, success } from './stub.ts';
+import { type Answer, adminIn, json, printed, stub, success } from './stub.ts';
 
 test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   const { env, sent } = await stub(success({ entries: [1] }));
@@ -33,7 +33,11 @@ describe('the table', () => {
   test('every command is tested here or below', () => {
     const tested = SENT.map(([argv]) => argv.slice(0, 2).join(' '));
     const named = Object.keys(COMMANDS).map((usage) => usage.split(' ').slice(0, 2).join(' '));
-    expect(named.filter((name) => !tested.includes(name))).toEqual(['access check', 'operator-key create']);
+    expect(named.filter((name) => !tested.includes(name))).toEqual([
+      'access check',
+      'user export',
+      'operator-key create',
+    ]);
   });
 
   test('every request is one that the service describes', () => {
@@ -63,6 +67,43 @@ describe('a list', () => {
     const first = success({ usage: [{ count: 1 }], next: 17 });
     const { env } = await stub(first, (response) => response.writeHead(503).end('{"message":"Service Unavailable"}'));
     await expect(printed(env, 'usage', 'totals')).rejects.toThrow(/^Service Unavailable$/);
+  });
+});
+
+describe('user export', () => {
+  const page =
+    (text: string, next?: string): Answer =>
+    (response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'application/x-ndjson', ...(next && { Link: `<${next}>; rel="next"` }) })
+        .end(text);
+  const first = page(
+    '{"type":"user"}\n',
+    'https://evil.example/api/v1/user/8/export?cursor=sites.1.https%3A%2F%2Fa.example',
+  );
+
+  test('prints the lines of all pages, and sends the key to nobody else', async () => {
+    const { env, sent, host } = await stub(first, page('', `http://x/?cursor=keys`), page('{"type":"end"}\n'));
+    const stdout = '{"type":"user"}\n{"type":"end"}\n';
+    expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 0, stdout, stderr: `${host}\n` });
+    expect(sent.map(({ request }) => request)).toEqual([
+      'GET /user/7/export',
+      'GET /user/7/export?cursor=sites.1.https%3A%2F%2Fa.example',
+      'GET /user/7/export?cursor=keys',
+    ]);
+  });
+
+  test('has printed the pages before one that fails, says so, and ends with 1', async () => {
+    const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
+    const stderr = `${host}\nService Unavailable\nThe export is not complete.\n`;
+    expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
+  });
+
+  test('prints nothing of what is no export', async () => {
+    const unknown = await stub(json({ status: false, message: 'User id is not valid' }, 404));
+    await expect(printed(unknown.env, 'user', 'export', '7')).rejects.toThrow(/^User id is not valid$/);
+    const other = await stub((response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'));
+    await expect(printed(other.env, 'user', 'export', '7')).rejects.toThrow(/but not as this service\./);
   });
 });
 

@@ -93,5 +93,6 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
     'POST /user/7/console-link',
     { business_id: 1, role: 'read', minutes: 15 },
   ],
+  [words('user erase 7'), 'DELETE /user/7'],
   [words('database list'), 'GET /database'],
 ];

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 import { commandLineOf } from '../../src/cli/command-line.ts';
+import type { Data } from '../../src/cli/commands.ts';
 import { run } from '../../src/cli/run.ts';
 import { nodeIn, ROOT } from './support.ts';
 
@@ -38,9 +39,10 @@ export async function stub(...answers: Answer[]) {
   return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
 }
 
-/** What a command prints in this environment, without a process of its own. */
-export async function printed(env: Record<string, string>, ...argv: string[]) {
-  return runHere(env, argv, () => {});
+/** What a command prints in this environment, without a process of its own. Pages of lines are one text. */
+export async function printed(env: Record<string, string>, ...argv: string[]): Promise<Data> {
+  const result = await runHere(env, argv, () => {});
+  return Symbol.asyncIterator in Object(result) ? text(result) : result;
 }
 
 function runHere(env: Record<string, string>, argv: string[], say: (line: string) => void) {
@@ -53,7 +55,10 @@ function runHere(env: Record<string, string>, argv: string[], say: (line: string
 export async function inProcess(env: Record<string, string>, ...argv: string[]) {
   const said: string[] = [];
   const result = await runHere(env, argv, (line) => said.push(line)).then(
-    (made) => ({ code: 0, stdout: `${JSON.stringify(made)}\n` }),
+    async (made) => ({
+      code: 0,
+      stdout: Symbol.asyncIterator in Object(made) ? await text(made) : `${JSON.stringify(made)}\n`,
+    }),
     ({ message }: Error) => {
       said.push(message);
       return { code: 1, stdout: '' };

@@ -2,7 +2,7 @@
 // database.
 import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
-import { call, homes, newBusiness, newKey, OPERATOR } from '../support.ts';
+import { call, homes, later, NOW, newBusiness, newCode, newKey, OPERATOR } from '../support.ts';
 
 beforeAll(async () => {
   for (let others = 0; others < 60; others++) await newKey(await newBusiness());
@@ -17,30 +17,37 @@ let user = 500_000;
 
 type Most = { trips: number; read: number; written: number };
 /** The data of an operation that succeeds, and costs no more than this. */
-async function within({ trips, read, written }: Most, method: string, path: string, body?: object, key?: string) {
+async function within(
+  { trips, read, written }: Most,
+  method: string,
+  path: string,
+  body?: object,
+  key?: string,
+  at = NOW,
+) {
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
-  const answer = await call(method, `/api/v1${path}`, { as: OPERATOR.full, headers, ...(body && { body }) });
+  const answer = await call(method, `/api/v1${path}`, { as: OPERATOR.full, headers, at, ...(body && { body }) });
   const { round_trips, rows_read, rows_written } = answer.cost;
   expect({ status: answer.status, round_trips }).toEqual({ status: 200, round_trips: trips });
   expect(rows_read).toBeLessThanOrEqual(read);
   expect(rows_written).toBeLessThanOrEqual(written);
-  return answer.body.data;
+  return answer.body?.data;
 }
 
 test.each([1, 20, 100])('with %i sites: to create, change and delete a business', async (s) => {
   for (const token of [undefined, `token-of-another-system-${s}`]) {
     user += 1;
     const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
-    const creating = { trips: 2, read: 5 * s + 62 + 2 * homes.length, written: 2 * s + 13 };
+    const creating = { trips: 2, read: 5 * s + 62 + 2 * homes.length, written: 2 * s + 15 };
     const { id } = await within(creating, 'POST', '/business', body, 'signup');
-    await within({ ...creating, written: 0 }, 'POST', '/business', body, 'signup');
+    await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
     await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
 
     const changing = { trips: 1, read: 2 * s + 45, written: 6 };
     await within(changing, 'PATCH', `/business/${id}`, { status: 'suspended', daily_limit: 1000, name: 'Other' });
     await within({ ...changing, written: 0 }, 'PATCH', `/business/${id}`, { name: 'Other' });
     user += 1;
-    await within({ trips: 3, read: 2 * s + 45, written: 8 }, 'PATCH', `/business/${id}`, { user_id: user });
+    await within({ trips: 3, read: 2 * s + 45, written: 10 }, 'PATCH', `/business/${id}`, { user_id: user });
     const [k, owner] = [4, user];
     for (let key = 0; key < k; key++)
       await call('POST', `/api/v1/user/${owner}/keys`, { as: OPERATOR.full, body: { business_id: id } });
@@ -49,7 +56,7 @@ test.each([1, 20, 100])('with %i sites: to create, change and delete a business'
     const { url } = (await call('POST', `/api/v1/user/${owner}/console-link`, link)).body.data;
     await call('POST', '/api/v1/session', { body: { code: url.split('=')[1] } });
     user += 1;
-    const giving = { trips: 3, read: 2 * s + 45 + 3 * (k + 2), written: 8 + 3 * (k + 2) };
+    const giving = { trips: 3, read: 2 * s + 45 + 3 * (k + 2), written: 10 + 3 * (k + 2) };
     await within(giving, 'PATCH', `/business/${id}`, { user_id: user });
 
     const d = 100;
@@ -92,4 +99,28 @@ test.each([1, 100, 1830])('to import a history of %i days', async (d) => {
   await within({ ...importing, written: 0 }, 'PUT', path, { days: daysWith(1) });
   await within(importing, 'PUT', path, { days: daysWith(2), replace: true });
   await within(importing, 'PUT', path, { days: daysWith(0), replace: true });
+});
+
+test.each([1, 30])('to export and erase a user with %i of each', async (n) => {
+  user += 1;
+  const user_id = user;
+  const owner = { user_id, home: homes[0] };
+  const create = { ...FIELDS, user_id, database: 0 };
+  for (let made = 0; made < n; made++) {
+    const { id } = (await call('POST', '/api/v1/business', { as: OPERATOR.full, body: create })).body.data;
+    await call('DELETE', `/api/v1/business/${id}?name=Acme`, { as: OPERATOR.full });
+    await call('POST', `/api/v1/user/${user_id}/keys`, { as: OPERATOR.full });
+    await newCode(owner);
+    await newKey(owner, { ends_at: '2026-03-16T00:00:00.000000Z' });
+  }
+  const r = 6 * n; // for each business, two changes stay until the purge; for each key, one
+  await within({ trips: 2, read: 2 * r + 10, written: 0 }, 'GET', `/user/${user_id}/export`);
+  await within(
+    { trips: 3, read: 3 * r + 30, written: r + 1 },
+    'DELETE',
+    `/user/${user_id}`,
+    undefined,
+    undefined,
+    later(3_600_000),
+  );
 });

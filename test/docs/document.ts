@@ -11,7 +11,7 @@ export const read = (path: string) => readFileSync(path, 'utf8');
  * is an example, which need only succeed. What installs packages has a test of its own (test/node/client.test.ts).
  */
 export const examplesIn = (path: string) =>
-  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|csv)\n(.*?)^```\n)?/gms)].flatMap(
+  [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|ndjson|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: block = '', 2: output }) => {
       const line = read(path).slice(0, index).split('\n').length;
       const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
@@ -42,14 +42,19 @@ const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   used.some(({ count }) => count > 0) &&
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
-/** A CSV file, as an array of rows. What is JSON stays as it is. */
+/** A CSV file, as an array of rows, and lines of JSON, as an array of them. What is JSON stays as it is. */
 export const valueIn = (text: string): unknown =>
   /^(date|business_id),/.test(text)
     ? text
         .trim()
         .split(/\r?\n/)
         .map((line) => line.split(','))
-    : JSON.parse(text);
+    : /^\{"type":/.test(text)
+      ? text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+      : JSON.parse(text);
 
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
@@ -57,7 +62,7 @@ const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
-  ...{ bytes: isPositive, uses_yesterday: isPositive },
+  ...{ bytes: isPositive, uses_yesterday: isPositive, place: isPositive, claimed_at: isTime },
   ...{ day_ends: isTime, month_ends: isTime, former_works_until: isTime },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
   key_name: expect.stringMatching(/^npm run dev, port \d+$/),

@@ -103,16 +103,16 @@ test('docs/operating.md saves the claims of DB, or takes them from the others, a
       env: { ...process.env, DATABASE: name },
     });
   const claims = (of: DatabaseSync) => [
-    of.prepare('select * from homes order by 1').all(),
+    of.prepare('select user_id, database, place from homes order by 1').all(),
     of.prepare('select * from imported_tokens order by 1').all(),
   ];
   try {
     const [before, restored] = [database('before'), database('restored')];
     const listed = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 700) select';
-    before.exec(`insert into homes ${listed} i, i % 62, (i + 61) / 62 from n;
+    before.exec(`insert into homes (user_id, database, place) ${listed} i, i % 62, (i + 61) / 62 from n;
       insert into imported_tokens ${listed} printf('%064x', i), i, i % 2 from n`); // half of them count as used
     restored.exec(
-      `insert into homes values (7, 7, 1); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
+      `insert into homes values (7, 7, 1, null); insert into imported_tokens values ('${'0'.repeat(63)}7', 7, 1)`,
     );
     shell(save ?? '', 'before');
     shell(putBack ?? '', 'restored');
@@ -126,7 +126,7 @@ test('docs/operating.md saves the claims of DB, or takes them from the others, a
       insert into api_keys (id, user_id, name, hash, last_four, created_at)
         ${listed} 61000000000 + i, 300 + i / 2, '', printf('%064x', i), 'abcd', '' from n;
       insert into retired_tokens ${listed} printf('%064x', i) from n`);
-    rebuilt.exec('insert into homes values (7, 7, 1)');
+    rebuilt.exec('insert into homes values (7, 7, 1, null)');
     shell(take ?? '', 'other');
     shell(putBack ?? '', 'rebuilt');
     expect(claims(rebuilt)).toEqual([

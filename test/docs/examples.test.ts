@@ -174,6 +174,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const given = [{ ...operator, 'Idempotency-Key': 'given' }, NEW] as const;
   const { data: away } = (await call('POST', '/business', ...given)).body;
   await call('PATCH', `/business/${away.id}`, operator, { user_id: 8 });
+  await call('POST', '/user/7001/keys', operator);
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -214,6 +215,10 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('POST', '/user/7/keys', key),
     call('DELETE', '/user/7/keys/1', key),
     call('GET', '/user/7/changes', key),
+    call('GET', '/user/7/export', key),
+    call('DELETE', '/user/7', key),
+    call('DELETE', '/user/7', operator),
+    call('DELETE', '/user/7001', operator),
     call('POST', '/user/1/console-link', key),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),

@@ -1,0 +1,39 @@
+// The sections of an export of a user, and the cursor with which its next page begins.
+
+/** In this order. Within a business, a section is sorted by a text, by a number, or not at all. */
+export const SECTIONS = {
+  businesses: null,
+  sites: 'text',
+  counts: 'text',
+  refused_origins: 'text',
+  alerts: 'number',
+  changes_of_businesses: 'number',
+  changes_before: 'number',
+  changes_after: 'number',
+  changes_of_user: null,
+  keys: null,
+  codes: null,
+  unsent_alerts: null,
+} as const satisfies Record<string, 'text' | 'number' | null>;
+export type Section = keyof typeof SECTIONS;
+export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
+
+/** After which row a section goes on: its id, or the id of its business and what the section is sorted by there. */
+export type RowPlace = { id: number; key: string | number };
+/** Where a page begins. Null: at the first row of the section. */
+export type PagePlace = { section: Section; after: RowPlace | null };
+
+export const exportCursorOf = ({ section, after }: PagePlace): string =>
+  after === null ? section : `${section}.${after.id}.${after.key}`;
+
+/** The place that a cursor means, or null if it is none. */
+export function exportPlaceOf(cursor: string): PagePlace | null {
+  const [name, id, ...rest] = cursor.split('.');
+  const section = SECTION_NAMES.find((section) => section === name);
+  if (section === undefined) return null;
+  if (id === undefined) return { section, after: null };
+  const key = rest.join('.');
+  const isText = SECTIONS[section] === 'text';
+  const areNumbers = [id, isText ? '0' : key].every((text) => /^\d{1,16}$/.test(text));
+  return areNumbers ? { section, after: { id: Number(id), key: isText ? key : Number(key) } } : null;
+}

@@ -1,0 +1,486 @@
+// A user is exported and erased (docs/operating.md, "Personal data", whose table is the decision about each column).
+import { beforeEach, describe, expect, test } from 'vitest';
+import operating from '../docs/operating.md?raw';
+import { timestampOf } from '../src/core/time.ts';
+import { claimHome } from '../src/db/homes.ts';
+import { takeMessage } from '../src/db/messages.ts';
+import { purge } from '../src/db/purge.ts';
+import { alerts, messages } from '../src/db/schema.ts';
+import { answerOf } from './answers.ts';
+import { boundTo } from './ask.ts';
+import { call, databases, env, everything, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
+
+// A message has the alerts of every business: nothing of another test may be among them.
+beforeEach(async () => {
+  for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts)]);
+});
+
+const HOUR_MS = 3_600_000;
+/** When the user is erased: not within the minute after something was created. */
+const LATER = later(HOUR_MS);
+
+/** The rows of the table: a column has one row. */
+const [, table = ''] = /\n(\| `businesses` \| `id`, .*?)\n\n/s.exec(operating) ?? [];
+const DECISIONS = table.split('\n').flatMap((line) => {
+  const [name = '', columns = '', , , exported = ''] = line.slice('| '.length, -' |'.length).split(' | ');
+  const codesIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
+  return codesIn(columns).map((column) => ({ table: codesIn(name)[0] ?? '', column, exported: codesIn(exported) }));
+});
+const COLUMNS = `select tables.name || '.' || columns.name as name from sqlite_master as tables, pragma_table_xinfo(tables.name) as columns
+  where tables.type = 'table' and tables.name not like 'sqlite_%' and tables.name not like 'd1_%' and tables.name not like '_cf_%'`;
+
+test('the table of docs/operating.md decides about every column of every table, once', async () => {
+  const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
+  expect(DECISIONS.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(
+    results.map(({ name }) => name).sort(),
+  );
+});
+
+const operate = async (method: string, path: string, body?: object, at = NOW, bindings?: object) =>
+  call(method, `/api/v1${path}`, { as: OPERATOR.full, body, at, bindings });
+async function done(...request: Parameters<typeof operate>) {
+  const answer = await operate(...request);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.data;
+}
+const erase = (user_id: number, at = LATER, bindings?: object) =>
+  operate('DELETE', `/user/${user_id}`, undefined, at, bindings);
+
+type Line = { type: string; [field: string]: unknown };
+/** All pages of an export, and what each cost. */
+async function exported(user_id: number, at = NOW) {
+  const pages: Line[][] = [];
+  const costs: { path: string; round_trips: number; rows_read: number; rows_written: number }[] = [];
+  for (let path: string | undefined = `/user/${user_id}/export`; path !== undefined; ) {
+    const { status, headers, text, cost } = await operate('GET', path, undefined, at);
+    expect([status, headers.get('Content-Type')]).toEqual([200, 'application/x-ndjson']);
+    expect(text).toMatch(/^(\{.*\}\n)*$/);
+    pages.push(
+      text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line)),
+    );
+    costs.push({ path, ...cost });
+    path = /^<https:\/\/service\.example\/api\/v1(.*)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1];
+  }
+  return { lines: pages.flat(), pages, costs };
+}
+
+const OTHERS = {
+  name: 'Acme',
+  main_domain: 'acme.example',
+  site: 'https://acme.example',
+  country_id: 1,
+  business_size: 'small',
+};
+
+/**
+ * A user with everything that a user can have: two businesses, one of which came from somebody else, one that was given away and one that
+ * was deleted.
+ */
+async function newUser(user_id: number, number: number, word = 'Zyxomma') {
+  const [home, other] = [homes[number] as Home, user_id + 111];
+  const host = `${word.toLowerCase()}.example`;
+  const FIELDS = { ...OTHERS, name: `${word} Ltd`, main_domain: host, site: `https://${host}` };
+  const imported = `Imported-token-of-user-${user_id}`;
+  const own = {
+    ...FIELDS,
+    user_id,
+    database: number,
+    monthly_limit: 10,
+    token: imported,
+    sites: [`https://${host}`],
+  };
+  const { id } = await done('POST', '/business', own);
+  const given = await done('POST', '/business', { ...OTHERS, user_id });
+  const received = await done('POST', '/business', { ...OTHERS, user_id: other, database: number, monthly_limit: 10 });
+  const theirs = await done('POST', '/business', { ...OTHERS, user_id: other, monthly_limit: 10 });
+  const gone = await done('POST', '/business', { ...FIELDS, user_id, name: `${word} gone` });
+  const key = await done('POST', `/user/${user_id}/keys`, { name: `${word} server` });
+  const narrow = await done('POST', `/user/${user_id}/keys`, { name: `${word} laptop`, business_id: given.id });
+  const revoked = await done('POST', `/user/${user_id}/keys`, {
+    name: `${word} phone`,
+    business_id: id,
+    role: 'record',
+  });
+  await done('DELETE', `/user/${user_id}/keys/${revoked.id}`);
+  await call('POST', `/api/v1/business/${given.id}/access`, {
+    as: narrow.api_key,
+    body: { sites: ['https://b.example'] },
+  });
+  const session = await call('POST', '/api/v1/session', { as: key.api_key });
+  const { url } = await done('POST', `/user/${user_id}/console-link`, { minutes: 5 });
+  await done('POST', `/business/${id}/token`, { keep_old: '2d' });
+  const { token } = await done('POST', `/business/${id}/token`, { keep_old: '1d' });
+  for (const business of [id, received.id, theirs.id, gone.id])
+    await call('POST', `/api/v1/business/usage/${business}`, {
+      as: OPERATOR.full,
+      body: { uses: [{ id: 'order-1', quantity: 9 }] },
+    });
+  await call('GET', `/api/v1/business/usage/${id}`, { as: token, origin: `https://shop.${host}` });
+  await done('PATCH', `/business/${given.id}`, { user_id: other });
+  await done('PATCH', `/business/${received.id}`, { user_id });
+  await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
+  await done('DELETE', `/business/${gone.id}?name=${word}%20lost`);
+  const secrets = [imported, token, key.api_key, narrow.api_key, session.body.data.session_key, url.split('=')[1]];
+  return {
+    user_id,
+    word,
+    theirs: theirs.id,
+    other,
+    home,
+    id,
+    given: given.id,
+    received: received.id,
+    gone: gone.id,
+    imported,
+    secrets,
+  };
+}
+type User = Awaited<ReturnType<typeof newUser>>;
+const deleteBusinesses = async ({ id, received, word }: User) => {
+  await done('DELETE', `/business/${id}?name=${word}%20Ltd`);
+  await done('DELETE', `/business/${received}?name=Acme`);
+};
+
+/** Which columns of all databases have a text in them that matches: `table.column`, with the row. */
+async function found(pattern: RegExp): Promise<string[]> {
+  const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
+  const all = await Promise.all(
+    homes.flatMap(({ d1, binding }) =>
+      [...new Set(results.map(({ name }) => name.split('.')[0] ?? ''))].map(async (name) => {
+        const rows = (await d1.prepare(`select * from "${name}"`).all()).results;
+        return rows.flatMap((row) =>
+          Object.entries(row).flatMap(([column, value]) =>
+            pattern.test(JSON.stringify(value)) ? [`${binding} ${name}.${column} ${JSON.stringify(row)}`] : [],
+          ),
+        );
+      }),
+    ),
+  );
+  return all.flat();
+}
+const columnsOf = (rows: string[]) => [...new Set(rows.map((row) => row.split(' ')[1]))].sort();
+
+describe('an export', () => {
+  test('has each row of the user with the columns that the table names, and nothing else', async () => {
+    const user = await newUser(770_077_007, 2);
+    const { user_id, id, received, given, gone, home, other } = user;
+    await takeMessage(home.db, NOW, null);
+    const { lines, pages } = await exported(user_id);
+    expect(pages).toHaveLength(1);
+
+    const businesses = `(${id}, ${received})`;
+    const last_four = ({ token }: Line) => `…${`${token}`.slice(-4)}`;
+    const roleOf = ({ read_only, record_only }: Line) => (read_only ? 'read' : record_only ? 'record' : 'full');
+    const key = ({ record_only, ends_at, session_of, ...row }: Line) => ({
+      ...row,
+      ...(ends_at !== null && { ends_at, session_of }),
+      read_only: row.read_only === 1,
+      role: roleOf({ record_only, ...row }),
+    });
+    const change = ({ subject, subject_id, before, after, ...row }: Line) => ({
+      ...row,
+      business_id: subject === 'business' ? subject_id : null,
+      before: JSON.parse(`${before}`),
+      after: JSON.parse(`${after}`),
+    });
+    const named = `subject = 'business' and subject_id in (${given}, ${gone}) and (before ->> 'user_id' = ${user_id} or after ->> 'user_id' = ${user_id})`;
+    /** For each table, the rows of the user, the types of their lines, and a line without its type. */
+    const TABLES: Record<string, [where: string, types: string[], lineOf?: (row: Line) => object]> = {
+      businesses: [`user_id = ${user_id}`, ['business'], (row) => ({ ...row, token: last_four(row) })],
+      access: [`business_id in ${businesses}`, ['site']],
+      daily_usage: [`business_id in ${businesses}`, ['count'], ({ day, ...row }) => ({ ...row, date: day })],
+      refused_origins: [`business_id in ${businesses}`, ['refused_origin']],
+      alerts: [`business_id in ${businesses}`, ['alert']],
+      changes: [
+        `subject = 'business' and subject_id in ${businesses} or subject = 'user' and subject_id = ${user_id} or ${named}`,
+        ['change'],
+        change,
+      ],
+      api_keys: [`user_id = ${user_id}`, ['key', 'session'], key],
+      codes: [`user_id = ${user_id}`, ['code'], (row) => ({ ...row, read_only: row.read_only === 1 })],
+    };
+    for (const [table, [where, types, lineOf = (row: Line) => row]] of Object.entries(TABLES)) {
+      const columns = DECISIONS.filter((decision) => decision.table === table && decision.exported.length > 0);
+      expect([...new Set(columns.flatMap(({ exported }) => exported))]).toEqual(types);
+      const shown = columns.map(({ column }) => `"${column}"`).join(', ');
+      const { results } = await home.d1.prepare(`select ${shown} from ${table} where ${where}`).all<Line>();
+      expect(results.length, table).toBeGreaterThan(0);
+      const without = ({ type: _, former_tokens: __, ...line }: Line) => line;
+      const told = lines.filter(({ type }) => types.includes(type)).map(without);
+      expect(new Set(told)).toEqual(new Set(results.map(lineOf)));
+      expect(told).toHaveLength(results.length);
+    }
+    const former = await home.d1
+      .prepare(`select token, expires_at from former_tokens where business_id = ${id} order by place`)
+      .all<Line>();
+    expect(former.results).toHaveLength(2);
+    expect(lines.find((line) => line.type === 'business' && line.id === id)?.former_tokens).toEqual(
+      former.results.map(({ token, expires_at }) => ({ last_four: `${token}`.slice(-4), expires_at })),
+    );
+    const stored = await env.DB.prepare(`select * from homes where user_id = ${user_id}`).first();
+    expect(lines[0]).toEqual({ type: 'user', ...stored, imported_tokens: 1 });
+    const unsent = lines.filter(({ type }) => type === 'unsent_alert');
+    expect(unsent.map(({ business_id, user_id, used }) => ({ business_id, user_id, used }))).toEqual(
+      [id, received].map((business_id) => ({ business_id, user_id, used: 9 })),
+    );
+    expect(lines.at(-1)).toEqual({ type: 'end' });
+    const types = [...new Set(DECISIONS.flatMap(({ exported }) => exported))];
+    expect([...new Set(lines.map(({ type }) => type))].sort()).toEqual([...types, 'end'].sort());
+
+    const text = JSON.stringify(lines);
+    const hashes = await home.d1
+      .prepare(`select hash from api_keys union all select hash from codes`)
+      .all<{ hash: string }>();
+    for (const secret of [...user.secrets, ...hashes.results.map(({ hash }) => hash)])
+      expect(text).not.toContain(secret);
+    expect(text).toContain('Zyxomma laptop');
+    expect((await exported(other)).lines.map((line) => JSON.stringify(line)).join()).not.toContain('Zyxomma');
+  });
+});
+
+describe('the pages of an export', () => {
+  const N = 1150;
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
+  const stamp = `'${timestampOf(NOW)}'`;
+  /** More than a page of everything, for two businesses where a section goes from one to the next. */
+  async function newMany(user_id: number) {
+    const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
+    const last = await done('POST', '/business', { ...OTHERS, user_id });
+    const { d1 } = homes[1] as Home;
+    const ofBoth = `from n, (select ${id} as b union all select ${last.id}) where true`;
+    await d1.batch(
+      [
+        `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
+          ${numbers} select ${user_id}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('paged-%030d', i), 'active', ${stamp}, ${stamp} from n`,
+        `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
+        `insert into daily_usage ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
+        `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
+        `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
+          ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
+        `insert into changes ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
+        `insert into changes ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
+        `insert into changes ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
+        `insert into changes ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
+        `insert into api_keys (user_id, name, hash, last_four, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', ${stamp} from n`,
+      ].map((statement) => d1.prepare(statement)),
+    );
+  }
+
+  test('have every row once, in two round trips each, and read no row that an earlier page has', async () => {
+    await newMany(770_080_000);
+    const { lines, pages, costs } = await exported(770_080_000);
+    const told = lines.map((line) => JSON.stringify(line));
+    expect(new Set(told).size).toBe(told.length);
+    const counts = Object.entries(Object.groupBy(lines, ({ type }) => type)).map(([type, of = []]) => [
+      type,
+      of.length,
+    ]);
+    expect(Object.fromEntries(counts)).toEqual({
+      ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
+      change: 2 + 2 * 149 + 149 + 149 + 149, // two creations
+    });
+    expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
+    // Where a page begins a section, the sections after it are read, too.
+    for (const [index, { path, ...cost }] of costs.entries()) {
+      expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
+      const rows = pages[index]?.length ?? 0;
+      const most = 2 * rows + 2 * (N + 2) + 10;
+      expect(cost.rows_read).toBeLessThanOrEqual(/cursor=.*\./.test(path) ? most : most + 12_000 + 14 * (N + 2));
+    }
+  });
+
+  test.each(['', 'x', 'businesses.', 'sites.x.y', 'alerts.1.x', 'keys.1', 'counts.99999999999999999.', 'businesses..'])(
+    'begin at no other place: %j',
+    async (cursor) => {
+      const { status, body } = await operate('GET', `/user/7/export?cursor=${cursor}`);
+      const rule = 'cursor must be that of the Link of the previous page, and given once';
+      expect({ status, body }).toEqual({
+        status: 422,
+        body: { status: false, message: rule, errors: { cursor: [rule] } },
+      });
+    },
+  );
+});
+
+/** The purge deletes what is left of deleted businesses, but for one change of each. */
+async function purgeAll(): Promise<void> {
+  for (const { db } of homes) for (const minute of [1, 4]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
+}
+
+describe('an erasure', () => {
+  test('leaves nothing that names the user in any column of any table of any database', async () => {
+    const user = await newUser(770_077_010, 1, 'Quixotry');
+    await takeMessage(user.home.db, NOW, null);
+    await deleteBusinesses(user);
+    const names = /770077010|quixotry/i;
+    expect(columnsOf(await found(names))).toEqual([
+      ...['api_keys.name', 'api_keys.user_id', 'changes.after', 'changes.before', 'changes.subject_id'],
+      ...['codes.user_id', 'homes.user_id', 'imported_tokens.user_id', 'messages.body'],
+    ]);
+    const answer = await erase(user.user_id);
+    expect(answer).toMatchObject({ status: 200, body: { status: true, data: { erased: { user_id: user.user_id } } } });
+    expect(await found(/770077010/)).toEqual([]);
+    await purgeAll();
+    expect(await found(names)).toEqual([]);
+    expect((await exported(user.user_id)).lines).toEqual([
+      { type: 'user', user_id: user.user_id, database: null, place: null, claimed_at: null, imported_tokens: 0 },
+      { type: 'end' },
+    ]);
+  });
+
+  test('leaves what belongs to others, and that a business was deleted', async () => {
+    const user = await newUser(770_077_020, 1, 'Razzmatazz');
+    const { other, given, gone, home, theirs } = user;
+    const whole = await takeMessage(home.db, NOW, null);
+    expect(JSON.parse(whole?.body ?? '{}').data.alerts).toHaveLength(3);
+    await deleteBusinesses(user);
+    const listed = async () => (await done('GET', `/business?user_id=${other}`)).businesses;
+    const businesses = await listed();
+    const changesOf = async (id: number) => (await done('GET', `/business/${id}/changes?limit=100`)).changes as Line[];
+    const changes = await changesOf(given);
+    expect((await erase(user.user_id)).status).toBe(200);
+    expect(await listed()).toEqual(businesses);
+    const without = ({ user_id: _, ...fields }: Record<string, unknown>) => fields;
+    expect(await changesOf(given)).toEqual(
+      changes.map((change) => ({
+        ...change,
+        before: change.action === 'update_business' ? {} : change.before,
+        after: change.action === 'create_business' ? without(change.after as Record<string, unknown>) : change.after,
+      })),
+    );
+    await purgeAll();
+    const { results } = await home.d1.prepare(`select * from changes where subject_id = ${gone}`).all();
+    expect(results).toEqual([
+      {
+        ...{
+          subject: 'business',
+          subject_id: gone,
+          id: 3,
+          at: timestampOf(NOW),
+          actor: `operator (…${'f'.repeat(4)})`,
+        },
+        ...{ action: 'delete_business', before: null, after: null },
+      },
+    ]);
+    const left = await takeMessage(home.db, later(HOUR_MS), null);
+    expect(left?.id).toBe(whole?.id);
+    const ofOther = JSON.parse(whole?.body ?? '{}');
+    ofOther.data.alerts = ofOther.data.alerts.filter(({ business_id }: Line) => business_id === theirs);
+    expect(left?.body).toBe(JSON.stringify(ofOther));
+  });
+
+  test('gives up an open message that has nothing but alerts of the user', async () => {
+    const user_id = 770_077_090;
+    const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
+    await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
+    const [{ db }] = homes;
+    expect(await takeMessage(db, NOW, null)).not.toBeNull();
+    await done('DELETE', `/business/${id}?name=Acme`);
+    expect((await erase(user_id)).status).toBe(200);
+    expect(await db.select().from(messages)).toMatchObject([{ body: null, sent_at: null }]);
+    expect(await takeMessage(db, LATER, null)).toBeNull();
+  });
+
+  test('of a user with businesses is refused, names the first, and changes nothing', async () => {
+    const { user_id, id } = await newUser(770_077_030, 0);
+    const before = await everything();
+    const rule = `user_id must be a user without a business: delete business ${id} first, or give it to another user`;
+    const answer = await erase(user_id);
+    expect(answerOf(answer)).toEqual({
+      status: 422,
+      body: { status: false, message: rule, errors: { user_id: [rule] } },
+    });
+    expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
+    expect(await everything()).toBe(before);
+  });
+
+  test.each([0, 1, 2])('that fails at batch %i is 503, and goes on when it is repeated', async (failing) => {
+    const user = await newUser(770_077_040 + failing * 10, 2, 'Sphinxlike');
+    await deleteBusinesses(user);
+    for (const when of ['before', 'after'] as const) {
+      let batches = 0;
+      const bindings = databases((d1) =>
+        withBatch(d1, async (batch) => {
+          const isFailing = batches++ === failing;
+          if (isFailing && when === 'before') throw new Error('D1_ERROR: Network connection lost.');
+          const results = await batch();
+          if (isFailing) throw new Error('D1_ERROR: Network connection lost.');
+          return results;
+        }),
+      );
+      expect((await erase(user.user_id, LATER, bindings)).status).toBe(503);
+    }
+    expect((await erase(user.user_id)).status).toBe(200);
+    await purgeAll();
+    expect(await found(/7700770[456]0|sphinxlike/i)).toEqual([]);
+  });
+
+  test('of a user who is unknown, or erased already, does nothing', async () => {
+    const before = await everything();
+    for (let time = 0; time < 2; time++) {
+      const { status, cost } = await erase(770_077_099);
+      expect({ status, cost }).toMatchObject({ status: 200, cost: { round_trips: 3, rows_written: 0 } });
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  const RECENT =
+    'user_id must be a user for whom nothing was created within the last minute: send the request again later';
+  test.each<[string, number, (user_id: number) => Promise<unknown>]>([
+    ['a key was created', 770_078_100, (user_id) => done('POST', `/user/${user_id}/keys`)],
+    [
+      'a creation has begun, which has claimed the home',
+      770_078_200,
+      (user_id) => claimHome(boundTo(homes, NOW), user_id),
+    ],
+    [
+      'a business was given, and taken',
+      770_078_300,
+      async (user_id) => {
+        const { id } = await done('POST', '/business', { ...OTHERS, user_id: user_id + 1000, database: 0 });
+        await done('POST', '/business', { ...OTHERS, user_id: user_id + 2000, database: 0 });
+        for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
+      },
+    ],
+  ])('is refused for a minute after %s: a batch could be on its way', async (_, user_id, create) => {
+    await create(user_id);
+    const before = await everything();
+    const refused = await erase(user_id, later(59_999));
+    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
+    expect(await everything()).toBe(before);
+    expect((await erase(user_id, later(60_000))).status).toBe(200);
+    expect(await found(new RegExp(`${user_id}`))).toEqual([]);
+  });
+
+  test('leaves the home, and so one database, to a user for whom something is created meanwhile', async () => {
+    const user_id = 770_079_000;
+    await done('POST', `/user/${user_id}/keys`);
+    let batches = 0;
+    const bindings = databases((d1) =>
+      withBatch(d1, async (batch) => {
+        if (++batches === 3) await done('POST', `/user/${user_id}/keys`, {}, LATER);
+        return batch();
+      }),
+    );
+    const refused = await erase(user_id, LATER, bindings);
+    expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
+    const { lines } = await exported(user_id);
+    expect(lines.map(({ type }) => type)).toEqual(['user', 'change', 'key', 'end']);
+    expect(lines[0]?.claimed_at).toBe(timestampOf(LATER));
+  });
+
+  test('lets nobody import a token of the user again, and the user come back as a new one', async () => {
+    const { imported, ...user } = await newUser(770_077_080, 1, 'Terpsichore');
+    await deleteBusinesses({ ...user, imported });
+    expect((await erase(user.user_id)).status).toBe(200);
+    for (const user_id of [user.user_id, user.other]) {
+      const again = await operate('POST', '/business', { ...OTHERS, user_id, token: imported });
+      expect([again.status, again.body.message]).toEqual([422, 'token must be one that no business has or had']);
+    }
+    await done('POST', `/user/${user.user_id}/keys`);
+    expect((await done('GET', `/user/${user.user_id}/changes`)).changes.map(({ id }: Line) => id)).toEqual([1]);
+  });
+});
