@@ -256,7 +256,7 @@ describe('the pages of an export', () => {
         `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
           ${numbers} select ${user_id}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('paged-%030d', i), 'active', ${stamp}, ${stamp} from n`,
         `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
-        `insert into daily_usage ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
+        `insert into daily_usage (business_id, day, count) ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
         `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
         `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
           ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
@@ -307,7 +307,7 @@ describe('the pages of an export', () => {
 
 /** The purge deletes what is left of deleted businesses, but for one change of each. */
 async function purgeAll(): Promise<void> {
-  for (const { db } of homes) for (const minute of [1, 4]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
+  for (const { db } of homes) for (const minute of [2, 8]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
 }
 
 describe('an erasure', () => {

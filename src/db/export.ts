@@ -159,7 +159,7 @@ const READ: Record<Section, ReadSection> = {
   ),
   counts: section(
     rowsOf(dailyUsage, dailyUsage.day, ''),
-    ({ business_id, day, count }) => ({ type: 'count', business_id, date: day, count }),
+    ({ day, ...row }) => ({ type: 'count', ...row, date: day }),
     ({ business_id, day }) => ({ id: business_id, key: day }),
   ),
   refused_origins: section(
