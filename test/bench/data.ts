@@ -73,7 +73,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
     [1, `${key} select 1, 'key', '${createHash('sha256').update(BUSINESS.key).digest('hex')}', '0001', '${STAMP}'`],
     [
       businesses * days,
-      `daily_usage select ${before} + (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
+      `daily_usage (business_id, day, count) select ${before} + (i - 1) / ${days} + 1, date('${today}', ((i - 1) % ${days} - ${days - 1}) || ' days'), 100 + i % 97 from n`,
     ],
     [
       uses,
