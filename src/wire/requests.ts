@@ -119,7 +119,7 @@ export const alertsQuery = pageQuery('before', 100);
 export const CURSOR_RULE = 'must be the next of the previous page, and given once';
 const EXPORT_CURSOR_RULE = 'must be that of the Link of the previous page, and given once';
 export const exportQuery = {
-  name: 'this export',
+  name: 'this operation',
   schema: z.object({
     cursor: z.optional(
       z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => exportPlaceOf(text) !== null, EXPORT_CURSOR_RULE)),

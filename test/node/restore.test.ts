@@ -235,6 +235,20 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
     restored: expect.objectContaining({ daily: null, monthly: 5, billing_day: 1 }),
     right: expect.objectContaining({ daily: 1000, monthly: null, billing_day: 1 }),
   }),
+  'a user was erased': play({
+    before: async ({ user }) => {
+      await run('key', 'create', '--user', 1000 + user);
+      const created = `update homes set claimed_at = '2026-03-15T11:00:00.000000Z' where user_id = ?`;
+      await opened.databases.first.db.$client
+        .prepare(created)
+        .bind(1000 + user)
+        .run();
+    },
+    since: ({ user }) => run('user', 'erase', 1000 + user),
+    shown: async ({ user }) => (await run('key', 'list', '--user', 1000 + user)).keys.length,
+    restored: 1,
+    right: 0,
+  }),
   'a business was deleted': play({
     before: async (owner) => {
       await use(owner, 'order-1');
@@ -467,7 +481,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   const linesOf = async ({ db }: Databases['first'], statement: string) =>
     (await db.$client.prepare(statement).all<{ line: string }>()).results.map(({ line }) => line);
   const claims = async (databases: Databases) => ({
-    homes: await rowsOf(databases, 'homes'),
+    homes: (await rowsOf(databases, 'homes')).map(({ claimed_at: _, ...home }) => home),
     tokens: (await rowsOf(databases, 'imported_tokens')).length,
   });
   const create = [
