@@ -29,8 +29,11 @@ const DATABASE_MS = 5_000;
 const GIVE_UP_DAYS = 3;
 /** For how long a message that the receiver rejects is set aside. */
 const SET_ASIDE_MS = HOUR_MS;
-/** Client errors that say nothing of the message: it was late, early, or one of too many (RFC 9110 §15.5.9, RFC 8470, RFC 6585 §4). */
-const PASSING = [408, 425, 429];
+/**
+ * Client errors that say nothing of the message: the secrets differ, or it was late, early, or one of too many (RFC 9110 §15.5.2 and
+ * §15.5.9, RFC 8470, RFC 6585 §4).
+ */
+const PASSING = [401, 408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
 const MIN_STATEMENTS = 49; // the last is for the end of the run (schedule.ts)
 const SWEEP_STATEMENTS = 1;
@@ -119,6 +122,7 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
 async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: number): Promise<boolean> {
   const { receiver, clock, log, end } = run;
   let ended: EndedMessage | null = null;
+  let goesOn = true;
   while (true) {
     const ending = ended === null ? 0 : END_STATEMENTS;
     // A message is taken only while there is time for a slow database and then a slow receiver.
@@ -146,16 +150,21 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
     }
     const { status = 0 } = failure;
     const isRejected = status >= 400 && status < 500 && !PASSING.includes(status);
+    // One that was set aside before stays aside, or it would come first each minute and end the run.
+    const isSetAside = isRejected || message.retry_at !== null;
     const retryAt = new Date(answered.getTime() + SET_ASIDE_MS);
-    log.error({ ...line, ...failure, ...(isRejected && { retry_at: timestampOf(retryAt) }) });
-    if (!isRejected) return false;
-    ended = { message, retryAt };
+    log.error({ ...line, ...failure, ...(isSetAside && { retry_at: timestampOf(retryAt) }) });
+    if (isSetAside) ended = { message, retryAt };
+    if (!isRejected) {
+      goesOn = false;
+      break;
+    }
   }
   if (ended !== null) {
     run.statements -= END_STATEMENTS;
     await withTimeout(endMessage(db, ended).run(), DATABASE_MS);
   }
-  return true;
+  return goesOn;
 }
 
 /** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */

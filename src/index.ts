@@ -10,13 +10,18 @@ const HINTS: [RegExp, (database: string) => string][] = [
     (database) =>
       `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`,
   ],
-  [/SQLITE_BUSY|database is locked/, (database) => `Another process has locked the local database ${database}.`],
+  [
+    /SQLITE_BUSY|database is locked/,
+    (database) => `If ${database} is a local database, another process has locked it.`,
+  ],
 ];
 const log: Log = {
   log: (line) => console.log(JSON.stringify(line)),
   error(line) {
     const { error = '', database } = line as { error?: string; database?: string | null };
-    const hint = HINTS.find(([fault]) => fault.test(error))?.[1](database ?? 'DB');
+    // The health check asks all, and its error names those that failed.
+    const named = database ?? /\bDB(_\d+)?(?= failed)/.exec(error)?.[0] ?? 'DB';
+    const hint = HINTS.find(([fault]) => fault.test(error))?.[1](named);
     console.error(JSON.stringify({ ...line, hint }));
   },
 };

@@ -29,7 +29,9 @@ export async function runScheduled(
     log.error({ operation: 'schedule', cron, error: `The schedule must be ${known}. This one starts both runs.` });
   }
   const all = due.length === 0 ? names : due;
-  await Promise.all(all.map((name) => run(name, bindings, clock, log, new Date(scheduledTime))));
+  const ended = await Promise.allSettled(all.map((name) => run(name, bindings, clock, log, new Date(scheduledTime))));
+  const failure = ended.find(({ status }) => status === 'rejected');
+  if (failure?.status === 'rejected') throw failure.reason;
 }
 
 /** Makes one run, notes when it ended, and logs what it did. Throws if a database failed, so that the platform shows a failed run. */

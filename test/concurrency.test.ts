@@ -6,7 +6,17 @@ import { dailyUsage } from '../src/db/schema.ts';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { listKeys, revokeKey, rotateToken } from './ask.ts';
 import { refusalOf } from './hostile/origins.ts';
-import { type Business, type CallOptions, call, databases, NOW, newBusiness, TODAY, withBatch } from './support.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  databases,
+  NOW,
+  newBusiness,
+  STAMP,
+  TODAY,
+  withBatch,
+} from './support.ts';
 
 const IN_FLIGHT = 20;
 
@@ -83,7 +93,7 @@ test.each(CHANGES)(
     const [early, late] = [holding('after'), holding('before')];
     const [answers, refusals] = [uses(early.databases), uses(late.databases)];
     await Promise.all([early.full, late.full]);
-    const recorded = [{ business_id: business.id, day: TODAY, count: IN_FLIGHT }];
+    const recorded = [{ business_id: business.id, day: TODAY, count: IN_FLIGHT, counted_at: STAMP }];
     expect(await stored()).toEqual(recorded);
 
     await make(business);

@@ -62,5 +62,5 @@ test('health says so, too, and other failures say nothing of migrations', async 
 test('where a local database is locked, the line in the log says so', async () => {
   const { home, usage, token } = await newBusiness();
   const { errors } = await served(usage, token, failingWith('D1_ERROR: database is locked: SQLITE_BUSY'));
-  expect(errors).toMatchObject([{ hint: `Another process has locked the local database ${home.binding}.` }]);
+  expect(errors).toMatchObject([{ hint: `If ${home.binding} is a local database, another process has locked it.` }]);
 });

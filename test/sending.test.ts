@@ -286,6 +286,7 @@ describe('the receiver', () => {
     [304, {}],
     [307, elsewhere],
     [308, elsewhere],
+    [401, {}],
     [408, {}],
     [425, {}],
     [429, { 'retry-after': '1' }],
@@ -309,7 +310,7 @@ describe('the receiver', () => {
     expect(last?.id).not.toBe(first?.id);
   });
 
-  test.each([400, 401, 403, 404, 409, 410, 413, 422, 451, 499])(
+  test.each([400, 403, 404, 409, 410, 413, 422, 451, 499])(
     'rejects a message when it answers %i: that is set aside for an hour, and the others are sent',
     async (status) => {
       const made = await newAlerts(350);
@@ -347,6 +348,20 @@ describe('the receiver', () => {
     vi.useRealTimers();
     const { body } = await call('GET', '/api/v1/alerts?limit=1', { as: OPERATOR.full });
     expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
+  });
+
+  test('that fails at a message which it rejected before gets the others first, each minute', async () => {
+    const [first] = await newAlerts(1);
+    const receiver = newReceiver(answers(400));
+    await run(receiver);
+    receiver.answer = answers(503);
+    expect(await run(receiver, later(HOUR_MS))).toEqual([
+      { ...notSent({ status: 503 }), retry_at: '2026-03-15T14:00:00.000000Z' },
+    ]);
+    const [second] = await newAlerts(1);
+    receiver.answer = answers(200);
+    expect(await run(receiver, later(HOUR_MS + MINUTE_MS))).toEqual([]);
+    expect(receiver.sent.map(({ ids }) => ids)).toEqual([[first?.id], [first?.id], [second?.id]]);
   });
 
   test('is asked again in the next minute when it throws, and the line has nothing of its address', async () => {

@@ -19,15 +19,15 @@ export type Section = keyof typeof SECTIONS;
 export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
 
 /** After which row a section goes on: its id, or the id of its business and what the section is sorted by there. */
-export type RowPlace = { id: number; key: string | number };
+export type RowPosition = { id: number; key: string | number };
 /** Where a page begins. Null: at the first row of the section. */
-export type PagePlace = { section: Section; after: RowPlace | null };
+export type PagePosition = { section: Section; after: RowPosition | null };
 
-export const exportCursorOf = ({ section, after }: PagePlace): string =>
+export const exportCursorOf = ({ section, after }: PagePosition): string =>
   after === null ? section : `${section}.${after.id}.${after.key}`;
 
 /** The place that a cursor means, or null if it is none. */
-export function exportPlaceOf(cursor: string): PagePlace | null {
+export function exportPositionOf(cursor: string): PagePosition | null {
   const [name, id, ...rest] = cursor.split('.');
   const section = SECTION_NAMES.find((section) => section === name);
   if (section === undefined) return null;

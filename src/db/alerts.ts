@@ -104,7 +104,7 @@ export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): 
 
 /**
  * Sweeps the slice of this minute of the businesses that have a limit, or four slices while they are small. It finds what was passed when
- * the work after a response did not run. Once a day it looks at each business, otherwise only at those that were used lately: today or
+ * the work after a response did not run. In one hour of the day it looks at each business, otherwise only at those that were used lately: today or
  * yesterday, since late uses are rare. It costs nothing for businesses without a limit.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
@@ -114,7 +114,7 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inSlice = sql`select 1 from ${businesses} where ${isLimited} and ${slice} = ${minute} limit ${SMALL_SLICE}`;
   const isSmall = sql`(select count(*) from (${inSlice})) < ${SMALL_SLICE}`;
   const due = sql`select value from json_each(${JSON.stringify(slices)}) where key = 0 or ${isSmall}`;
-  const inFull = sql`(${slice} = ${minute} and ${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
+  const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
   const since = timestampOf(new Date(now.getTime() - LATELY_MS));
   const today = dayOf(now);
   // Null: counted by a version without the column.

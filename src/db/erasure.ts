@@ -1,6 +1,6 @@
 // Erases a user who has no business: whatever names the user, in the home and in DB (docs/operating.md, "Personal data"). The home goes
 // last: if something fails before, the same request goes on.
-import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
 import { MINUTE_MS, timestampOf } from '../core/time.ts';
@@ -28,15 +28,23 @@ const readHome = statement(['user_id'], (permission, $) => {
 
 const firstBusiness = ({ user_id }: Placeholders<'user_id'>) =>
   sql<number | null>`(select min(${businesses.id}) from ${businesses} where ${eq(businesses.user_id, user_id)})`;
-const readBusiness = statement(['user_id'], (permission, $) => {
+/** Whether the newest API key of the user was created after `recent`. */
+function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
+  const isKey = and(eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
+  const newest = sql`(select ${apiKeys.created_at} from ${apiKeys} where ${isKey} order by ${apiKeys.id} desc limit 1)`;
+  return sql<number>`coalesce(${newest} > ${recent}, 0)`;
+}
+/** Why nothing is erased in a database: the first business of the user, or a new key. */
+const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
-  return withVerdict(permission, { business: business.as('business') });
+  const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
+  return withVerdict(permission, { business: business.as('business'), new_key: new_key.as('new_key') });
 });
 
-/** Defines a step in the home. `erased` is the user, or null if the call is not permitted or the user has a business. */
+/** Defines a step in the home. `erased` is the user, or null if the call is not permitted or there is an obstacle. */
 const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
-  statement(['user_id'], (permission, $) => {
-    const isPossible = and(isPermitted(permission), isBeforeDeadline, isNull(firstBusiness($)));
+  statement(['user_id', 'recent'], (permission, $) => {
+    const isPossible = and(isPermitted(permission), isBeforeDeadline, isNull(firstBusiness($)), not(hasNewKey($)));
     return write(sql`(select ${$.user_id} from ${permission} where ${isPossible})`);
   });
 
@@ -75,15 +83,21 @@ const STEPS = {
         ),
       );
   }),
-  /** An open message loses the alerts of the user. One that has no others is given up. */
+  /**
+   * In an open message, the alerts of a business that was given away name its new owner, and those of deleted businesses are left out. A
+   * message that has no others is given up.
+   */
   unsent: step((erased) => {
-    const listed = sql`from json_each(${messages.body}, '$.data.alerts') where value ->> 'user_id'`;
-    const others = sql`(select json_group_array(json(value) order by key) ${listed} <> ${erased})`;
-    const isLeft = sql`exists (select 1 ${listed} <> ${erased})`;
+    const owner = sql`(select ${businesses.user_id} from ${businesses} where ${businesses.id} = value ->> 'business_id')`;
+    const listed = sql`from json_each(${messages.body}, '$.data.alerts')`;
+    const isKept = sql`(value ->> 'user_id' <> ${erased} or ${owner} is not null)`;
+    const alert = sql`case when value ->> 'user_id' = ${erased} then json_set(value, '$.user_id', ${owner}) else value end`;
+    const kept = sql`(select json_group_array(json(${alert}) order by key) ${listed} where ${isKept})`;
+    const isLeft = sql`exists (select 1 ${listed} where ${isKept})`;
     return builder
       .update(messages)
-      .set({ body: sql`case when ${isLeft} then json_set(${messages.body}, '$.data.alerts', ${others}) end` })
-      .where(and(isNotNull(messages.body), sql`exists (select 1 ${listed} = ${erased})`));
+      .set({ body: sql`case when ${isLeft} then json_set(${messages.body}, '$.data.alerts', ${kept}) end` })
+      .where(and(isNotNull(messages.body), sql`exists (select 1 ${listed} where value ->> 'user_id' = ${erased})`));
   }),
   changes: step((erased) => builder.delete(changes).where(and(eq(subject, 'user'), eq(subject_id, erased)))),
   codes: step((erased) => builder.delete(codes).where(eq(codes.user_id, erased))),
@@ -106,19 +120,23 @@ const disownTokens = statement(['user_id'], (permission, $) => {
 });
 
 /**
- * Erases a user, also one who is unknown. Throws a Conflict if the user has a business, or may be about to get one: then the home, at
- * least, stays. Between the two databases there is no transaction, so whatever creates something for a user first leaves the time in the
- * home. A batch that creates begins within 10 seconds of that, and never after the home was erased.
+ * Erases a user, also one who is unknown: without a home, in all databases, since a database that was restored can still have what names the
+ * user. Throws a Conflict if the user has a business, or may be about to get one: then the home, at least, stays. Between two databases
+ * there is no transaction, so whatever creates something for a user first leaves the time in the home. A batch that creates begins within
+ * 10 seconds of that, and never after the home was erased.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
   const { home, claimed_at } = row;
-  const isRecent = claimed_at !== null && claimed_at > timestampOf(new Date(now.getTime() - RECENT_MS));
-  const inHome = databases.askIn(home === null ? 0 : requireBound(databases, home));
-  const steps = Object.fromEntries(Object.entries(STEPS).map(([name, define]) => [name, define({ user_id })]));
-  const { business } = (await inHome(readBusiness({ user_id }), isRecent ? undefined : steps)).row;
-  if (business !== null) throw new Conflict('user_id', ownsRule(business));
-  if (isRecent) throw new Conflict('user_id', RECENT_RULE);
+  const recent = timestampOf(new Date(now.getTime() - RECENT_MS));
+  const isRecent = claimed_at !== null && claimed_at > recent;
+  const steps = Object.fromEntries(Object.entries(STEPS).map(([name, define]) => [name, define({ user_id, recent })]));
+  for (const number of home === null ? databases.numbers : [requireBound(databases, home)]) {
+    const obstacles = readObstacles({ user_id, recent });
+    const { business, new_key } = (await databases.askIn(number)(obstacles, isRecent ? undefined : steps)).row;
+    if (business !== null) throw new Conflict('user_id', ownsRule(business));
+    if (isRecent || new_key) throw new Conflict('user_id', RECENT_RULE);
+  }
   const { left } = await databases.askIn(0)(readVerdict, {
     erased: eraseHome({ user_id, claimed_at }),
     disowned: disownTokens({ user_id }),

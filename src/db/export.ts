@@ -2,7 +2,7 @@
 // what one batch can read. Each section is read by index and goes on after the last row of the page before, so its cost does not grow.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { type PagePlace, type RowPlace, SECTION_NAMES, type Section } from '../core/export.ts';
+import { type PagePosition, type RowPosition, SECTION_NAMES, type Section } from '../core/export.ts';
 import type { BoundDatabases } from './batch.ts';
 import { lastFour } from './change.ts';
 import { shownTo } from './changes.ts';
@@ -33,23 +33,23 @@ import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.
 /** The most rows of a section on a page. */
 const ROWS = 1000;
 /** A change can have 130 KB. */
-const CHANGES = 100;
+const CHANGES = 20;
 
 const NAMES = ['user_id', 'id', 'key', 'limit'] as const;
 type Values = Placeholders<(typeof NAMES)[number]>;
-const START: RowPlace = { id: 0, key: '' };
+const START: RowPosition = { id: 0, key: '' };
 
 type ReadSection = {
-  read: (user_id: number, after: RowPlace | null) => Statement;
+  read: (user_id: number, after: RowPosition | null) => Statement;
   /** The lines of what was read, and the place of the last row if there can be more. */
-  page: (rows: unknown[]) => { lines: object[]; last: RowPlace | null };
+  page: (rows: unknown[]) => { lines: object[]; last: RowPosition | null };
 };
 
 /** Defines a section: what it reads, the line of a row, and where it goes on after a row. Without that, it is read whole. */
 function section<Q extends BuiltQuery>(
   define: (permission: Permission, $: Values) => Q,
   lineOf: (row: RowOf<Q>) => object,
-  placeOf: ((row: RowOf<Q>) => RowPlace) | null,
+  positionOf: ((row: RowOf<Q>) => RowPosition) | null,
   limit = ROWS,
 ): ReadSection {
   const read = statement(NAMES, define);
@@ -58,7 +58,7 @@ function section<Q extends BuiltQuery>(
     page(found) {
       const rows = found as RowOf<Q>[];
       const last = rows.length < limit ? undefined : rows.at(-1);
-      return { lines: rows.map(lineOf), last: last === undefined || placeOf === null ? null : placeOf(last) };
+      return { lines: rows.map(lineOf), last: last === undefined || positionOf === null ? null : positionOf(last) };
     },
   };
 }
@@ -104,7 +104,7 @@ const changeLine = ({ subject, subject_id, before, after, ...change }: Change) =
   before: before && parseJson(before),
   after: after && parseJson(after),
 });
-const changePlace = ({ subject_id, id }: Change): RowPlace => ({ id: subject_id, key: id });
+const changePosition = ({ subject_id, id }: Change): RowPosition => ({ id: subject_id, key: id });
 const changesOfUser = (permission: Permission, $: Values) =>
   builder
     .select(changeColumns($))
@@ -116,11 +116,11 @@ const changesOfUser = (permission: Permission, $: Values) =>
 const changesNaming = (text: Column) => (permission: Permission, $: Values) => {
   const isOwn = and(eq(businesses.id, changes.subject_id), eq(businesses.user_id, $.user_id));
   const isFormer = sql`not exists (select 1 from ${businesses} where ${isOwn})`;
-  const isNext = sql`(${changes.subject_id}, ${changes.id}) > (${$.id}, ${$.key})`;
+  const isAfter = sql`(${changes.subject_id}, ${changes.id}) > (${$.id}, ${$.key})`;
   return builder
     .select(changeColumns($))
     .from(changes)
-    .where(and(sql`${userIn(text)} = ${own(permission, $)}`, eq(changes.subject, 'business'), isNext, isFormer))
+    .where(and(sql`${userIn(text)} = ${own(permission, $)}`, eq(changes.subject, 'business'), isAfter, isFormer))
     .orderBy(changes.subject_id, changes.id)
     .limit($.limit);
 };
@@ -187,11 +187,11 @@ const READ: Record<Section, ReadSection> = {
         .orderBy(businesses.id, changes.id)
         .limit($.limit),
     changeLine,
-    changePlace,
+    changePosition,
     CHANGES,
   ),
-  changes_before: section(changesNaming(changes.before), changeLine, changePlace, CHANGES),
-  changes_after: section(changesNaming(changes.after), changeLine, changePlace, CHANGES),
+  changes_before: section(changesNaming(changes.before), changeLine, changePosition, CHANGES),
+  changes_after: section(changesNaming(changes.after), changeLine, changePosition, CHANGES),
   changes_of_user: section(changesOfUser, changeLine, ({ id }) => ({ id, key: 0 }), CHANGES),
   keys: section(
     (permission, $) =>
@@ -264,8 +264,8 @@ async function userOf(databases: BoundDatabases, user_id: number) {
 export async function exportPage(
   databases: BoundDatabases,
   user_id: number,
-  from: PagePlace | null,
-): Promise<{ lines: object[]; next: PagePlace | null }> {
+  from: PagePosition | null,
+): Promise<{ lines: object[]; next: PagePosition | null }> {
   const { home, lines } =
     from === null
       ? await userOf(databases, user_id)
@@ -283,4 +283,4 @@ export async function exportPage(
   const following = rest[names.length];
   return { lines, next: following === undefined ? null : { section: following, after: null } };
 }
-const FIRST: PagePlace = { section: 'businesses', after: null };
+const FIRST: PagePosition = { section: 'businesses', after: null };

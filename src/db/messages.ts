@@ -1,4 +1,4 @@
-// The messages in which alerts are sent (docs/alerts.md). A message has its alerts, id and body for good. It is open until it is sent or
+// The messages in which alerts are sent (docs/alerts.md). A message has its alerts and id for good. It is open until it is sent or
 // given up. One that the receiver rejects is set aside, and at most one other of a database is open. Whoever sends a message has a lease, so
 // runs that overlap do not send it twice at the same time.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
@@ -16,8 +16,13 @@ const LEASE_MS = 30_000;
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
-/** `oldest` and `newest`: when its first and its last alert were made. `count`: how many it has. */
-export type Message = { last_id: number; id: string; body: string; oldest: string; newest: string; count: number };
+/** `oldest` and `newest`: when its first and its last alert were made. `count`: how many it has. `retry_at`: null unless it was set aside. */
+export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'retry_at'> & {
+  body: string;
+  oldest: string;
+  newest: string;
+  count: number;
+};
 /** What became of a message: when it was sent (null if it was given up), or until when it is set aside. */
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
@@ -89,6 +94,7 @@ function leaseMessage(db: Database, now: Date) {
     .returning({
       last_id,
       id,
+      retry_at,
       body: sql<string>`${body}`,
       oldest: sql<string>`${body} ->> '$.data.alerts[0].at'`,
       newest: sql<string>`${body} ->> '$.data.alerts[#-1].at'`,

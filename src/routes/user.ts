@@ -1,7 +1,7 @@
 // /api/v1/user: what the operator does for one user: API keys, console links, who changed what about them, the export and the erasure.
 import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
-import { exportCursorOf, exportPlaceOf, type PagePlace } from '../core/export.ts';
+import { exportCursorOf, exportPositionOf, type PagePosition } from '../core/export.ts';
 import { idOf } from '../core/request.ts';
 import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
@@ -36,7 +36,7 @@ async function askForUser(c: ContextOf<Guarded>) {
 }
 
 /** Lines of JSON, and where the next page is (RFC 8288). The last page ends with a line that says so. */
-function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[], next: PagePlace | null) {
+function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[], next: PagePosition | null) {
   const text = [...lines, ...(next === null ? [{ type: 'end' }] : [])]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('');
@@ -55,7 +55,7 @@ export const user = newRoutes()
   .get('/:user_id/export', guard('export_user', { query: exportQuery }), async (c) => {
     const user_id = userOf(c);
     const { cursor } = c.req.valid('query');
-    const from = cursor === undefined ? null : exportPlaceOf(cursor);
+    const from = cursor === undefined ? null : exportPositionOf(cursor);
     const { lines, next } = await exportPage(c.get('databases'), user_id, from);
     return exportResponse(c, user_id, lines, next);
   })

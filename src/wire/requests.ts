@@ -6,7 +6,7 @@ import { codeOf, isImportable } from '../core/credential.ts';
 import { positionOf } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
-import { exportPlaceOf } from '../core/export.ts';
+import { exportPositionOf } from '../core/export.ts';
 import {
   BILLING_DAY_RULE,
   isLine,
@@ -122,7 +122,7 @@ export const exportQuery = {
   name: 'this operation',
   schema: z.object({
     cursor: z.optional(
-      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => exportPlaceOf(text) !== null, EXPORT_CURSOR_RULE)),
+      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => exportPositionOf(text) !== null, EXPORT_CURSOR_RULE)),
     ),
   }),
 } satisfies Query;

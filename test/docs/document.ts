@@ -58,12 +58,14 @@ export const valueIn = (text: string): unknown =>
 
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+const isTimeOrNull = expect.toSatisfy((value) => value === null || isTime.asymmetricMatch(value), 'a time, or null');
 /** Values that vary, by key, except null and 0. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
   ...{ bytes: isPositive, uses_yesterday: isPositive, place: isPositive, claimed_at: isTime },
   ...{ day_ends: isTime, month_ends: isTime, former_works_until: isTime },
+  ...{ alerts: isTimeOrNull, purge: isTimeOrNull },
   actor: expect.stringMatching(/^(key \d+|operator) \(…[0-9A-Za-z]{4}\)$/),
   key_name: expect.stringMatching(/^npm run dev, port \d+$/),
   token: expect.stringMatching(/^bua_pk_0[0-9A-Za-z]{33}$/),

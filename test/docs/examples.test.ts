@@ -67,9 +67,10 @@ test('with -fOJ, the example of a report as CSV is saved as a file that the serv
 });
 
 test('docs/operating.md has the fields of a log line', () => {
-  const logged = [...output().matchAll(/^ {2}(\w+): /gm)].map(([, field]) => field);
-  const named = tableIn('docs/operating.md', 'Field', 'Meaning').map(([cell]) => codesIn(cell)[0]);
-  expect(named.sort()).toEqual([...new Set(logged).add('error').add('reason')].sort());
+  const lines = [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
+  const logged = lines.filter(({ method }) => method !== undefined).flatMap(Object.keys);
+  const named = tableIn('docs/operating.md', 'Field', 'Meaning').flatMap(([cell]) => codesIn(cell));
+  expect(named.sort()).toEqual([...new Set([...logged, 'error', 'reason', 'limiter'])].sort());
 });
 
 test.each(tableIn(API, 'The request comes from'))('origins: %s, %s', async (_, header, ...printed) => {

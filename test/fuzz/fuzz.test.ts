@@ -183,7 +183,7 @@ function requestOf({ method, path, query, headers, body }: Sent): Request | null
 }
 
 const MESSAGES: Record<number, (body: Record<string, unknown>) => boolean> = {
-  200: (body) => body.status === true && (typeof body.data === 'object' || Object.keys(body).length === 1),
+  200: (body) => body.status === true && ['data', 'runs'].some((name) => typeof body[name] === 'object'),
   401: (body) => ['Unauthenticated.', 'Id is not valid'].includes(String(body.message)),
   403: (body) => body.status === false && typeof body.message === 'string',
   404: (body) => ['Not Found', 'Access id is not valid'].includes(String(body.message)),

@@ -23,14 +23,14 @@ const MINUTES = 15;
 const LOST_ON_PURPOSE = 5;
 
 /** What the receiver does: it can also be down. `slow` and `silent` hold the response back, `silent` for good. */
-type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 410;
+type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 429;
 /** Behind which step the service is killed: in the middle of the uses, behind all of them before a run, or while a message is sent. */
 type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
 const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
   { receiver: 'down', killedAt: 'response' },
   { receiver: 500, killedAt: 'connection' },
   { receiver: 301, killedAt: 'request' },
-  { receiver: 410, killedAt: 'answer' },
+  { receiver: 429, killedAt: 'answer' },
   { receiver: 'slow', killedAt: 'response' },
   { receiver: 'silent', killedAt: 'row' },
 ];

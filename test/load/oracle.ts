@@ -44,6 +44,7 @@ function monthOf(day: string, billing_day: number): string[] {
 
 export class Oracle {
   readonly counts = new Map<string, number>();
+  readonly countedAt = new Map<string, number>();
   readonly alerts: Alert[] = [];
   settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1 };
   private readonly dayOfId = new Map<string, string>();
@@ -125,6 +126,7 @@ export class Oracle {
       return { status: 429, body: { status: false, message }, retry_after };
     }
     this.counts.set(today, (this.counts.get(today) ?? 0) + quantity);
+    this.countedAt.set(today, now);
     if (id !== undefined) this.dayOfId.set(id, today);
     for (const { period, limit, days, used } of before) {
       const threshold = levelOf(limit, used + quantity);
@@ -148,6 +150,7 @@ export class Oracle {
       if (this.dayOfId.has(id)) continue;
       this.dayOfId.set(id, day);
       this.counts.set(day, (this.counts.get(day) ?? 0) + quantity);
+      this.countedAt.set(day, now);
       recorded += 1;
     }
     if (recorded > 0 && write === 'arrives') this.look(now);
@@ -160,7 +163,7 @@ export class Oracle {
     if (!replace && days.some(({ date, count }) => (this.counts.get(date) ?? count) !== count)) return false;
     for (const { date, count } of days) {
       if (count > 0) this.counts.set(date, count);
-      else this.counts.delete(date);
+      else for (const map of [this.counts, this.countedAt]) map.delete(date);
     }
     return true;
   }
@@ -172,14 +175,21 @@ export class Oracle {
     this.changedOn = dayAt(now);
   }
 
-  /** Finds what this day and month have reached, and those before, if the limits are as they were when those ended. */
-  look(now: number): void {
+  /**
+   * Finds what this day and month have reached, and those before, if the limits are as they were when those ended. A look that is not in full
+   * wants a use in the last two hours, today or yesterday (an import counts as one), and looks back to yesterday only.
+   */
+  look(now: number, inFull = true): void {
     const today = dayAt(now);
+    const yesterday = stepped(today, -1);
+    const isUsed = (day: string) => this.counts.has(day) && (this.countedAt.get(day) ?? now) >= now - 2 * 3_600_000;
+    if (!inFull && !isUsed(today) && !isUsed(yesterday)) return;
     for (const current of this.limitsOn(today)) {
       const dayBefore = stepped(current.days[0] as string, -1);
       const earlier = this.limitsOn(dayBefore).filter(({ period }) => period === current.period);
       for (const { period, limit, days, used } of [current, ...earlier]) {
         if (days !== current.days && this.changedOn > (days.at(-1) as string)) continue;
+        if (days !== current.days && !inFull && days.at(-1) !== yesterday) continue;
         const threshold = levelOf(limit, used);
         if (threshold === 0) continue;
         const known = this.written.get(`${period} ${days[0]} ${limit}`) ?? [];

@@ -427,7 +427,9 @@ test.each([
     const look = async () => {
       await Promise.all(sides.map(({ db }) => sweep(db, new Date(now))));
       const minute = new Date(now).getUTCMinutes();
-      for (const { business, oracle } of lanes) if (business.id % 15 === minute % 15) oracle.look(now);
+      const hour = new Date(now).getUTCHours();
+      for (const { business, oracle } of lanes)
+        if (business.id % 15 === minute % 15) oracle.look(now, Math.floor(business.id / 60) % 24 === hour);
       tally.looks += sides.length;
       tally.operations += sides.length;
       now += MINUTE;

@@ -238,11 +238,10 @@ const PLAYS: Record<string, Play<unknown, unknown>> = {
   'a user was erased': play({
     before: async ({ user }) => {
       await run('key', 'create', '--user', 1000 + user);
-      const created = `update homes set claimed_at = '2026-03-15T11:00:00.000000Z' where user_id = ?`;
-      await opened.databases.first.db.$client
-        .prepare(created)
-        .bind(1000 + user)
-        .run();
+      const longAgo = `'2026-03-15T11:00:00.000000Z' where user_id = ${1000 + user}`;
+      const { $client } = opened.databases.first.db;
+      for (const column of ['homes set claimed_at', 'api_keys set created_at'])
+        await $client.prepare(`update ${column} = ${longAgo}`).run();
     },
     since: ({ user }) => run('user', 'erase', 1000 + user),
     shown: async ({ user }) => (await run('key', 'list', '--user', 1000 + user)).keys.length,
