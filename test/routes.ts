@@ -262,8 +262,8 @@ const OF_NO_BUSINESS = [
   {
     name: 'erase a user',
     on: 'DELETE /user/:user_id',
-    path: () => `/api/v1/user/${USER + 1}`, // who has no business
-    round_trips: 3,
+    path: () => `/api/v1/user/${USER + 1}`, // who is unknown, so each of the three databases is asked
+    round_trips: 5,
     bad: { body: {} },
     only: 'erase users',
   },
