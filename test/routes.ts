@@ -17,7 +17,7 @@ export type Route = {
   bad: { query?: string; body?: unknown; headers?: Record<string, string> };
   /** How often a granted call asks a database; 1 unless told. What concerns a user asks for the user's home first. `each`: it asks every
    * database, and names those that fail. */
-  round_trips?: 2 | 3 | 'each';
+  round_trips?: 2 | 5 | 'each';
   /** What an API key is told, or null where it may. */
   keyRefusal: string | null;
   /** What a business token is told, or null where it may. */
