@@ -5,7 +5,7 @@ import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, timestampOf } from './core/time.ts';
 import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
 import { sweep } from './db/alerts.ts';
-import { type Cost, noCost } from './db/batch.ts';
+import type { Cost } from './db/batch.ts';
 import {
   END_STATEMENTS,
   type EndedMessage,
@@ -43,20 +43,22 @@ const STATEMENTS_PER_DATABASE = 5;
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };
 type ErrorLog = Pick<Log, 'error'>;
 type SweptDatabase = { binding: Binding; db: Database };
+/** What every run is given: `scheduled` is when it was to begin, and `cost` gets what it costs. */
+type Given = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
 /** `end`: when its time is over. `statements`: how many it has left. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
-/** What a run did: messages and alerts that were sent, since when the oldest alert was waiting, and the longest time that the receiver took. */
+/** What a run did: how much it sent, when the oldest alert that it tried to send was made, and the longest time that the receiver took. */
 type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
  * Looks at all databases, and then sends what is new in each, oldest first, as long as the time and the statements of an invocation last.
- * A message that the receiver rejects is set aside. Any other failure of the receiver ends the run, and the next one tries again. A database that fails does not stop the others. Each
- * failure is a line in the log. `scheduled` is when the run was to begin: no minute is left out, however late a run is. Returns what it
- * did, and which databases failed.
+ * A message that the receiver rejects is set aside. Any other failure of the receiver ends the run, and the next one tries again. A database
+ * that fails does not stop the others. Each failure is a line in the log. No minute is left out, however late a run is. Returns what it did,
+ * and which databases failed.
  */
 export async function runAlerts(
   bindings: Bindings,
-  { clock, log, scheduled = clock(), cost = noCost() }: { clock: Clock; log: ErrorLog; scheduled?: Date; cost?: Cost },
+  { clock, log, scheduled, cost }: Given,
 ): Promise<Did & { failed: Binding[] }> {
   const end = clock().getTime() + RUN_MS;
   const bound = BINDINGS.flatMap((binding) => {
@@ -123,7 +125,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   const { receiver, clock, log, end } = run;
   let ended: EndedMessage | null = null;
   let goesOn = true;
-  while (true) {
+  while (goesOn) {
     const ending = ended === null ? 0 : END_STATEMENTS;
     // A message is taken only while there is time for a slow database and then a slow receiver.
     const isInTime = clock().getTime() + DATABASE_MS + MESSAGE_MS <= end;
@@ -148,17 +150,13 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       ended = { message, sentAt: answered };
       continue;
     }
-    const { status = 0 } = failure;
-    const isRejected = status >= 400 && status < 500 && !PASSING.includes(status);
+    const isRejected = rejects(failure);
     // One that was set aside before stays aside, or it would come first each minute and end the run.
-    const isSetAside = isRejected || message.retry_at !== null;
-    const retryAt = new Date(answered.getTime() + SET_ASIDE_MS);
-    log.error({ ...line, ...failure, ...(isSetAside && { retry_at: timestampOf(retryAt) }) });
-    if (isSetAside) ended = { message, retryAt };
-    if (!isRejected) {
-      goesOn = false;
-      break;
-    }
+    const retryAt: Date | null =
+      isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
+    log.error({ ...line, ...failure, ...(retryAt && { retry_at: timestampOf(retryAt) }) });
+    ended = retryAt && { message, retryAt };
+    goesOn = isRejected;
   }
   if (ended !== null) {
     run.statements -= END_STATEMENTS;
@@ -167,12 +165,13 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   return goesOn;
 }
 
+/** Why the receiver does not have a message: the status of its response, or why there was none. */
+type Failure = { status?: number; error?: string };
+/** Whether the receiver will never take this message, as far as its status says. */
+const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
+
 /** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */
-async function trySend(
-  { post, secret }: Receiver,
-  { id, body }: Message,
-  now: Date,
-): Promise<{ status?: number; error?: string } | null> {
+async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date): Promise<Failure | null> {
   const stop = new AbortController();
   try {
     const headers = {

@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import type { Bindings, Log } from './env.ts';
 import { runScheduled } from './schedule.ts';
 
-/** What to do about faults that whoever starts the Worker can make. Only the log says so: the cause of an error never reaches a caller. */
+/** What to do about faults of the setup. Only the log has these hints: the cause of an error never reaches a caller. */
 const HINTS: [RegExp, (database: string) => string][] = [
   [
     /no such (table|column)/,

@@ -1,6 +1,7 @@
 // No request waits longer than ten seconds for its database, and a batch that begins later does nothing (docs/operating.md, "Outages").
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { noCost } from '../src/db/batch.ts';
 import { purgeAll } from '../src/db/purge.ts';
 import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES } from './routes.ts';
 import {
@@ -232,7 +233,14 @@ test('the purge of a database that never answers is given up after 30 seconds, w
   const hanging = {
     prepare: () => ({ bind: () => ({ run: never, all: never, raw: never }) }),
   } as unknown as D1Database;
-  const purge = purgeAll({ DB: hanging }, { scheduled: new Date(), log: { error: (line) => lines.push(line) } });
+  const purge = purgeAll(
+    { DB: hanging },
+    {
+      scheduled: new Date(),
+      log: { error: (line) => lines.push(line) },
+      cost: noCost(),
+    },
+  );
   await vi.advanceTimersByTimeAsync(30_000);
   expect(await purge).toEqual({ failed: ['DB'], ids: 0 });
   const error = expect.stringContaining('no response within 30000 ms');

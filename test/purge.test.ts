@@ -22,6 +22,7 @@ beforeEach(async () => {
 /** One run of the schedule, `days` days after the day of NOW; `turn` is that of the day, of which one begins each two minutes. */
 const run = (days: number, turn = 0, bindings: object = env) =>
   purgeAll(bindings, {
+    cost: noCost(),
     scheduled: new Date(Date.parse(TODAY) + days * DAY_MS + turn * 120_000),
     log: {
       error(line) {
@@ -380,7 +381,7 @@ test('a run that fails logs one line for the database, with its error and no bou
   const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
   const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
   const lines: object[] = [];
-  const ran = await purgeAll({ DB }, { scheduled: NOW, log: { error: (line) => lines.push(line) } });
+  const ran = await purgeAll({ DB }, { scheduled: NOW, log: { error: (line) => lines.push(line) }, cost: noCost() });
   expect(ran).toEqual({ failed: ['DB'], ids: 0 });
   expect(lines).toEqual([
     { operation: 'purge', database: 'DB', error: expect.stringMatching(/^Error: D1_ERROR: disk I\/O error\n/) },

@@ -113,12 +113,19 @@ function newSilentReceiver() {
   return { receiver, asked: asked.promise };
 }
 
+/** What a run is given that begins when it was to begin. */
+const given = (clock: () => Date, lines: object[]) => ({
+  clock,
+  log: { error: (line: object) => lines.push(line) },
+  scheduled: clock(),
+  cost: noCost(),
+});
 /** A run that begins at this time, and the lines that it logs. */
 async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
   vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library compares the time of a message with it
   const lines: object[] = [];
   const to = receiver === null ? {} : { ALERTS: receiver as unknown as Fetcher, ALERT_SECRET: SECRET };
-  await runAlerts({ ...to, ...bindings } as Bindings, { clock, log: { error: (line) => lines.push(line) } });
+  await runAlerts({ ...to, ...bindings } as Bindings, given(clock, lines));
   return lines;
 }
 /** A run whose timers the test advances, and the lines that it logs. */
@@ -126,7 +133,7 @@ function begin(receiver: Receiver, bindings: object = databases(), clock = () =>
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
   const lines: object[] = [];
   const all = { ...bindings, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
-  return { lines, ran: runAlerts(all, { clock, log: { error: (line) => lines.push(line) } }) };
+  return { lines, ran: runAlerts(all, given(clock, lines)) };
 }
 /** The line of a message that the receiver does not have. */
 const notSent = (why: { status: number } | { error: string }) => ({
@@ -594,7 +601,7 @@ describe('a look', () => {
     const scheduled = later((id % 60) * MINUTE_MS);
     const late = new Date(scheduled.getTime() + 90_000);
     const log = { error() {} };
-    await runAlerts({ DB: home.d1 } as Bindings, { clock: () => late, log, scheduled });
+    await runAlerts({ DB: home.d1 } as Bindings, { clock: () => late, log, scheduled, cost: noCost() });
     expect(await home.db.$count(alerts)).toBe(1);
   });
 

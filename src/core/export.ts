@@ -1,7 +1,7 @@
 // The sections of an export of a user, and the cursor with which its next page begins.
 
-/** In this order. Within a business, a section is sorted by a text, by a number, or not at all. */
-export const SECTIONS = {
+/** The sections in order, and by what the rows of a business are sorted in each: a text, a number, or nothing. */
+export const SORTED_BY = {
   businesses: null,
   sites: 'text',
   counts: 'text',
@@ -15,8 +15,8 @@ export const SECTIONS = {
   codes: null,
   unsent_alerts: null,
 } as const satisfies Record<string, 'text' | 'number' | null>;
-export type Section = keyof typeof SECTIONS;
-export const SECTION_NAMES = Object.keys(SECTIONS) as Section[];
+export type Section = keyof typeof SORTED_BY;
+export const SECTION_NAMES = Object.keys(SORTED_BY) as Section[];
 
 /** After which row a section goes on: its id, or the id of its business and what the section is sorted by there. */
 export type RowPosition = { id: number; key: string | number };
@@ -26,14 +26,14 @@ export type PagePosition = { section: Section; after: RowPosition | null };
 export const exportCursorOf = ({ section, after }: PagePosition): string =>
   after === null ? section : `${section}.${after.id}.${after.key}`;
 
-/** The place that a cursor means, or null if it is none. */
+/** Parses a cursor. Null if it is not valid. */
 export function exportPositionOf(cursor: string): PagePosition | null {
   const [name, id, ...rest] = cursor.split('.');
   const section = SECTION_NAMES.find((section) => section === name);
   if (section === undefined) return null;
   if (id === undefined) return { section, after: null };
   const key = rest.join('.');
-  const isText = SECTIONS[section] === 'text';
+  const isText = SORTED_BY[section] === 'text';
   const areNumbers = [id, isText ? '0' : key].every((text) => /^\d{1,16}$/.test(text));
   return areNumbers ? { section, after: { id: Number(id), key: isText ? key : Number(key) } } : null;
 }

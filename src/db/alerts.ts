@@ -104,8 +104,8 @@ export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): 
 
 /**
  * Sweeps the slice of this minute of the businesses that have a limit, or four slices while they are small. It finds what was passed when
- * the work after a response did not run. In one hour of the day it looks at each business, otherwise only at those that were used lately: today or
- * yesterday, since late uses are rare. It costs nothing for businesses without a limit.
+ * the work after a response did not run. In one hour of the day it looks at each business. In the others it looks only at those that were used
+ * lately, and of their days at today and yesterday, since late uses are rare. Businesses without a limit cost nothing.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();

@@ -6,7 +6,7 @@ import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
 import { MINUTE_MS, timestampOf } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
-import { homeOfUser, requireBound } from './homes.ts';
+import { boundHome, homeAfter, readHome } from './homes.ts';
 import { ifPermitted, isPermitted } from './permission.ts';
 import { apiKeys, businesses, changes, codes, homes, importedTokens, messages, userIn } from './schema.ts';
 import { readVerdict, statement, withVerdict } from './statement.ts';
@@ -16,15 +16,6 @@ import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 const NOBODY = 0;
 /** Much longer than a request can take: clocks differ. */
 const RECENT_MS = MINUTE_MS;
-
-const readHome = statement(['user_id'], (permission, $) => {
-  const isOwn = and(isPermitted(permission), eq(homes.user_id, $.user_id));
-  const of = (column: SQL) => sql`(select ${column} from ${homes} where ${isOwn})`;
-  return withVerdict(permission, {
-    home: sql<number | null>`${of(sql`${homes.database}`)}`.as('home'),
-    claimed_at: sql<string | null>`${of(sql`${homes.claimed_at}`)}`.as('claimed_at'),
-  });
-});
 
 const firstBusiness = ({ user_id }: Placeholders<'user_id'>) =>
   sql<number | null>`(select min(${businesses.id}) from ${businesses} where ${eq(businesses.user_id, user_id)})`;
@@ -127,11 +118,11 @@ const disownTokens = statement(['user_id'], (permission, $) => {
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
-  const { home, claimed_at } = row;
+  const { database, claimed_at } = boundHome(databases, row.home);
   const recent = timestampOf(new Date(now.getTime() - RECENT_MS));
   const isRecent = claimed_at !== null && claimed_at > recent;
   const steps = Object.fromEntries(Object.entries(STEPS).map(([name, define]) => [name, define({ user_id, recent })]));
-  for (const number of home === null ? databases.numbers : [requireBound(databases, home)]) {
+  for (const number of database === null ? databases.numbers : [database]) {
     const obstacles = readObstacles({ user_id, recent });
     const { business, new_key } = (await databases.askIn(number)(obstacles, isRecent ? undefined : steps)).row;
     if (business !== null) throw new Conflict('user_id', ownsRule(business));
@@ -140,7 +131,7 @@ export async function eraseUser(databases: BoundDatabases, user_id: number, now:
   const { left } = await databases.askIn(0)(readVerdict, {
     erased: eraseHome({ user_id, claimed_at }),
     disowned: disownTokens({ user_id }),
-    left: homeOfUser({ user_id }),
+    left: homeAfter({ user_id }),
   });
-  if (left.length > 0) throw new Conflict('user_id', RECENT_RULE);
+  if (left[0]?.home !== null) throw new Conflict('user_id', RECENT_RULE);
 }

@@ -1,24 +1,30 @@
 // Whether the databases respond.
 import { sql } from 'drizzle-orm';
-import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
 import type { Cost } from './batch.ts';
 import { unboundWithOwners } from './homes.ts';
 import { type Json, parseJson } from './json.ts';
-import { runs } from './schema.ts';
+import { businesses, runs } from './schema.ts';
+import { builder, textOf } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-/** Reads a real table: a database without the migrations cannot serve. Each half is one search of the primary key. */
-const PROBE = 'select (select min(id) from businesses) as first_id, (select max(id) from businesses) as last_id';
+/** Reads a real table: a database without the migrations cannot serve. Each is one search of the primary key. */
+const ids = {
+  first_id: sql<number | null>`(select min(${businesses.id}) from ${businesses})`.as('first_id'),
+  last_id: sql<number | null>`(select max(${businesses.id}) from ${businesses})`.as('last_id'),
+};
+const unbound = sql`(select json_group_array(number) from ${unboundWithOwners(sql.placeholder('gaps'))})`;
+const ended = sql`(select json_group_object(${runs.name}, ${runs.ended_at}) from ${runs})`;
+const ONE_ROW = sql`(select 1)`;
+const PROBE = textOf(builder.select(ids).from(ONE_ROW)).sql;
+/** DB also knows in which databases owners are, and when the scheduled runs ended. */
+const PROBE_OF_DB = textOf(
+  builder.select({ ...ids, unbound: unbound.as('unbound'), runs: ended.as('runs') }).from(ONE_ROW),
+).sql;
 type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<number[]>; runs?: Json<Runs> };
 /** When each scheduled run last ended. A run that never did is missing. */
 type Runs = { [name in RunName]?: string };
-/** DB also knows in which databases owners are, and when the scheduled runs ended. */
-const PROBE_OF_DB = new SQLiteAsyncDialect().sqlToQuery(
-  sql`${sql.raw(PROBE)}, (select json_group_array(number) from ${unboundWithOwners(sql`?`)}) as unbound,
-    (select json_group_object(${runs.name}, ${runs.ended_at}) from ${runs}) as runs`,
-).sql;
 
 /** Less than the 5 seconds within which every caller gets a response, because some wait for the probe of another request. */
 export const PROBE_TIMEOUT_MS = 4000;
@@ -33,7 +39,7 @@ export async function probe(
 ): Promise<{ faults: Error[]; runs: Runs }> {
   const began = Date.now();
   const bound = BINDINGS.flatMap((binding, number) => (bindings[binding] === undefined ? [] : [number]));
-  let ended: Runs = {};
+  let runsEnded: Runs = {};
   const gaps = JSON.stringify(gapsIn(bound));
   const faults = await Promise.all(
     BINDINGS.map(async (binding, number) => {
@@ -45,7 +51,7 @@ export async function probe(
         const { results, meta } = await withTimeout(statement.all<Probe>(), PROBE_TIMEOUT_MS);
         cost.rows_read += meta.rows_read;
         const { first_id = null, last_id = null, unbound, runs } = results[0] ?? {};
-        if (runs !== undefined) ended = parseJson(runs);
+        if (runs !== undefined) runsEnded = parseJson(runs);
         const other = otherDatabaseOf(number, [first_id, last_id]);
         const missing = unbound === undefined ? [] : parseJson(unbound);
         return [
@@ -58,5 +64,5 @@ export async function probe(
     }),
   );
   cost.ms += Date.now() - began;
-  return { faults: faults.flat(), runs: ended };
+  return { faults: faults.flat(), runs: runsEnded };
 }

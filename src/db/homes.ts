@@ -7,8 +7,9 @@ import { gapsIn, NotBound } from '../core/database.ts';
 import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
+import { type Json, jsonObject, parseJson } from './json.ts';
 import { newRow } from './new-row.ts';
-import { ifPermitted, isPermitted, type Verdict } from './permission.ts';
+import { ifPermitted, isPermitted, type Permission, type Verdict } from './permission.ts';
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
@@ -17,17 +18,30 @@ import { builder, type Placeholders } from './text.ts';
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
 const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 
-const readHome = statement(['user_id'], (permission, $) => {
-  // Here, beside the verdict, the permission can be used without a select of its own.
-  const isOwn = and(isPermitted(permission), ofUser($.user_id));
-  const home = sql<number | null>`(select ${homes.database} from ${homes} where ${isOwn})`;
-  return withVerdict(permission, { home: home.as('home') });
-});
+const NO_HOME = { database: null, place: null, claimed_at: null };
+type Home = Pick<typeof homes.$inferSelect, 'database' | 'place' | 'claimed_at'> | typeof NO_HOME;
 
+/** The home of a user as a field beside the verdict, which is in DB. */
+export function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
+  const { database, place, claimed_at } = homes;
+  const isOwn = and(isPermitted(permission), ofUser(user_id));
+  const home = jsonObject({ database, place, claimed_at });
+  return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
+}
+/** The home that was read. All of it is null if there is none. Throws NotBound if its database is not bound. */
+export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null): Home {
+  const home = stored === null ? NO_HOME : parseJson(stored);
+  if (home.database !== null && !numbers.includes(home.database)) throw new NotBound([home.database]);
+  return home;
+}
+
+export const readHome = statement(['user_id'], (permission, $) =>
+  withVerdict(permission, { home: homeField(permission, $) }),
+);
 /** The number of the database of a user, or null if the user has none yet. */
 export async function findHome(databases: BoundDatabases, user_id: number): Promise<number | null> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
-  return row.home === null ? null : requireBound(databases, row.home);
+  return boundHome(databases, row.home).database;
 }
 
 /**
@@ -67,11 +81,9 @@ const touchHome = statement(['user_id'], (permission, $) =>
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
 );
-export const homeOfUser = statement(['user_id'], (permission, $) =>
-  builder
-    .select({ database: homes.database })
-    .from(homes)
-    .where(ofUser(ifPermitted(permission, $.user_id))),
+/** The home that a user has after the steps before it. */
+export const homeAfter = statement(['user_id'], (permission, $) =>
+  builder.select({ home: homeField(permission, $) }).from(permission),
 );
 const claimToken = statement(CLAIM, (permission, $) => {
   const isCandidate = inArray(homes.database, sql`(select value from json_each(${$.candidates}))`);
@@ -109,14 +121,14 @@ export async function claimHome(
     {
       claimed: insertHome(claim),
       touched: touchHome(claim),
-      home: homeOfUser(claim),
+      home: homeAfter(claim),
       token: claimToken(claim),
       owned: ownClaim(claim),
     },
     true,
   );
   const isFree = token === undefined || owned.length > 0;
-  return { home: home[0] === undefined ? null : requireBound(databases, home[0].database), isFree };
+  return { home: boundHome(databases, home[0]?.home ?? null).database, isFree };
 }
 
 /** The numbers of the databases that a user may be in, to get something new, as JSON. */
@@ -124,12 +136,6 @@ function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): 
   if (wanted !== undefined && !numbers.includes(wanted))
     throw new Conflict('database', `must be the number of a database that is bound: ${numbers.join(', ')}`);
   return JSON.stringify(wanted === undefined ? numbers : [wanted]);
-}
-
-/** The number of a home that must be bound. */
-export function requireBound({ numbers }: BoundDatabases, home: number): number {
-  if (numbers.includes(home)) return home;
-  throw new NotBound([home]);
 }
 
 /** The first database with owners in each of the gaps (`gapsIn`), a JSON list: one search by index for each. Only DB knows. */

@@ -1,6 +1,6 @@
-// The messages in which alerts are sent (docs/alerts.md). A message has its alerts and id for good. It is open until it is sent or
-// given up. One that the receiver rejects is set aside, and at most one other of a database is open. Whoever sends a message has a lease, so
-// runs that overlap do not send it twice at the same time.
+// The messages in which alerts are sent (docs/alerts.md). A message keeps its id and its alerts, and is open until it is sent or given up.
+// Messages that the receiver rejects are set aside. Besides those, at most one message of a database is open. A run leases the message that
+// it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
@@ -57,7 +57,8 @@ function openMessage(db: Database, now: Date) {
   const alert = jsonObject(fields satisfies Record<AlertField, Column>);
   const unsent = sql`select ${id} as alert_id, ${alert} as alert
     from ${alerts} join ${businesses} on ${eq(businesses.id, business_id)}
-    where ${id} > (select coalesce(max(last_id), 0) from ${messages}) and not exists (select 1 from ${messages} where ${isOpen} and retry_at is null)
+    where ${id} > (select coalesce(max(last_id), 0) from ${messages})
+      and not exists (select 1 from ${messages} where ${and(isOpen, isNull(messages.retry_at))})
     order by ${id} limit ${ALERTS_PER_MESSAGE}`;
   const made = timestampOf(now);
   const listed = sql`json_group_array(${asJson(sql`alert`)} order by alert_id)`;

@@ -6,7 +6,7 @@ import { unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
 import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
 import { alertsKeptFrom } from './alerts.ts';
-import { type Cost, noCost } from './batch.ts';
+import type { Cost } from './batch.ts';
 import { changesKeptFrom } from './changes.ts';
 import { metered } from './meter.ts';
 import { originsKeptFrom } from './refused-origins.ts';
@@ -43,7 +43,7 @@ const RUNS_PER_DAY = (24 * 60) / MINUTES_PER_RUN;
  */
 export async function purgeAll(
   bindings: { [binding in Binding]?: D1Database },
-  { scheduled, log, cost = noCost() }: { scheduled: Date; log: { error: (line: object) => void }; cost?: Cost },
+  { scheduled, log, cost }: { scheduled: Date; log: { error: (line: object) => void }; cost: Cost },
 ): Promise<{ failed: Binding[]; ids: number }> {
   const failed: Binding[] = [];
   let ids = 0;

@@ -88,7 +88,11 @@ export const orCsv = (
   content: { ...content, 'text/csv': { schema: z.string(), examples: examplesOf(examples) } },
 });
 export const linked = {
-  Link: header('Link', 'The URL of the next page, until there is none.', z.optional(matching(/^<[^>]+>; rel="next"$/))),
+  Link: header(
+    'Link',
+    'The URL of the next page. The last page has no such header.',
+    z.optional(matching(/^<[^>]+>; rel="next"$/)),
+  ),
 };
 
 /** A success whose body is lines of JSON, by an example. */

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { ALPHABET } from '../../src/core/credential.ts';
 import { databaseOfId, IDS_PER_DATABASE } from '../../src/core/database.ts';
+import { noCost } from '../../src/db/batch.ts';
 import { purgeAll } from '../../src/db/purge.ts';
 import type { Bindings } from '../../src/env.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
@@ -298,7 +299,7 @@ class Run {
         return this.command('GET', () => `user/${user_id}/keys`);
       case 'wait':
         this.now = new Date(this.now.getTime() + step.hours * HOUR);
-        return inBoth((side) => purgeAll(bindings[side], { scheduled: this.now, log: console }));
+        return inBoth((side) => purgeAll(bindings[side], { scheduled: this.now, log: console, cost: noCost() }));
     }
   }
 

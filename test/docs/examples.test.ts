@@ -1,7 +1,8 @@
 // What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { SCHEDULES } from '../../src/core/schedule.ts';
 import { newFolder } from '../node/state.ts';
 import { codesIn, DOCUMENTS, dayFromNow, examplesIn, like, read, tableIn, valueIn } from './document.ts';
 import { type Headers, startService } from './service.ts';
@@ -66,11 +67,36 @@ test('with -fOJ, the example of a report as CSV is saved as a file that the serv
   expect(readdirSync(folder)).toEqual([name]);
 });
 
+/** What the service has logged so far. */
+const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
+
 test('docs/operating.md has the fields of a log line', () => {
-  const lines = [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
-  const logged = lines.filter(({ method }) => method !== undefined).flatMap(Object.keys);
+  const logged = logLines()
+    .filter(({ method }) => method !== undefined)
+    .flatMap(Object.keys);
   const named = tableIn('docs/operating.md', 'Field', 'Meaning').flatMap(([cell]) => codesIn(cell));
   expect(named.sort()).toEqual([...new Set([...logged, 'error', 'reason', 'limiter'])].sort());
+});
+
+test('docs/operating.md has the fields of the line of a run', async () => {
+  const { origin } = new URL($.API);
+  for (const cron of Object.values(SCHEDULES))
+    expect((await fetch(`${origin}/cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`)).status).toBe(200);
+  const linesOfRuns = () => logLines().filter(({ scheduled }) => scheduled !== undefined);
+  await vi.waitUntil(() => linesOfRuns().length === 2, { timeout: 10_000 });
+  const named = tableIn('docs/operating.md', 'Field of a run', 'Meaning').flatMap(([cell]) => codesIn(cell));
+  expect(named.sort()).toEqual([...new Set(linesOfRuns().flatMap(Object.keys))].sort());
+});
+
+test('the questions to the log ask for fields that lines have', () => {
+  const [questions = ''] = /^# Who is over.*?^```$/ms.exec(read('docs/operating.md')) ?? [];
+  const commands = questions.replace(/^#.*/gm, '');
+  const asked = [...commands.matchAll(/[.{,] ?([a-z]\w+)/g)].map(([, field = '']) => field);
+  const fields = ['Field', 'Field of a run'].flatMap((header) =>
+    tableIn('docs/operating.md', header, 'Meaning').flatMap(([cell]) => codesIn(cell)),
+  );
+  expect(asked.length).toBeGreaterThan(25);
+  expect(asked.filter((field) => ![...fields, 'rows_read', 'ndjson'].includes(field))).toEqual([]);
 });
 
 test.each(tableIn(API, 'The request comes from'))('origins: %s, %s', async (_, header, ...printed) => {

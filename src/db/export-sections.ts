@@ -1,0 +1,233 @@
+// The sections of the export of a user: what each reads, and the line of a row, without secrets and hashes. Each is read by index and goes
+// on after the last row of the page before, so its cost does not grow.
+import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { RowPosition, Section } from '../core/export.ts';
+import { lastFour } from './change.ts';
+import { shownTo } from './changes.ts';
+import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { keyColumns, shownKey } from './keys.ts';
+import { ifPermitted, type Permission } from './permission.ts';
+import {
+  access,
+  alerts,
+  apiKeys,
+  businessColumns,
+  businesses,
+  changes,
+  codes,
+  dailyUsage,
+  formerTokens,
+  limitColumns,
+  messages,
+  refusedOrigins,
+  userIn,
+} from './schema.ts';
+import { type Statement, statement } from './statement.ts';
+import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
+
+/** The most rows of a section on a page. */
+const ROWS = 1000;
+/** A change can have 130 KB. */
+const CHANGES = 20;
+
+const NAMES = ['user_id', 'id', 'key', 'limit'] as const;
+type Values = Placeholders<(typeof NAMES)[number]>;
+const START: RowPosition = { id: 0, key: '' };
+
+type ReadSection = {
+  read: (user_id: number, after: RowPosition | null) => Statement;
+  /** The lines of what was read, and where the last row is if there can be more. */
+  page: (rows: unknown[]) => { lines: object[]; last: RowPosition | null };
+};
+
+/** Defines a section: what it reads, the line of a row, and where it goes on after a row. Without that, it is read whole. */
+function section<Q extends BuiltQuery>(
+  define: (permission: Permission, $: Values) => Q,
+  lineOf: (row: RowOf<Q>) => object,
+  positionOf: ((row: RowOf<Q>) => RowPosition) | null,
+  limit = ROWS,
+): ReadSection {
+  const read = statement(NAMES, define);
+  return {
+    read: (user_id, after) => read({ user_id, limit, ...(after ?? START) }),
+    page(found) {
+      const rows = found as RowOf<Q>[];
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return { lines: rows.map(lineOf), last: last === undefined || positionOf === null ? null : positionOf(last) };
+    },
+  };
+}
+
+/** The user of the export, if the call is permitted. */
+const own = (permission: Permission, $: Values) => ifPermitted(permission, $.user_id);
+
+/** The first less than every text, the second less than every id. */
+type Start = '' | 0;
+/** Whether a row is one of a business of the user, and after the one where the page before ended. */
+function isNext(permission: Permission, $: Values, { business_id, key }: Sorted, start: Start) {
+  const ended = sql`case when ${businesses.id} = ${$.id} then ${$.key} else ${sql.raw(start === '' ? `''` : '0')} end`;
+  const isOwn = and(eq(businesses.user_id, own(permission, $)), gte(businesses.id, $.id));
+  return and(isOwn, eq(business_id, businesses.id), gt(key, ended));
+}
+/** Of a table with rows of businesses: within a business, they are sorted by `key`. */
+type Sorted = Record<'business_id' | 'key', Column>;
+
+/** The rows of a table that has rows of businesses. */
+const rowsOf =
+  <T extends SQLiteTable & { business_id: Column }>(table: T, key: SQLiteColumn, start: Start) =>
+  (permission: Permission, $: Values) =>
+    builder
+      .select(getTableColumns(table) as Record<string, SQLiteColumn>)
+      .from(businesses)
+      .crossJoin(table as SQLiteTable)
+      .where(isNext(permission, $, { business_id: table.business_id, key }, start))
+      .orderBy(businesses.id, key)
+      .limit($.limit) as unknown as PromiseLike<T['$inferSelect'][]> & { getSQL(): SQL };
+
+/** A change as the user sees it. */
+const changeColumns = ({ user_id }: Values) => {
+  const { subject, subject_id, id, at, actor, action, before, after } = changes;
+  const shown = (text: Column) => sql<Json<object> | null>`${shownTo(user_id, text, changes)}`;
+  const texts = { before: shown(before).as('before'), after: shown(after).as('after') };
+  return { subject, subject_id, id, at, actor, action, ...texts };
+};
+type Change = RowOf<ReturnType<typeof changesOfUser>>;
+const changeLine = ({ subject, subject_id, before, after, ...change }: Change) => ({
+  type: 'change',
+  business_id: subject === 'business' ? subject_id : null,
+  ...change,
+  before: before && parseJson(before),
+  after: after && parseJson(after),
+});
+const changePosition = ({ subject_id, id }: Change): RowPosition => ({ id: subject_id, key: id });
+const changesOfUser = (permission: Permission, $: Values) =>
+  builder
+    .select(changeColumns($))
+    .from(changes)
+    .where(and(eq(changes.subject, 'user'), eq(changes.subject_id, own(permission, $)), gt(changes.id, $.id)))
+    .orderBy(changes.id)
+    .limit($.limit);
+/** The changes that name the user, of businesses that are deleted or belong to others. */
+const changesNaming = (text: Column) => (permission: Permission, $: Values) => {
+  const isOwn = and(eq(businesses.id, changes.subject_id), eq(businesses.user_id, $.user_id));
+  const isFormer = sql`not exists (select 1 from ${businesses} where ${isOwn})`;
+  const isAfter = sql`(${changes.subject_id}, ${changes.id}) > (${$.id}, ${$.key})`;
+  return builder
+    .select(changeColumns($))
+    .from(changes)
+    .where(and(sql`${userIn(text)} = ${own(permission, $)}`, eq(changes.subject, 'business'), isAfter, isFormer))
+    .orderBy(changes.subject_id, changes.id)
+    .limit($.limit);
+};
+
+export const SECTIONS: Record<Section, ReadSection> = {
+  businesses: section(
+    (permission, $) => {
+      const { token: _, ...columns } = businessColumns;
+      const { token, place, expires_at, business_id } = formerTokens;
+      const former = jsonList(
+        jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at }),
+        place,
+        expires_at,
+      );
+      const isOwn = eq(business_id, businesses.id);
+      return builder
+        .select({
+          ...columns,
+          token: sql<string>`${lastFour(sql`${businesses.token}`)}`.as('token'),
+          ...limitColumns,
+          limits_at: businesses.limits_at,
+          former_tokens: selectOne(former, sql`from ${formerTokens} where ${isOwn}`).as('former_tokens'),
+        })
+        .from(businesses)
+        .where(and(eq(businesses.user_id, own(permission, $)), gt(businesses.id, $.id)))
+        .orderBy(businesses.id)
+        .limit($.limit);
+    },
+    ({ former_tokens, ...row }) => ({ type: 'business', ...row, former_tokens: parseJson(former_tokens) }),
+    ({ id }) => ({ id, key: 0 }),
+  ),
+  sites: section(
+    rowsOf(access, access.site, ''),
+    (row) => ({ type: 'site', ...row }),
+    ({ business_id, site }) => ({ id: business_id, key: site }),
+  ),
+  counts: section(
+    rowsOf(dailyUsage, dailyUsage.day, ''),
+    ({ day, ...row }) => ({ type: 'count', ...row, date: day }),
+    ({ business_id, day }) => ({ id: business_id, key: day }),
+  ),
+  refused_origins: section(
+    rowsOf(refusedOrigins, refusedOrigins.origin, ''),
+    (row) => ({ type: 'refused_origin', ...row }),
+    ({ business_id, origin }) => ({ id: business_id, key: origin }),
+  ),
+  alerts: section(
+    rowsOf(alerts, alerts.id, 0),
+    (row) => ({ type: 'alert', ...row }),
+    ({ business_id, id }) => ({ id: business_id, key: id }),
+  ),
+  changes_of_businesses: section(
+    (permission, $) =>
+      builder
+        .select(changeColumns($))
+        .from(businesses)
+        .crossJoin(changes)
+        .where(
+          and(
+            eq(changes.subject, 'business'),
+            isNext(permission, $, { business_id: changes.subject_id, key: changes.id }, 0),
+          ),
+        )
+        .orderBy(businesses.id, changes.id)
+        .limit($.limit),
+    changeLine,
+    changePosition,
+    CHANGES,
+  ),
+  changes_before: section(changesNaming(changes.before), changeLine, changePosition, CHANGES),
+  changes_after: section(changesNaming(changes.after), changeLine, changePosition, CHANGES),
+  changes_of_user: section(changesOfUser, changeLine, ({ id }) => ({ id, key: 0 }), CHANGES),
+  keys: section(
+    (permission, $) =>
+      builder
+        .select({ ...keyColumns, ends_at: apiKeys.ends_at, session_of: apiKeys.session_of })
+        .from(apiKeys)
+        .where(and(eq(apiKeys.user_id, own(permission, $)), gt(apiKeys.id, $.id)))
+        .orderBy(apiKeys.id)
+        .limit($.limit),
+    ({ ends_at, session_of, ...key }) =>
+      ends_at === null ? { type: 'key', ...shownKey(key) } : { type: 'session', ...shownKey(key), ends_at, session_of },
+    ({ id }) => ({ id, key: 0 }),
+  ),
+  // They work for two minutes.
+  codes: section(
+    (permission, $) =>
+      builder
+        .select({
+          user_id: codes.user_id,
+          business_id: codes.business_id,
+          read_only: codes.read_only,
+          minutes: codes.minutes,
+          expires_at: codes.expires_at,
+        })
+        .from(codes)
+        .where(eq(codes.user_id, own(permission, $))),
+    ({ read_only, ...row }) => ({ type: 'code', ...row, read_only: read_only === 1 }),
+    null,
+  ),
+  // A message has at most 100, and few are open.
+  unsent_alerts: section(
+    (permission, $) =>
+      builder
+        .select({
+          message_id: sql<string>`${sql`${messages.id}`}`.as('message_id'),
+          alert: sql<Json<object>>`value`.as('alert'),
+        })
+        .from(sql`${messages} cross join json_each(${messages.body}, '$.data.alerts')`)
+        .where(and(isNotNull(messages.body), sql`value ->> 'user_id' = ${own(permission, $)}`)),
+    ({ message_id, alert }) => ({ type: 'unsent_alert', message_id, ...parseJson(alert) }),
+    null,
+  ),
+};
