@@ -13,6 +13,7 @@ import { ifPermitted, isPermitted, type Permission, type Verdict } from './permi
 import { businesses, formerTokens, homes, importedTokens, retiredTokens } from './schema.ts';
 import { readVerdict, type Statement, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
+import { withTimeout } from './timeout.ts';
 
 /** The placeholders of a claim to a token. */
 type Claim = Placeholders<'user_id' | 'hash' | 'token' | 'now'>;
@@ -57,14 +58,14 @@ function isFree({ user_id, hash, token, now }: Claim) {
     and not exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, hash)})`;
 }
 
-const CLAIM = ['user_id', 'candidates', 'hash', 'token'] as const;
+const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
 /**
- * Gives a user who has no home the one of the candidates with the fewest owners, or of several the lowest. It counts in the same
+ * Gives a user who has no home the one of the open databases with the fewest owners, or of several the lowest. It counts in the same
  * statement, so that of callers at once, each counts what the others have claimed.
  */
 const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
-  const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.candidates})
+  const chosen = sql`(select value as number, ${owners} as owners from json_each(${$.open})
     order by owners, number limit 1)`;
   const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
@@ -104,38 +105,58 @@ const ownClaim = statement(CLAIM, (permission, $) =>
     .where(and(eq(importedTokens.hash, ifPermitted(permission, $.hash)), isFree($))),
 );
 
+/** How long a database has to respond before a new owner gets another one. */
+const PROBE_TIMEOUT_MS = 2000;
+/** Reads a real table: a database without the migrations cannot serve. */
+const probe = statement([], (permission) =>
+  withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
+)({});
+/** The numbers of the databases that respond. Throws what the first one throws if none does. */
+async function responding({ numbers, askIn }: BoundDatabases): Promise<number[]> {
+  const probes = await Promise.allSettled(
+    numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
+  );
+  const up = probes.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const [first] = probes;
+  if (up.length === 0 && first?.status === 'rejected') throw first.reason;
+  return up;
+}
+
 /**
- * Returns the number of a user's database. A user who has none gets `wanted`, or the database with the fewest owners. A `token` to import is
- * claimed in the same batch: if the user cannot have it, `isFree` is false and nothing is claimed, so `home` stays null if there was none.
- * The user can claim the token again until a business has it, which only the home knows.
+ * Returns the number of a user's database. A user who has none gets `wanted`, or of the databases that respond the one with the fewest
+ * owners. A `token` to import is claimed in the same batch: if the user cannot have it, `isFree` is false and nothing is claimed, so `home`
+ * stays null if there was none. The user can claim the token again until a business has it, which only the home knows.
  */
 export async function claimHome(
   databases: BoundDatabases,
   user_id: number,
   { wanted, token }: Optional<{ wanted: number; token: string }> = {},
 ): Promise<{ home: number | null; isFree: boolean }> {
-  const hash = token === undefined ? null : await hashOf(token);
-  const claim = { user_id, token: token ?? null, hash, candidates: candidatesOf(databases, wanted) };
-  const { home, owned } = await databases.askIn(0)(
-    readVerdict,
-    {
-      claimed: insertHome(claim),
-      touched: touchHome(claim),
-      home: homeAfter(claim),
-      token: claimToken(claim),
-      owned: ownClaim(claim),
-    },
-    true,
-  );
-  const isFree = token === undefined || owned.length > 0;
-  return { home: boundHome(databases, home[0]?.home ?? null).database, isFree };
-}
-
-/** The numbers of the databases that a user may be in, to get something new, as JSON. */
-function candidatesOf({ numbers }: BoundDatabases, wanted: number | undefined): string {
+  const { numbers } = databases;
   if (wanted !== undefined && !numbers.includes(wanted))
     throw new Conflict('database', `must be the number of a database that is bound: ${numbers.join(', ')}`);
-  return JSON.stringify(wanted === undefined ? numbers : [wanted]);
+  const candidates = wanted === undefined ? numbers : [wanted];
+  const hash = token === undefined ? null : await hashOf(token);
+  async function claim(open: readonly number[]) {
+    const lists = { candidates: JSON.stringify(candidates), open: JSON.stringify(open) };
+    const values = { user_id, token: token ?? null, hash, ...lists };
+    const { home, owned } = await databases.askIn(0)(
+      readVerdict,
+      {
+        claimed: insertHome(values),
+        touched: touchHome(values),
+        home: homeAfter(values),
+        token: claimToken(values),
+        owned: ownClaim(values),
+      },
+      true,
+    );
+    const isFree = token === undefined || owned.length > 0;
+    return { home: boundHome(databases, home[0]?.home ?? null).database, isFree };
+  }
+  if (candidates.length === 1) return claim(candidates);
+  const known = await claim([]); // only a new owner is worth the round trips of asking every database
+  return known.home === null ? claim(await responding(databases)) : known;
 }
 
 /** The first database with owners in each of the gaps (`gapsIn`), a JSON list: one search by index for each. Only DB knows. */
