@@ -1,9 +1,11 @@
 // No request waits longer than ten seconds for its database, and a batch that begins later does nothing (docs/operating.md, "Outages").
 import { createExecutionContext } from 'cloudflare:test';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { purgeAll } from '../src/db/purge.ts';
-import { type AnyRoute, FAILING, NOT_REPEATABLE, ROUTES } from './routes.ts';
+import { boundTo, homeOf } from './ask.ts';
+import { logged } from './log-lines.ts';
+import { type AnyRoute, FAILING, NEW_BUSINESS, NOT_REPEATABLE, ROUTES } from './routes.ts';
 import {
   addFormerToken,
   BASE,
@@ -12,6 +14,8 @@ import {
   callerOf,
   databases,
   everything,
+  homes,
+  NOW,
   newApp,
   newBusiness,
   newKey,
@@ -96,6 +100,8 @@ describe.each(FAILING)('to $name', (route) => {
   });
 });
 
+/** For a new owner, there are more batches. */
+beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 /** Of a key that there is. */
 const REVOCATION = {
   ...(ROUTES.find(({ name }) => name === 'revoke a key') as AnyRoute),
@@ -237,7 +243,7 @@ test('the purge of a database that never answers is given up after 30 seconds, w
     { DB: hanging },
     {
       scheduled: new Date(),
-      log: { error: (line) => lines.push(line) },
+      log: { error: (line) => lines.push(logged(line)) },
       cost: noCost(),
     },
   );

@@ -1,8 +1,11 @@
-// Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database.
+// Before each file of tests in workerd: databases of its own, with the tables of migrations/, whose ids are in the range of the database;
+// and after each test, that every line it logged is one of docs/operating.md.
 // All migrations are one batch: one after the other, they would take longer than many a file.
+import { afterEach, expect } from 'vitest';
 import { raiseIds } from '../src/db/ids.ts';
 import { readVerdict } from '../src/db/statement.ts';
 import { asking } from './ask.ts';
+import { undocumentedLines } from './log-lines.ts';
 import { empty, env, homes, NOW } from './support.ts';
 
 await empty();
@@ -12,3 +15,5 @@ const migrated = homes.map(async (home) => {
   await asking(home, 'create_business', NOW)(readVerdict, raiseIds(home.number));
 });
 await Promise.all(migrated);
+
+afterEach(() => expect(undocumentedLines()).toEqual([]));

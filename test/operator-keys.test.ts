@@ -1,11 +1,12 @@
 // The keys of the operator: what each role may do with the business of anybody, for every route; and where they are refused.
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
 import { changes } from '../src/db/schema.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
-import { ROUTES, type Route } from './routes.ts';
-import { addFormerToken, ask, BASE, call, homes, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
+import { boundTo, homeOf } from './ask.ts';
+import { NEW_BUSINESS, ROUTES, type Route } from './routes.ts';
+import { addFormerToken, ask, BASE, call, homes, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
 
 /** What a key that only records may do. */
 const RECORD = [
@@ -22,6 +23,9 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
+
+/** A new owner costs more. */
+beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
 describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may, ...route }) => {
   const as = OPERATOR[role];

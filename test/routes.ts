@@ -40,7 +40,7 @@ export type Route = {
 type Unnamed = Omit<Route, 'unknownBusiness'> & { unknownBusiness: null };
 
 const USER = 800_000;
-const NEW_BUSINESS = {
+export const NEW_BUSINESS = {
   user_id: USER,
   name: 'Acme',
   main_domain: 'acme.example',

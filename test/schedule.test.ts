@@ -3,13 +3,17 @@ import { describe, expect, test, vi } from 'vitest';
 import { SCHEDULES } from '../src/core/schedule.ts';
 import type { Bindings } from '../src/env.ts';
 import { runScheduled } from '../src/schedule.ts';
+import { logged } from './log-lines.ts';
 import { BASE, databases, homes, later, NOW, newApp, STAMP } from './support.ts';
 
 /** A run that is late by a second, and its lines in the log. */
 async function scheduled(cron: string, bindings: object = databases(), at = NOW) {
-  const logged: object[] = [];
+  const lines: object[] = [];
   const errors: object[] = [];
-  const log = { log: (line: object) => logged.push(line), error: (line: object) => errors.push(line) };
+  const log = {
+    log: (line: object) => lines.push(logged(line)),
+    error: (line: object) => errors.push(logged(line)),
+  };
   const started = runScheduled(
     { cron, scheduledTime: at.getTime() },
     { VERSION: { id: 'v-1' }, ...bindings } as Bindings,
@@ -20,7 +24,7 @@ async function scheduled(cron: string, bindings: object = databases(), at = NOW)
     () => null,
     (error: unknown) => `${error}`,
   );
-  return { logged, errors, thrown };
+  return { logged: lines, errors, thrown };
 }
 /** When the runs ended, as the health check of a new instance says. */
 const runs = async () => {

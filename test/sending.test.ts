@@ -13,6 +13,7 @@ import { metered } from '../src/db/meter.ts';
 import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { expectSent } from './contract.ts';
+import { logged } from './log-lines.ts';
 import {
   call,
   databases,
@@ -116,7 +117,7 @@ function newSilentReceiver() {
 /** What a run is given that begins when it was to begin. */
 const given = (clock: () => Date, lines: object[]) => ({
   clock,
-  log: { error: (line: object) => lines.push(line) },
+  log: { error: (line: object) => lines.push(logged(line)) },
   scheduled: clock(),
   cost: noCost(),
 });

@@ -17,6 +17,7 @@ import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/sche
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
+import { logged } from './log-lines.ts';
 import type { AnyRoute } from './routes.ts';
 
 /** ONE is a database without tables (vitest.config.ts). */
@@ -125,8 +126,8 @@ export function newApp(at: Date = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
   const app = createApp(() => at, {
-    log: (line) => lines.push(line),
-    error: (line) => errors.push(line),
+    log: (line) => lines.push(logged(line)),
+    error: (line) => errors.push(logged(line)),
   });
   /** With the bindings that a test is about. Without a context of the test, what is done behind the response is done here. */
   async function fetch(request: Request, bindings: Partial<Bindings>, given?: ExecutionContext) {
@@ -142,8 +143,8 @@ export function newApp(at: Date = NOW) {
 /** All calls share one service, whose routes are built once. A call has its own time, and its own lines of the log. */
 const ofCall = new AsyncLocalStorage<{ at: Date; lines: object[]; errors: object[] }>();
 const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
-  log: (line) => ofCall.getStore()?.lines.push(line),
-  error: (line) => ofCall.getStore()?.errors.push(line),
+  log: (line) => ofCall.getStore()?.lines.push(logged(line)),
+  error: (line) => ofCall.getStore()?.errors.push(logged(line)),
 });
 
 export type CallOptions = {

@@ -1,0 +1,51 @@
+// Every line that the service logs in these tests is of a kind that docs/operating.md has, with the fields that it lists: test/migrated.ts
+// looks after each test.
+import operating from '../docs/operating.md?raw';
+
+/** The cells of the table with this head, whose names are in code marks: a line without is not of interest here. */
+function rowsOf(head: string): string[][] {
+  const table = operating.slice(operating.indexOf(head)).split('\n');
+  const end = table.findIndex((line) => !line.trim().startsWith('|'));
+  return table.slice(2, end).map((line) => line.trim().slice(2, -2).split(' | '));
+}
+const namesIn = (cell = '') => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+
+const OF_REQUEST = rowsOf('| Field | Meaning |').flatMap(([cell, meaning = '']) =>
+  namesIn(cell).map((name) => ({ name, isOptional: meaning.startsWith('only ') })),
+);
+const OF_RUN = rowsOf('| Field of a run | Meaning |').flatMap(([cell, meaning = '']) =>
+  namesIn(cell).map((name) => ({ name, isOf: /^of (?:the )?(\w+):/.exec(meaning)?.[1] ?? null })),
+);
+const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, , fields]) => ({
+  operations: namesIn(operations),
+  fields: namesIn(fields),
+}));
+
+/** Whether the names of a line are all that it must have, and no others than it may have. */
+function isOfKind(line: object): boolean {
+  const names = Object.keys(line).filter((name) => name !== 'hint');
+  const have = (required: string[], allowed: string[]) =>
+    required.every((name) => names.includes(name)) && names.every((name) => allowed.includes(name));
+  const { operation } = line as { operation: string };
+  if ('method' in line)
+    return have(
+      OF_REQUEST.filter(({ isOptional }) => !isOptional).map(({ name }) => name),
+      OF_REQUEST.map(({ name }) => name),
+    );
+  if ('scheduled' in line) {
+    const fields = OF_RUN.filter(({ isOf }) => isOf === null || isOf === operation).map(({ name }) => name);
+    return have(fields, fields);
+  }
+  return OF_FAILURE.some(
+    ({ operations, fields }) => operations.includes(operation) && have(['operation'], ['operation', ...fields]),
+  );
+}
+
+const undocumented: object[] = [];
+/** The line, which is also compared with the document. */
+export function logged<Line extends object>(line: Line): Line {
+  if (!isOfKind(line)) undocumented.push(line);
+  return line;
+}
+/** The lines since the last call that the document does not list, or not so. */
+export const undocumentedLines = () => undocumented.splice(0);
