@@ -17,6 +17,7 @@ import {
   type CallOptions,
   call,
   databases,
+  eachOf,
   everything,
   homes,
   NOW,
@@ -155,7 +156,7 @@ describe('a refused call', () => {
     return refused.cost.rows_read;
   }
 
-  test.each(OF_A_BUSINESS)(
+  eachOf(test, OF_A_BUSINESS)(
     'to $name reads the same few rows of a business of others, whatever is stored',
     async (route) => {
       for (const as of [caller.key, caller.token]) {
@@ -175,7 +176,7 @@ describe('a refused call', () => {
     }
   });
 
-  test.each(OF_A_BUSINESS)(
+  eachOf(test, OF_A_BUSINESS)(
     'to $name changes nothing, whatever else the database writes between two statements',
     async (route) => {
       const business = await newBusiness(RESTRICTED);
@@ -196,7 +197,7 @@ describe('a refused call', () => {
     },
   );
 
-  test.each(OF_A_BUSINESS)(
+  eachOf(test, OF_A_BUSINESS)(
     'to $name reads the same few rows from a wrong origin, whatever is stored',
     async (route) => {
       for (const kind of ['key', 'token'] as const) {
@@ -206,22 +207,22 @@ describe('a refused call', () => {
     },
   );
 
-  test.each(ROUTES.filter(({ tokenRefusal }) => tokenRefusal !== null))(
-    'to $name reads the same few rows for a token, whatever is stored',
-    async (route) => {
-      const visit = (business: Business) => ({ as: business.token, origin: 'https://x.example' });
-      expect(await rowsRead(route, much.id, visit(much))).toBe(await rowsRead(route, little.id, visit(little)));
-    },
-  );
+  eachOf(
+    test,
+    ROUTES.filter(({ tokenRefusal }) => tokenRefusal !== null),
+  )('to $name reads the same few rows for a token, whatever is stored', async (route) => {
+    const visit = (business: Business) => ({ as: business.token, origin: 'https://x.example' });
+    expect(await rowsRead(route, much.id, visit(much))).toBe(await rowsRead(route, little.id, visit(little)));
+  });
 
-  test.each(ROUTES.filter(({ inactiveRefusal }) => inactiveRefusal !== null))(
-    'to $name reads the same few rows of an inactive business, whatever is stored',
-    async (route) => {
-      const suspended = { ...RESTRICTED, status: 'suspended' };
-      const [quiet, busy] = [await newBusiness(suspended), await crowded(suspended)];
-      expect(await rowsRead(route, busy.id, { as: busy.key })).toBe(await rowsRead(route, quiet.id, { as: quiet.key }));
-    },
-  );
+  eachOf(
+    test,
+    ROUTES.filter(({ inactiveRefusal }) => inactiveRefusal !== null),
+  )('to $name reads the same few rows of an inactive business, whatever is stored', async (route) => {
+    const suspended = { ...RESTRICTED, status: 'suspended' };
+    const [quiet, busy] = [await newBusiness(suspended), await crowded(suspended)];
+    expect(await rowsRead(route, busy.id, { as: busy.key })).toBe(await rowsRead(route, quiet.id, { as: quiet.key }));
+  });
 });
 
 test('recording a use costs the same rows however many uses, businesses, sites, keys and days there are', {

@@ -26,6 +26,7 @@ import {
   callerOf,
   claimToken,
   databases,
+  eachOf,
   env,
   everything,
   failingWith,
@@ -64,7 +65,7 @@ describe('the database of a call', () => {
   });
 });
 
-describe.each(OF_A_BUSINESS)('to $name', (route) => {
+eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
   const askWith = async (id: number | string, as: string) => {
     const { status, body, cost } = await ask(route, { id }, { as });
     return { answer: { status, body }, round_trips: cost.round_trips };

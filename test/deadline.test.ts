@@ -13,6 +13,7 @@ import {
   call,
   callerOf,
   databases,
+  eachOf,
   everything,
   homes,
   NOW,
@@ -57,7 +58,7 @@ async function answerAfter(ms: number, request: Request, bindings: ReturnType<ty
   return answer;
 }
 
-describe.each(FAILING)('to $name', (route) => {
+eachOf(describe, FAILING)('to $name', (route) => {
   const isRepeatable = !NOT_REPEATABLE.includes(route.name);
 
   test('waits ten seconds for a database that never answers, and no longer', async () => {
@@ -108,7 +109,7 @@ const REVOCATION = {
   name: 'revoke a key that works',
   path: ({ user_id, key_id }: { user_id?: number; key_id?: number }) => `/api/v1/user/${user_id}/keys/${key_id}`,
 };
-test.each([...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && writes), REVOCATION])(
+eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && writes), REVOCATION])(
   'does nothing in a second batch that begins after the deadline: to $name',
   async (route) => {
     const business = await newBusiness();
@@ -132,30 +133,30 @@ test.each([...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && wr
 
 /** Their first batch claims a home, which is safe to repeat. What the second creates is not. */
 const CREATING = ['create a business', 'create a key', 'create a console link'];
-test.each(ROUTES.filter(({ round_trips }) => round_trips === 2))(
-  'waits ten seconds in all where it asks two databases: to $name',
-  async (route) => {
-    const request = await requestOf(route, await newBusiness());
-    const second = Promise.withResolvers<void>();
-    let batches = 0;
-    const slow = through(async (batch) => {
-      batches += 1;
-      if (batches > 1) {
-        second.resolve();
-        return never();
-      }
-      const results = await batch();
-      vi.setSystemTime(Date.now() + 6000);
-      return results;
-    });
-    const answered = newApp().app.fetch(request, { ...OPERATOR_SECRETS, ...slow }, createExecutionContext());
-    await second.promise;
-    await vi.advanceTimersByTimeAsync(DEADLINE_MS - 6000);
-    const response = await answered;
-    const expected = CREATING.includes(route.name) ? broken : unavailable;
-    expect({ status: response.status, text: await response.text() }).toEqual(expected);
-  },
-);
+eachOf(
+  test,
+  ROUTES.filter(({ round_trips }) => round_trips === 2),
+)('waits ten seconds in all where it asks two databases: to $name', async (route) => {
+  const request = await requestOf(route, await newBusiness());
+  const second = Promise.withResolvers<void>();
+  let batches = 0;
+  const slow = through(async (batch) => {
+    batches += 1;
+    if (batches > 1) {
+      second.resolve();
+      return never();
+    }
+    const results = await batch();
+    vi.setSystemTime(Date.now() + 6000);
+    return results;
+  });
+  const answered = newApp().app.fetch(request, { ...OPERATOR_SECRETS, ...slow }, createExecutionContext());
+  await second.promise;
+  await vi.advanceTimersByTimeAsync(DEADLINE_MS - 6000);
+  const response = await answered;
+  const expected = CREATING.includes(route.name) ? broken : unavailable;
+  expect({ status: response.status, text: await response.text() }).toEqual(expected);
+});
 
 test('claims no token in a batch that begins after its deadline, for an owner who has a home', async () => {
   const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
@@ -178,7 +179,10 @@ test('claims no token in a batch that begins after its deadline, for an owner wh
   expect(await everything()).toBe(before);
 });
 
-test.each(ROUTES.filter(({ writes }) => writes))(
+eachOf(
+  test,
+  ROUTES.filter(({ writes }) => writes),
+)(
   'a step that may have met the deadline on the way is no success: to $name, where the clock of the database is ahead',
   async (route) => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });

@@ -20,6 +20,7 @@ import {
   call,
   callerOf,
   databases,
+  eachOf,
   env,
   everything,
   inWaves,
@@ -29,6 +30,7 @@ import {
   newKey,
   type Scope,
   TODAY,
+  tagsOf,
 } from './support.ts';
 
 const INVALID_TOKEN =
@@ -93,18 +95,22 @@ beforeAll(async () => {
   untouched = await newBusiness();
 });
 
-describe.each(ROUTES)('$name', (route) => {
-  /** The status for the API key of the owner. */
-  const granted = route.keyRefusal === null ? (route.granted ?? 200) : 403;
+/** The status for the API key of the owner. */
+const grantedBy = (route: AnyRoute) => (route.keyRefusal === null ? (route.granted ?? 200) : 403);
 
+describe.each(ROUTES)('$name', (route) => {
   test(`${route.keyRefusal === null ? 'lets the API key of the owner in' : 'knows the API key of an owner'}, with one round trip`, async () => {
     const business = await newBusiness();
     const answer = await ask(route, business, { as: business.key });
-    expect(answer.status).toBe(granted);
-    expect(answer.body.status).toBe(granted === 200);
+    expect(answer.status).toBe(grantedBy(route));
+    expect(answer.body.status).toBe(grantedBy(route) === 200);
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
     expect(answer.cost.round_trips).toBe(1);
   });
+});
+
+eachOf(describe, ROUTES)('$name', (route) => {
+  const granted = grantedBy(route);
 
   test.each([
     ['absent', undefined],
@@ -210,7 +216,10 @@ describe.each(ROUTES)('$name', (route) => {
   });
 });
 
-describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, for no API key,', (route) => {
+eachOf(
+  describe,
+  ROUTES.filter(({ keyRefusal }) => keyRefusal !== null),
+)('$name, for no API key,', (route) => {
   test('is refused to every API key and token, before the origin and the input, and reads and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
@@ -233,7 +242,7 @@ describe.each(ROUTES.filter(({ keyRefusal }) => keyRefusal !== null))('$name, fo
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {
-  test('answers alike for every id that is not a business of the caller', async () => {
+  test('answers alike for every id that is not a business of the caller', tagsOf(route), async () => {
     const mine = await newBusiness();
     const other = await newBusiness();
     const ids = [
@@ -263,7 +272,7 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
     expectRefusal(await askBadly(route, business, { as: business.key, ...foreign }), refused(message));
   });
 
-  test('refuses an API key from a page that is not registered', async () => {
+  test('refuses an API key from a page that is not registered', tagsOf(route), async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     for (const origin of ['null', 'http://shop.example', 'https://shop.example.evil.example', `${BASE}.evil.example`]) {
       const answer = await ask(route, business, { as: business.key, origin });
@@ -274,19 +283,19 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
   });
 });
 
-test.each(ROUTES.filter(({ bad }) => Object.keys(bad).length > 0))(
-  '$name tells a caller whom it lets in what is wrong with the input',
-  async (route) => {
-    const business = await newBusiness();
-    const as = await callerOf(route, business);
-    const before = await everything();
-    const answer = await askBadly(route, business, { as });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
-    expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-    expect(await everything()).toBe(before);
-  },
-);
+eachOf(
+  test,
+  ROUTES.filter(({ bad }) => Object.keys(bad).length > 0),
+)('$name tells a caller whom it lets in what is wrong with the input', async (route) => {
+  const business = await newBusiness();
+  const as = await callerOf(route, business);
+  const before = await everything();
+  const answer = await askBadly(route, business, { as });
+  expect(answer.status).toBe(422);
+  expect(answer.body).toEqual({ status: false, message: expect.any(String), errors: expect.any(Object) });
+  expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+  expect(await everything()).toBe(before);
+});
 
 test.each(ROUTES.filter(({ method }) => method === 'GET'))(
   '$name answers HEAD with the status and headers of GET, without a body',

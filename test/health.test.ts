@@ -155,7 +155,7 @@ describe('asks each database once', () => {
     expect(asked).toEqual(each(2));
   });
 
-  test('for 1,000 requests at once, the first of an isolate or later ones', async () => {
+  test('for 1,000 requests at once, the first of an isolate or later ones', { tags: 'slow' }, async () => {
     const { clock, asked, ask, each } = isolate();
     for (const times of [1, 2]) {
       const answers = await Promise.all(Array.from({ length: 1000 }, () => ask()));

@@ -8,6 +8,7 @@ import { type AnyRoute, ROUTES } from './routes.ts';
 import {
   BASE,
   call,
+  eachOf,
   env,
   everything,
   failingWith,
@@ -172,7 +173,7 @@ describe('a body that is held back', () => {
     return { request: new Request(BASE + route.path(business), init as RequestInit), body: writable.getWriter() };
   };
 
-  test.each(routes)('does not let a credential pass that expires meanwhile: to $name', async (route) => {
+  eachOf(test, routes)('does not let a credential pass that expires meanwhile: to $name', async (route) => {
     const business = await newBusiness();
     const { api_key } = await createKey(
       business.home,
@@ -196,7 +197,7 @@ describe('a body that is held back', () => {
     }
   });
 
-  test.each(routes)('and breaks off is 400, in the log too, and asks no database: to $name', async (route) => {
+  eachOf(test, routes)('and breaks off is 400, in the log too, and asks no database: to $name', async (route) => {
     const business = await newBusiness();
     for (const as of [business.key, SECRET]) {
       const { request, body } = held(route, { ...business, key: as });

@@ -17,6 +17,7 @@ import {
   everything,
   newApp,
   newBusiness,
+  tagsOf,
 } from './support.ts';
 
 type Schema = {
@@ -123,7 +124,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('an unknown parameter is refused by its name', async () => {
+  test('an unknown parameter is refused by its name', tagsOf(route), async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
       expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
@@ -137,7 +138,7 @@ describe.each(ROUTES)('to $name', (route) => {
     expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });
 
-  test('a parameter that is given twice, or of another type, is refused by its name', async () => {
+  test('a parameter that is given twice, or of another type, is refused by its name', tagsOf(route), async () => {
     for (const { name, example } of queryOf(route)) {
       const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text can be searched for
       for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
@@ -150,7 +151,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('an old client may add _=<digits> to what it reads, and to nothing else', async () => {
+  test('an old client may add _=<digits> to what it reads, and to nothing else', tagsOf(route), async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
@@ -159,7 +160,7 @@ describe.each(ROUTES)('to $name', (route) => {
       expect(await refused(query)).toEqual(invalid('_', unknown('_')));
   });
 
-  test('an unknown member is refused by its path, at each level', async () => {
+  test('an unknown member is refused by its path, at each level', tagsOf(route), async () => {
     for (const path of places(route.body)) {
       const own = Object.keys(path.reduce((at: never, name) => at[name], route.body as never));
       for (const name of ['surplus', '__proto__', 'constructor', 'date'].filter((name) => !own.includes(name))) {
@@ -176,7 +177,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a member of another type is refused by its path', async () => {
+  test('a member of another type is refused by its path', tagsOf(route), async () => {
     for (const path of members(route.body)) {
       const type = typeof path.reduce((at: never, name) => at[name], route.body as never);
       for (const wrong of [null, type !== 'boolean', type === 'number' ? '17' : 17, {}, [[]], [{ id: [] }]]) {
@@ -188,7 +189,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a body is refused where there is none to take', async () => {
+  test('a body is refused where there is none to take', tagsOf(route), async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])

@@ -4,7 +4,18 @@ import operating from '../docs/operating.md?raw';
 import { POLICY } from '../src/core/policy.ts';
 import { refused } from './answers.ts';
 import { type AnyRoute, ROUTES } from './routes.ts';
-import { ask, type Business, call, everything, homes, newBusiness, newKey, OPERATOR, type Scope } from './support.ts';
+import {
+  ask,
+  type Business,
+  call,
+  eachOf,
+  everything,
+  homes,
+  newBusiness,
+  newKey,
+  OPERATOR,
+  type Scope,
+} from './support.ts';
 
 const [, head = '', body = ''] = /^\| What \| (.*?) \|\n.*?\n(.*?)\n\n/ms.exec(operating) ?? [];
 const COLUMNS = head.split(' | ');
@@ -91,7 +102,7 @@ test('the table has each operation once, and a column for each kind of credentia
   expect(COLUMNS).toEqual(Object.keys(CREDENTIALS));
 });
 
-test.each(ROUTES)('$name: who can do it, and for which businesses, is what the table says', async (route) => {
+eachOf(test, ROUTES)('$name: who can do it, and for which businesses, is what the table says', async (route) => {
   const { lines } = await ask(route, await newBusiness(), { as: OPERATOR.record });
   const [{ operation = '' }] = lines as [{ operation?: string }];
   const row = ROWS.find(({ operations }) => operations.includes(operation));

@@ -14,6 +14,7 @@ import {
   BASE,
   call,
   callerOf,
+  eachOf,
   env,
   everything,
   failingHalfway,
@@ -32,7 +33,7 @@ const BUSY = [
 const GONE = ['D1_ERROR: Network connection lost.', 'D1_ERROR: internal error; reference = 7b2v9k1dqg1'];
 const BROKEN = ['D1_ERROR: no such table: api_keys: SQLITE_ERROR'];
 
-describe.each(FAILING)('when the database fails, to $name', (route) => {
+eachOf(describe, FAILING)('when the database fails, to $name', (route) => {
   const once = NOT_REPEATABLE.includes(route.name);
 
   async function failed(message: string, when: 'before' | 'after') {
@@ -260,7 +261,7 @@ describe('the log', () => {
     for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
   });
 
-  test('tells the causes of a 401 apart, which the caller cannot', async () => {
+  test('tells the causes of a 401 apart, which the caller cannot', { tags: 'slow' }, async () => {
     const active = await newBusiness();
     const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
     const { home, user_id } = active;

@@ -6,7 +6,18 @@ import { changes } from '../src/db/schema.ts';
 import { answerOf, refused, UNAUTHENTICATED } from './answers.ts';
 import { boundTo, homeOf } from './ask.ts';
 import { NEW_BUSINESS, ROUTES, type Route } from './routes.ts';
-import { addFormerToken, ask, BASE, call, homes, NOW, newBusiness, OPERATOR, OPERATOR_SECRETS } from './support.ts';
+import {
+  addFormerToken,
+  ask,
+  BASE,
+  call,
+  homes,
+  NOW,
+  newBusiness,
+  OPERATOR,
+  OPERATOR_SECRETS,
+  tagsOf,
+} from './support.ts';
 
 /** What a key that only records may do. */
 const RECORD = [
@@ -46,7 +57,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is refused from a page, whatever else holds, without the database', async () => {
+  test('is refused from a page, whatever else holds, without the database', tagsOf(route), async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const origins = ['https://shop.example', 'https://evil.example', 'null', BASE, ''];
     const fetched = ['same-origin', 'same-site', 'cross-site', 'none', 'anything'];
@@ -73,7 +84,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is unknown without a secret, with another, or with one that is malformed', async () => {
+  test('is unknown without a secret, with another, or with one that is malformed', tagsOf(route), async () => {
     const business = await newBusiness();
     const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
@@ -87,7 +98,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
 
   if (route.unknownBusiness !== null) {
     const { unknownBusiness, inactiveRefusal } = route as Route;
-    test('is told the same as an owner of a business that is unknown or not active', async () => {
+    test('is told the same as an owner of a business that is unknown or not active', tagsOf(route), async () => {
       for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
         expect(answerOf(await ask(route, { id }, { as }))).toEqual(may ? unknownBusiness : refusal);
       }

@@ -7,6 +7,7 @@ import { type AnyRoute, PUBLIC, ROUTES } from './routes.ts';
 import {
   BASE,
   databases,
+  eachOf,
   env,
   everything,
   newApp,
@@ -78,7 +79,7 @@ async function expectUnavailable(request: Request) {
   });
 }
 
-describe.each(ROUTES)('while it is 1, to $name', (route) => {
+eachOf(describe, ROUTES)('while it is 1, to $name', (route) => {
   test('is 503 for everybody else, without the database', async () => {
     const before = await everything();
     for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));

@@ -133,7 +133,9 @@ test('the code of a console link is forgotten once it has expired', async () => 
   expect(await stored()).toEqual([]);
 });
 
-test('of the refused origins, those not seen for 90 days are forgotten within a day, whatever the ids of the businesses', async () => {
+test('of the refused origins, those not seen for 90 days are forgotten within a day, whatever the ids of the businesses', {
+  tags: 'slow',
+}, async () => {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   // Ids next to each other, with gaps, and far away.

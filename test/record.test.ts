@@ -379,7 +379,7 @@ describe('a bulk report', () => {
 });
 
 describe('nothing is lost and nothing counted twice', () => {
-  test('1,000 uses, a hundred at once, are 1,000', async () => {
+  test('1,000 uses, a hundred at once, are 1,000', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     const answers = await inWaves(Array(1000).fill({ as: business.token }), (options) => use(business, options));
     const seen = answers.map(({ body }) => body.data.count).sort((a, b) => a - b);

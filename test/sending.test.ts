@@ -343,7 +343,9 @@ describe('the receiver', () => {
     },
   );
 
-  test('that rejects everything gets each message once an hour, for three days, and then it is given up', async () => {
+  test('that rejects everything gets each message once an hour, for three days, and then it is given up', {
+    tags: 'slow',
+  }, async () => {
     const made = await newAlerts(201);
     const receiver = newReceiver(answers(404));
     const given = [];
@@ -661,7 +663,9 @@ describe('a look', () => {
 });
 
 describe('while the receiver is down', () => {
-  test('for a day, nothing is lost: all is sent when it is up again, oldest first, and what was tried before under its id', async () => {
+  test('for a day, nothing is lost: all is sent when it is up again, oldest first, and what was tried before under its id', {
+    tags: 'slow',
+  }, async () => {
     const receiver = newReceiver(answers(503));
     const made: Alert[] = [];
     let lines = 0;

@@ -20,6 +20,7 @@ import {
   type CallOptions,
   call,
   databases,
+  eachOf,
   env,
   everything,
   failingHalfway,
@@ -156,7 +157,8 @@ describe('a session', () => {
   ];
 
   describe.each(SCOPES)('of $name', ({ narrow, scope }) => {
-    test.each(
+    eachOf(
+      test,
       ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
     )('is told to $name what its key is told', async (route) => {
       const twins = await Promise.all(
@@ -191,7 +193,7 @@ describe('a session', () => {
     });
   });
 
-  test.each(ROUTES)('that ended is 401: to $name', async (route) => {
+  eachOf(test, ROUTES)('that ended is 401: to $name', async (route) => {
     const business = await newBusiness({ sites: [SHOP] });
     const session = await sessionOf(business.key);
     await end(session);

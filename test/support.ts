@@ -5,6 +5,7 @@ import { env as provided } from 'cloudflare:workers';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import type { describe, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
@@ -28,6 +29,21 @@ export const TODAY = '2026-03-15';
 export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
+
+/** Of a table over all routes, `npm test` has the rows of these: one that reads, one that records, one that changes, and one of the operator. */
+const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
+const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
+/** The options of a test of this route. */
+export const tagsOf = (route: { name: string }) => (isQuick(route) ? {} : { tags: 'slow' });
+/** `describe.each` or `test.each`, with those options. */
+export const eachOf =
+  <R extends { name: string }>(kind: typeof describe | typeof test, routes: readonly R[]) =>
+  (name: string, run: (route: R) => void | Promise<void>) => {
+    const quick = routes.filter(isQuick);
+    const others = routes.filter((route) => !isQuick(route));
+    (kind as typeof test).each(quick)(name, run);
+    (kind as typeof test).each(others)(name, { tags: 'slow' }, run);
+  };
 
 /** Operator keys of each role, and the secrets that the Worker has of them. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
@@ -147,6 +163,14 @@ const shared = createApp(() => ofCall.getStore()?.at ?? NOW, {
   error: (line) => ofCall.getStore()?.errors.push(logged(line)),
 });
 
+/** A request to that service, at this time. It logs to `lines` and `errors`. */
+export const serve = (
+  request: Request,
+  bindings: Partial<Bindings>,
+  context: ExecutionContext,
+  of: { at: Date; lines: object[]; errors: object[] },
+) => ofCall.run(of, async () => shared.fetch(request, bindings as Bindings, context));
+
 export type CallOptions = {
   /** A credential. */
   as?: string | undefined;
@@ -190,8 +214,7 @@ export async function call(method: string, path: string, options: CallOptions = 
     ...options.bindings,
   } as Bindings;
   const request = new Request(BASE + path, init);
-  const store = { at: options.at ?? NOW, lines, errors };
-  const response = await ofCall.run(store, () => shared.fetch(request, bindings, context));
+  const response = await serve(request, bindings, context, { at: options.at ?? NOW, lines, errors });
   const text = await textOf(response);
   const costThen = { ...cost };
   await waitOnExecutionContext(context);

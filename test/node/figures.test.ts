@@ -141,11 +141,11 @@ test('200 histories, ranges and months, each at seven times of a day, are what a
       const shown = figuresOf(used ?? [], before, dayOf(new Date(now)));
       // The oracle walks over the days, and finds a counterpart by subtracting weeks until it is outside the range.
       let [whole, total, earlier, most, peak, first, last] = [0, 0, 0, 0, '', '', ''];
+      let weeks = comparison === 'year' ? 52 : 0;
+      while (comparison === 'previous' && start(range.to) - weeks * 7 * DAY_MS >= start(range.from)) weeks += 1;
       for (let day = range.from; day <= range.to; day = addDays(day, 1)) {
         if (count(day) > most) [most, peak] = [count(day), day];
         if (start(day) + DAY_MS > now) continue;
-        let weeks = comparison === 'year' ? 52 : 0;
-        while (comparison === 'previous' && start(range.to) - weeks * 7 * DAY_MS >= start(range.from)) weeks += 1;
         const counterpart = addDays(day, -7 * weeks);
         [first, last] = [first || counterpart, counterpart];
         whole += 1;

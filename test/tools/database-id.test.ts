@@ -104,7 +104,7 @@ test('in wrangler.toml of the project, is one line more', () => {
   expect(readConfiguration(file).databases).toMatchObject([{ binding: 'DB', id: ID }]);
 });
 
-test('leaves the local data where it is', async () => {
+test('leaves the local data where it is', { tags: 'slow' }, async () => {
   const folder = newFolder();
   const file = fileWith(`${HEAD}[[d1_databases]]\nbinding = "DB"\ndatabase_name = "zero"\n`);
   const where = { 'persist-to': folder, config: file };
