@@ -19,6 +19,19 @@ const workerWith = (d1Databases: string[]) =>
 /** ONE has no tables: a test begins with those that it is about. */
 const worker = workerWith(['DB', 'DB_1', 'DB_2', 'ONE']);
 const workerOptions = {
+  // One file each: workerd would ask for their 250 modules one after the other.
+  deps: {
+    optimizer: {
+      ssr: {
+        enabled: true,
+        include: [
+          ...['drizzle-orm', 'drizzle-orm/d1', 'drizzle-orm/sqlite-core', 'zod/mini', 'zod-openapi', 'fast-check'],
+          ...['hono', 'hono/factory', 'hono/hono-base', 'hono/route', '@hono/zod-validator', 'tldts'],
+          '@cfworker/json-schema',
+        ],
+      },
+    },
+  },
   setupFiles: 'test/migrated.ts',
   isolate: false, // workerd takes a second to start: a file gets databases of its own, not a workerd
   testTimeout: 60_000,
@@ -39,7 +52,7 @@ export default defineConfig({
     tags: [
       {
         name: 'slow',
-        description: 'Starts wrangler or a compiler itself, or makes thousands of calls: not in npm test.',
+        description: 'Starts processes, makes many calls, or repeats a rule for each operation: not in npm test.',
       },
     ],
     slowTestThreshold: Number.POSITIVE_INFINITY, // what is too slow meets its timeout

@@ -149,7 +149,7 @@ describe('the bounds', () => {
     expect((await add(['https://two.example'])).status).toBe(422);
   });
 
-  test('hold under concurrent calls', async () => {
+  test('hold under concurrent calls', { tags: 'slow' }, async () => {
     const business = await newBusiness();
     for (const site of many(450)) await addSite(business.id, site);
     const calls = Array.from({ length: 10 }, (_, index) =>

@@ -129,7 +129,7 @@ test.each([
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('reads 4n + 8 rows of n alerts, and finds them by index, however many there are', async () => {
+test('reads 4n + 8 rows of n alerts, and finds them by index, however many there are', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));

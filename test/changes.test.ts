@@ -510,7 +510,9 @@ describe('the list with a filter', () => {
     expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
   });
 
-  describe('with a search compares changes until they reach 500,000 bytes, so that a search costs about what the largest page costs:', () => {
+  describe('with a search compares changes until they reach 500,000 bytes, so that a search costs about what the largest page costs:', {
+    tags: 'slow',
+  }, () => {
     /** Stores changes with so many bytes each, with the ids from 1 on. Those in `marked` have a text to search for. */
     const storeLong = async (business: Business, bytes: number[], marked: number[]) => {
       for (const [index, length] of bytes.entries()) {
@@ -569,7 +571,9 @@ describe('the list with a filter', () => {
     });
   });
 
-  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 5,000, however many changes there are', async () => {
+  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 5,000, however many changes there are', {
+    tags: 'slow',
+  }, async () => {
     const { business, id } = await owned();
     const other = await newBusiness({ user_id: business.user_id });
     await fill(business, 5_000);
@@ -952,6 +956,7 @@ describe('the steps of a change', () => {
   // What they store then may be wrong: this shows only that each depends on the decision, and not on the step before it.
   test.each(CHANGES)(
     '$steps of $action, $before, are all done in any order: each depends on the decision alone',
+    { tags: 'slow' },
     async (example) => {
       await inWaves(orders(example.steps.slice(1)), async (order) => {
         const { business, token, steps } = await prepared(example);

@@ -282,7 +282,7 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
   expect(await costsOf('order-2')).toEqual(before);
 });
 
-describe('docs/performance.md, "What each operation costs":', () => {
+describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, () => {
   const SITES = 500;
   let owner: Business;
   beforeAll(async () => {
@@ -508,7 +508,9 @@ describe('docs/performance.md, "What each operation costs":', () => {
 });
 
 // The last three, because of their 100,000 rows: tests before them read all that is stored.
-test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, whatever they and others have besides', async () => {
+test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, whatever they and others have besides', {
+  tags: 'slow',
+}, async () => {
   const [{ d1 }] = homes;
   const after = (await d1.prepare('select max(id) as id from businesses').first<number>('id')) ?? 0;
   const made = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
@@ -531,7 +533,7 @@ test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, wh
   }
 });
 
-test('a report of n days reads at most n + 4 rows, however much else is stored', async () => {
+test('a report of n days reads at most n + 4 rows, however much else is stored', { tags: 'slow' }, async () => {
   await crowd(10, 10);
   const before = await costs();
   for (const extra of Object.values(before)) expect(extra).toBeLessThanOrEqual(4);

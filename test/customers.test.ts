@@ -332,7 +332,9 @@ describe('an Idempotency-Key', () => {
     expect(row).toEqual({ request: 'D7139E82743E526710B4D8C152A2A331' });
   });
 
-  test('makes one business of many requests at once; 200 for 20 users are as many as keys, each user in one database', async () => {
+  test('makes one business of many requests at once; 200 for 20 users are as many as keys, each user in one database', {
+    tags: 'slow',
+  }, async () => {
     const users = Array.from({ length: 20 }, newUser);
     const requests = Array.from({ length: 200 }, (_, index) => ({
       user_id: users[index % 20] as number,

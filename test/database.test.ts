@@ -74,7 +74,7 @@ test('a sum that is too large to be exact is the largest that is', async () => {
   expect((await stateOf(home))?.uses_yesterday).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test('reads few rows however much is stored, and counts to 10,000', { timeout: 120_000 }, async () => {
+test('reads few rows however much is stored, and counts to 10,000', { tags: 'slow', timeout: 120_000 }, async () => {
   const { d1 } = home;
   const { id, db } = await Promise.all(homes.map(() => newBusiness())).then(
     (all) => all.find(({ home }) => home.number === 0) as (typeof all)[number],

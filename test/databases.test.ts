@@ -245,7 +245,9 @@ describe('the home of a new owner', () => {
     expect(await homeOf(all(), user_id, homes.length - 1)).toBe(homes.length - 1);
   });
 
-  test('is spread evenly over the databases, and is one for each, when all begin at once', async () => {
+  test('is spread evenly over the databases, and is one for each, when all begin at once', {
+    tags: 'slow',
+  }, async () => {
     await env.DB.prepare('delete from homes').run();
     const users = Array.from({ length: 20 }, newUser);
     const made = await Promise.all(

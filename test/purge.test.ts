@@ -338,7 +338,9 @@ async function asked() {
   return { d1, statements, counts };
 }
 
-test('a run takes at most five statements for a database, and finds what is due by index', async () => {
+test('a run takes at most five statements for a database, and finds what is due by index', {
+  tags: 'slow',
+}, async () => {
   const { d1, statements, counts } = await asked();
   expect(counts).toEqual(Array(8).fill(5));
   const plans = statements.map(async ({ sql, values }) => {

@@ -336,7 +336,7 @@ describe('the rate limits of remembering', () => {
     expect(counts.size).toBe(0);
   });
 
-  test('as deployed, hold in each window', async () => {
+  test('as deployed, hold in each window', { tags: 'slow' }, async () => {
     const { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT } = env;
     if (REFUSED_ORIGIN_LIMIT === undefined || REFUSED_BUSINESS_LIMIT === undefined)
       throw new Error('wrangler.toml has no such limits');

@@ -586,7 +586,7 @@ describe('a look', () => {
   }
   const HOUR = Array.from({ length: 60 }, (_, minute) => minute);
 
-  test('begins each run, in all databases, so that what it finds is sent at once', async () => {
+  test('begins each run, in all databases, so that what it finds is sent at once', { tags: 'slow' }, async () => {
     const ids = await Promise.all(homes.map(unnoticed));
     const receiver = newReceiver();
     for (const minute of HOUR) expect(await run(receiver, later(minute * MINUTE_MS))).toEqual([]);
@@ -748,6 +748,7 @@ describe('an invocation', () => {
     [62, 310, 82],
   ])(
     'with %i databases has at most %i statements, leaves none out, and sends %i messages',
+    { tags: 'slow' },
     async (count, most, expected) => {
       const made = await newAlerts(12_000);
       const cost = { statements: 0, asked: new Set<string>() };

@@ -271,7 +271,9 @@ describe('costs one round trip', () => {
     expect((await costs(business, {})).rows_written).toBe(5);
   });
 
-  test('and at most 50 rows read, however many former tokens, changes and businesses there are', async () => {
+  test('and at most 50 rows read, however many former tokens, changes and businesses there are', {
+    tags: 'slow',
+  }, async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const others = async (count: number) => {
       for (let other = 0; other < count; other++) await rotate(await newBusiness({ user_id: business.user_id }), keep);

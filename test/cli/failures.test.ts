@@ -21,7 +21,7 @@ describe('the process', () => {
     expect(await adminIn(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
   });
 
-  test('ends with 1 if the service refuses, and says all that is wrong', async () => {
+  test('ends with 1 if the service refuses, and says all that is wrong', { tags: 'slow' }, async () => {
     const errors = { name: ['name is taken', 'name is long'], site: ['site is no URL'] };
     const { env, host } = await stub(json({ status: false, message: 'name is taken', errors }, 422));
     const stderr = `${host}\nname is taken\nname is long\nsite is no URL\n`;
@@ -32,12 +32,12 @@ describe('the process', () => {
     expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list needs --user 7\n' });
   });
 
-  test('ends with 1 without an address or a key', async () => {
+  test('ends with 1 without an address or a key', { tags: 'slow' }, async () => {
     expect(await adminIn({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
     expect(await adminIn({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
   });
 
-  test('creates an operator key offline', async () => {
+  test('creates an operator key offline', { tags: 'slow' }, async () => {
     expect(await adminIn({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
       ...{ code: 0, stderr: '' },
       stdout: expect.stringMatching(

@@ -93,7 +93,7 @@ describe('user export', () => {
     ]);
   });
 
-  test('has printed the pages before one that fails, says so, and ends with 1', async () => {
+  test('has printed the pages before one that fails, says so, and ends with 1', { tags: 'slow' }, async () => {
     const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
     const stderr = `${host}\nService Unavailable\nThe export is not complete.\n`;
     expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });

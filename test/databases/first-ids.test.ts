@@ -1,4 +1,5 @@
 // The ids of a database without rows: whatever creates something there first brings them into its range.
+// @module-tag slow
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,6 @@
 // What the operator's operations cost (docs/performance.md, "What each operation costs"), beside businesses and keys of others in each
 // database.
+// @module-tag slow
 import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { call, homes, later, NOW, newBusiness, newCode, newKey, OPERATOR } from '../support.ts';

@@ -1,5 +1,6 @@
 // What HTTP itself can change of a request, against `wrangler dev`, sent byte for byte as it is written; and what every answer
 // carries. What is decided of origins and sites is tested in workerd (test/origin.test.ts, test/site.test.ts).
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { served } from '../node/state.ts';
 import {

@@ -1,4 +1,5 @@
 // What is served besides the API: the chart for every site, the pages, and nothing of local development.
+// @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

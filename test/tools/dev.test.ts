@@ -65,7 +65,7 @@ function projectWith(name: string, text: string): string {
   return copy;
 }
 
-describe.concurrent('npm run dev', () => {
+describe.concurrent('npm run dev', { tags: 'slow' }, () => {
   test.each<[string, string[], string]>([
     ['a wrong option', ['--wrong'], "Unknown option '--wrong'"],
     ['too many databases', ['--databases', '63'], '--databases must be a number from 1 to 62, such as 3'],
@@ -85,9 +85,7 @@ describe.concurrent('npm run dev', () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test('names a folder that cannot be written with one line on stderr and 1, before it starts wrangler', {
-    tags: 'slow',
-  }, async () => {
+  test('names a folder that cannot be written with one line on stderr and 1, before it starts wrangler', async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const env = playing('process.stdout.write("started")');
@@ -96,7 +94,7 @@ describe.concurrent('npm run dev', () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('names the line in which wrangler.toml is wrong', { tags: 'slow' }, async () => {
+  test('names the line in which wrangler.toml is wrong', async () => {
     const copy = projectWith('wrangler.toml', 'name = "x"\n[[d1_databases]\n');
     const file = join(copy, 'wrangler.toml');
     const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
@@ -104,23 +102,21 @@ describe.concurrent('npm run dev', () => {
     expect(dev).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('ends with the exit code of a server that does not start, and prints nothing to paste', {
-    tags: 'slow',
-  }, async () => {
+  test('ends with the exit code of a server that does not start, and prints nothing to paste', async () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     const stderr = 'wrangler dev ended with exit code 3 before the service responded.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
-  test('ends with the name of the database whose migrations fail', { tags: 'slow' }, async () => {
+  test('ends with the name of the database whose migrations fail', async () => {
     const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
     const stderr = 'The migrations of DB_1 were not applied.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('says in one line why the demo was not prepared, and goes on serving', { tags: 'slow' }, async () => {
+  test('says in one line why the demo was not prepared, and goes on serving', async () => {
     const [port, state] = [await freePort(), newFolder()];
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
     const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
@@ -146,7 +142,6 @@ describe.concurrent('npm run dev', () => {
   });
 
   test('with two databases, serves both, shows the demo, keeps an operator key of one’s own, and stops when told to', {
-    tags: 'slow',
     timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();

@@ -117,7 +117,7 @@ async function serviceInFrontOf(url: string, change: Break) {
   };
 }
 
-describe('npm run verify', () => {
+describe('npm run verify', SLOW, () => {
   const usage = 'Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com';
   const origin = 'URL must be an origin, such as https://usage.example.com; http only for this machine';
   const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits';
