@@ -22,12 +22,11 @@ import { type Answer, utf8, Wire } from './wire.ts';
 const NAMES = Object.keys(LISTS) as List[];
 
 type Business = { token: string; usage: string; access: string };
-const { url, ofHttp } = await served();
-const { key } = ofHttp;
-const port = Number(new URL(url).port);
-const own = `http://localhost:${port}`;
-const wire = new Wire(port);
-afterAll(() => wire.close());
+let key: string;
+let own: string;
+let wire: Wire;
+/** `every` has the sites of all lists: what it refuses, each of them would. */
+let lists: Record<List | 'every', Business>;
 
 const REPORT = { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } };
 const by = (credential: string) => `Authorization: Bearer ${credential}`;
@@ -43,15 +42,18 @@ async function send(method: string, path: string, lines: string[] = [], body?: s
   return answer;
 }
 
-const [literals, wildcards, loopback, every] = ofHttp.businesses.map(({ id, token }) => ({
-  token,
-  usage: `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`,
-  access: `/api/v1/business/${id}/access`,
-})) as [Business, Business, Business, Business];
-/** `every` has the sites of all lists: what it refuses, each of them would. */
-const lists: Record<List | 'every', Business> = { literals, wildcards, loopback, every };
-
 beforeAll(async () => {
+  const { url, ofHttp } = await served();
+  const port = Number(new URL(url).port);
+  own = `http://localhost:${port}`;
+  wire = new Wire(port);
+  key = ofHttp.key;
+  const [literals, wildcards, loopback, every] = ofHttp.businesses.map(({ id, token }) => ({
+    token,
+    usage: `/api/v1/business/usage/${id}?from=2026-01-01&to=2026-01-01`,
+    access: `/api/v1/business/${id}/access`,
+  })) as [Business, Business, Business, Business];
+  lists = { literals, wildcards, loopback, every };
   for (const name of NAMES) {
     for (const { access } of [lists[name], lists.every]) {
       const sites = JSON.stringify({ sites: LISTS[name] });
@@ -59,6 +61,7 @@ beforeAll(async () => {
     }
   }
 });
+afterAll(() => wire.close());
 
 const ORIGINS: Record<string, readonly Row[]> = {
   genuine: GENUINE_ORIGINS,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openapi } from '../../src/openapi/document.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import { LANGUAGES, WORDS } from '../../src/page/words.ts';
@@ -15,7 +15,10 @@ import { served } from './state.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const KiB = 1024;
-const service = await served();
+let service: Awaited<ReturnType<typeof served>>;
+beforeAll(async () => {
+  service = await served();
+});
 
 test('every asset tells browsers to come by https only, as the API does', async () => {
   for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {

@@ -7,10 +7,14 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newFolder, served } from './state.ts';
 
-const { url, ofClient } = await served();
 const CLIENT = resolve(import.meta.dirname, '../client');
-const [shop] = ofClient.businesses;
-const env = { ...process.env, API: `${url}/api/v1`, API_KEY: ofClient.key, SHOP: `${shop?.id}` };
+let url: string;
+let env: NodeJS.ProcessEnv;
+beforeAll(async () => {
+  const { ofClient, ...service } = await served();
+  url = service.url;
+  env = { ...process.env, API: `${url}/api/v1`, API_KEY: ofClient.key, SHOP: `${ofClient.businesses[0]?.id}` };
+});
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, [resolve(CLIENT, script), ...args], {
     cwd: CLIENT,
