@@ -8,7 +8,10 @@ import { existsSync, statfsSync } from 'node:fs';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
-/** The databases are in memory where the system has a folder there with this room: on a disk, workerd waits for each write, two fifths of the time. */
+/**
+ * The databases are in memory where the system has a folder there with this room: on a disk, workerd waits for each write, two fifths
+ * of the time.
+ */
 const [MEMORY, ROOM] = ['/dev/shm', 2 ** 31];
 const freeIn = ({ bavail, bsize }: { bavail: number; bsize: number }) => bavail * bsize;
 if (existsSync(MEMORY) && freeIn(statfsSync(MEMORY)) > ROOM) process.env.TMPDIR ??= MEMORY;

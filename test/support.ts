@@ -30,7 +30,7 @@ export const STAMP = '2026-03-15T12:00:00.000000Z';
 export const BASE = 'https://service.example';
 export const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-/** Of a table over all routes, `npm test` has the rows of these: one that reads, one that records, one that changes, and one of the operator. */
+/** `npm test` has these rows of a table over all routes: one that reads, one that records, one that changes, and one of the operator. */
 const QUICK = ['read usage', 'record a use', 'add sites', 'create a business'];
 const isQuick = ({ name }: { name: string }) => QUICK.includes(name);
 /** The options of a test of this route. */
