@@ -66,7 +66,7 @@ const look = ({ home, id }: Business, at = NOW) => writeMissingOf(home.d1, id, a
 
 describe('uses pass', () => {
   const standing = (fields: Partial<Standing>): Standing => ({
-    ...{ daily_limit: null, monthly_limit: null, billing_day: 1, today: null, month: null },
+    ...{ daily_limit: null, monthly_limit: null, billing_day: 1, overage: 0, today: null, month: null },
     ...fields,
   });
   const thresholds = (daily_limit: number, before: number, after: number) =>
@@ -291,7 +291,7 @@ describe('a look', () => {
     const business = await limited({ daily_limit: 3, monthly_limit: 5 });
     const days = ['2026-03-15', '2026-03-14', '2026-03-13', '2026-03-01', '2026-02-28', '2026-02-09'];
     const uses = days.flatMap((day) => [1, 2, 3].map((number) => ({ id: `${day}-${number}`, at: `${day}T00:00:00Z` })));
-    const { status } = await call('POST', business.usage, { as: business.key, body: { uses } });
+    const { status } = await call('POST', business.usage, { as: OPERATOR.record, body: { uses } });
     expect(status).toBe(200);
     await lookIn(business, HOUR);
     expect((await briefly(business)).sort()).toEqual([

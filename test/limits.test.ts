@@ -11,6 +11,7 @@ import {
   inWaves,
   NOW,
   newBusiness,
+  OPERATOR,
   setCount,
   TODAY,
 } from './support.ts';
@@ -250,12 +251,12 @@ describe('the limit is the last of all refusals', () => {
 });
 
 describe('a list of uses', () => {
-  test('counts past the limits, because they have happened, and says nothing of what is left', async () => {
+  test('of the operator counts past the limits, because they have happened, and says nothing of what is left', async () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
-    expect(answerOf(await report(business, ['a', 'b', 'c', 'd', 'a']))).toEqual(
-      granted({ recorded: 4, duplicates: 1 }),
-    );
-    expect(answerOf(await report(business, ['e', 'a']))).toEqual(granted({ recorded: 1, duplicates: 1 }));
+    const list = (...ids: string[]) =>
+      use(business, { as: OPERATOR.record, body: { uses: ids.map((id) => ({ id })) } });
+    expect(answerOf(await list('a', 'b', 'c', 'd', 'a'))).toEqual(granted({ recorded: 4, duplicates: 1 }));
+    expect(answerOf(await list('e', 'a'))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
     // Far over the limit, what is left is 0, and what was listed is known.

@@ -154,14 +154,6 @@ describe('a limit refuses a quantity whole', () => {
       granted({ date: TODAY, count: 1000, remaining: 0 }),
     );
   });
-
-  test('but a list is counted past it', async () => {
-    const business = await limited({ daily_limit: 10 });
-    expect(answerOf(await record(business, { uses: [{ id: 'a', quantity: 350 }] }))).toEqual(
-      granted({ recorded: 1, duplicates: 0 }),
-    );
-    expect(await stored(business)).toEqual({ [TODAY]: 350 });
-  });
 });
 
 describe('a day counts at most 2^53 − 1 uses', () => {

@@ -63,7 +63,14 @@ async function expectFields<Row, S extends Steps>(
     Object.fromEntries(Object.entries(fields).map(([step, names]) => [step, namesOf(names)])),
   );
 }
-const LIMITS = { daily_limit: true, monthly_limit: true, billing_day: true, today: true, month: true } as const;
+const LIMITS = {
+  daily_limit: true,
+  monthly_limit: true,
+  billing_day: true,
+  overage: true,
+  today: true,
+  month: true,
+} as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
 test('of usage', async () => {
@@ -86,7 +93,11 @@ test('of usage', async () => {
     { counted: countUse({ quantity: 1 }) },
     { counted: COUNT },
   );
-  await expectFields(readVerdict, REFUSAL, countManyOnce(list), { counted: COUNT, remembered: { day: true } });
+  await expectFields(readVerdict, REFUSAL, countManyOnce(list), {
+    counted: COUNT,
+    remembered: { day: true },
+    refused: null,
+  });
 });
 
 test('of access domains', async () => {

@@ -9,6 +9,8 @@ export type Limits = {
   monthly_limit: number | null;
   /** The day on which a month of the monthly limit begins: 1 to 28. */
   billing_day: number;
+  /** How many uses are counted beyond a limit; null for any number. A token stops at the limit. */
+  overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
 
@@ -28,28 +30,64 @@ export function periodOf(period: LimitedPeriod, today: string, { billing_day }: 
 export const endOfPeriod = (period: LimitedPeriod, today: string, limits: Pick<Limits, 'billing_day'>): Date =>
   new Date(Date.parse(periodOf(period, today, limits).ends_on) + DAY_MS);
 
-/** A limit that refuses a use: how many uses it allows, and how many of them are left. */
-export type RefusingLimit = { period: LimitedPeriod; limit: number; left: number };
+/** A limit that refuses a use: how many uses it allows, how many beyond it, and how many of both are left. */
+export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
 
 /** The limit that refuses a use of this quantity, or null. If both do, the month's: it lasts longer. */
-export function refusingLimit(standing: Standing, quantity: number): RefusingLimit | null {
-  const refusing = limitsOf(standing).filter(({ limit, used }) => used + quantity > limit);
-  const [first] = refusing.map(({ period, limit, used }) => ({ period, limit, left: Math.max(0, limit - used) }));
-  return first ?? null;
+export function refusingLimit({ overage, ...standing }: Standing, quantity: number): RefusingLimit | null {
+  if (overage === null) return null;
+  const refusing = limitsOf(standing).find(({ limit, used }) => used - limit + quantity > overage);
+  if (refusing === undefined) return null;
+  const { period, limit, used } = refusing;
+  return { period, limit, overage, left: Math.max(0, limit - used + overage) };
 }
 
 /** The seconds until the period of a limit that refuses a use ends, rounded up; null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
-  { period }: RefusingLimit,
+  { period, overage }: RefusingLimit,
   standing: Standing,
   quantity: number,
   now: Date,
 ): number | null {
-  if (limitsOf(standing).some(({ limit }) => quantity > limit)) return null;
-  return Math.ceil((endOfPeriod(period, dayOf(now), standing).getTime() - now.getTime()) / 1000);
+  if (limitsOf(standing).some(({ limit }) => quantity - overage > limit)) return null;
+  return secondsUntilEndOf(periodOf(period, dayOf(now), standing).ends_on, now);
 }
 
-/** How many uses are left until a limit refuses one, or null without a limit. Never below 0, though lists can exceed a limit. */
+/** A day or month that the new uses of a list would take beyond a limit: what is `left` of it, and how many uses the list `adds`. */
+export type PeriodBeyond = RefusingLimit & { starts_on: string; ends_on: string; adds: number };
+
+/**
+ * Why a list is refused: the place of the first use that does not fit, what refuses it, and the seconds until the list fits, null if it never does or
+ * some of its days are over. `uses` has those that are new, in their order.
+ */
+export function refusalOfList<Use extends { day: string; quantity: number }>(
+  uses: Use[],
+  periods: PeriodBeyond[],
+  now: Date,
+) {
+  const today = dayOf(now);
+  const left = periods.map((period) => ({ period, left: period.left }));
+  for (const use of uses) {
+    for (const of of left.filter(({ period }) => period.starts_on <= use.day && use.day <= period.ends_on)) {
+      of.left -= use.quantity;
+      if (of.left < 0) return { use, refusing: of.period, wait: waitFor(periods, today, now) };
+    }
+  }
+  throw new Error('a list that fits was not counted');
+}
+function waitFor(periods: PeriodBeyond[], today: string, now: Date): number | null {
+  const fitsLater = periods.every(
+    ({ starts_on, ends_on, adds, limit, overage }) => starts_on <= today && today <= ends_on && adds <= limit + overage,
+  );
+  const last = periods
+    .map(({ ends_on }) => ends_on)
+    .toSorted()
+    .at(-1);
+  return fitsLater && last !== undefined ? secondsUntilEndOf(last, now) : null;
+}
+const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((Date.parse(day) + DAY_MS - now.getTime()) / 1000);
+
+/** How many uses are left of the limits, or null without a limit. 0, never less, where more is counted. */
 export function remainingOf(standing: Standing): number | null {
   const left = limitsOf(standing).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
@@ -63,7 +101,7 @@ export const standingAfter = (standing: Standing, quantity: number): Standing =>
 });
 
 /** The limits that are set, the month's first, each with the uses that count towards it. */
-function limitsOf({ daily_limit, monthly_limit, today, month }: Standing) {
+function limitsOf({ daily_limit, monthly_limit, today, month }: Omit<Standing, 'overage'>) {
   const limits: { period: LimitedPeriod; limit: number; used: number }[] = [];
   if (monthly_limit !== null && month !== null) limits.push({ period: 'month', limit: monthly_limit, used: month });
   if (daily_limit !== null && today !== null) limits.push({ period: 'day', limit: daily_limit, used: today });

@@ -32,12 +32,12 @@ export const businessWithEntries = statement([], (permission) =>
 )({});
 
 /** Reads the same, and what the limits need and the former tokens that still work. */
-export const businessInFull = statement([], (permission) =>
+export const businessInFull = statement([], (permission, _, shape) =>
   builder
     .select({
       ...verdictOf(permission),
       ...businessAndEntries,
-      ...standingOf(permission),
+      ...standingOf(permission, shape),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
     })
     .from(permission)
@@ -87,7 +87,7 @@ function pageOfBusinesses(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, billing_day, denied } = page;
+  const { id, updated_at, daily_limit, monthly_limit, billing_day, overage, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
@@ -98,6 +98,7 @@ function pageOfBusinesses(
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
     billing_day: sql<number>`${billing_day}`,
+    overage: sql<number | null>`${overage}`,
     counts: asJson<Record<string, number>>(counts),
     refused: refusedCountOf(shownId, updated_at, $.since),
   });

@@ -1,6 +1,6 @@
 // The limits of a business and the uses that count towards them, as SQL (core/limits.ts).
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
-import { $call } from './call.ts';
+import { $call, type CallShape } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { dailyUsage } from './schema.ts';
 
@@ -30,18 +30,31 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
+/** How many uses of this caller are counted beyond a limit. Null: any number. A token is public, so it stops at the limit. */
+const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
+
 /** Whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts tells the caller which one. */
-export function isOverLimit(permission: Permission, quantity: SQLWrapper) {
+export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit } = permission;
-  return sql`coalesce(${today} + ${quantity} > ${daily_limit}, 0) or coalesce(${month} + ${quantity} > ${monthly_limit}, 0)`;
+  const allowed = overageFor(shape, permission);
+  return sql`coalesce(${today} + ${quantity} > ${daily_limit} + ${allowed}, 0)
+    or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed}, 0)`;
 }
 
 /** The limits, and the uses that count towards them so far (core/limits.ts). */
-export function standingOf(permission: Permission) {
+export function standingOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit, billing_day } = permission;
   // Null only where there is no business, and so a refusal.
   const billing = sql<number>`${billing_day}`.as('billing_day');
-  return { daily_limit, monthly_limit, billing_day: billing, today: today.as('today'), month: month.as('month') };
+  const overage = sql<number | null>`${overageFor(shape, permission)}`.as('overage');
+  return {
+    daily_limit,
+    monthly_limit,
+    billing_day: billing,
+    overage,
+    today: today.as('today'),
+    month: month.as('month'),
+  };
 }

@@ -32,7 +32,7 @@ export function ruleFor({ caller, operation, namesBusiness, origin, candidates }
     [session === 'none', sql`${key.is_session}`, 'session_not_allowed'],
     [writes && caller === 'key', sql`${key.read_only}`, 'read_only_key'],
     [!allowsRecordKey && caller === 'key', sql`${key.record_only}`, 'record_only_key'],
-    [!allowsInactive, sql`${businesses.status} <> 'active'`, 'inactive_business'],
+    [!allowsInactive && caller !== 'operator', sql`${businesses.status} <> 'active'`, 'inactive_business'],
     [candidates > 0, sql`exists (${ownSites} and ${inArray(access.site, covering)})`, null],
     [origin === 'missing', sql`exists (${ownSites})`, 'origin_missing'],
     [origin === 'sent', sql`exists (${ownSites})`, 'origin_not_authorized'],

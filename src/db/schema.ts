@@ -33,6 +33,8 @@ export const businesses = sqliteTable(
     billing_day: integer().notNull().default(1),
     /** When a limit or the billing day was last set. */
     limits_at: text(),
+    /** How many uses are counted beyond a limit. Null: any number. */
+    overage: integer().default(0),
   },
   (table) => [
     index('businesses_user_id').on(table.user_id),
@@ -256,7 +258,7 @@ export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text
 ]);
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
-const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day } = businesses;
+const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day, overage } = businesses;
 /** The columns of a business that responses show. */
 export const businessColumns = {
   id: idOfBusiness,
@@ -271,7 +273,7 @@ export const businessColumns = {
   created_at,
   updated_at,
 };
-export const limitColumns = { daily_limit, monthly_limit, billing_day };
+export const limitColumns = { daily_limit, monthly_limit, billing_day, overage };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;

@@ -28,6 +28,7 @@ const COLUMNS = [
   'daily_limit',
   'monthly_limit',
   'billing_day',
+  'overage',
 ] as const satisfies (keyof BusinessUpdate)[];
 
 /** The column of businesses that a member of the JSON of the fields is about. */

@@ -1,13 +1,13 @@
 // The statements for usage: reading a report, counting uses, and remembering the ids of uses.
-import { and, between, eq, gt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, between, eq, gt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
-import { MAX_COUNT } from '../core/limits.ts';
+import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import type { Range } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
-import { type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
+import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
-import { isOverLimit, standingOf } from './limits.ts';
+import { isOverLimit, monthOfLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
@@ -78,25 +78,29 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
 export const isBeyondCount = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
-/** Whether the ledger does not have the id. Reads nothing for a refused call. */
-const isNew = (permission: Permission, digest: SQL) => sql`not exists (select 1 from ${ledger}
-  where ${eq(ledger.business_id, permittedId(permission))} and ${ledger.digest} = unhex(${digest}))`;
+/** Whether the ledger does not have the id. */
+const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
+  where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
+/** The same where the permission is read. Reads nothing for a refused call. */
+const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
 /** Reads the verdict and what the limits need. */
-export const readStanding = statement([], (permission) => withVerdict(permission, standingOf(permission)))({});
+export const readStanding = statement([], (permission, _, shape) =>
+  withVerdict(permission, standingOf(permission, shape)),
+)({});
 
 /** Reads the verdict and the limits alone. */
 export const limitsOnly = statement([], (permission) => {
-  const { daily_limit, monthly_limit } = permission;
-  return withVerdict(permission, { daily_limit, monthly_limit });
+  const { daily_limit, monthly_limit, billing_day, overage } = permission;
+  return withVerdict(permission, { daily_limit, monthly_limit, billing_day, overage });
 })({});
 
 /** Counts a use of this quantity today, unless a limit refuses it. */
-export const countUse = statement(['quantity'], (permission, $) =>
+export const countUse = statement(['quantity'], (permission, $, shape) =>
   addToCounts(
     { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
     sql`from ${permission}
-      where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity)})`,
+      where ${isPermitted(permission)} and ${isBeforeDeadline} and not (${isOverLimit(permission, $.quantity, shape)})`,
   ),
 );
 
@@ -130,11 +134,11 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
  */
 export const countOnce = countingOnce(
   ['digest', 'quantity'],
-  (permission, $) =>
+  (permission, $, shape) =>
     addToCounts(
       { business_id: permittedId(permission), day: $.today, count: $.quantity, counted_at: $.now },
       sql`from ${permission}
-        where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity)})`,
+        where ${and(isPermitted(permission), isBeforeDeadline, isNew(permission, sql`${$.digest}`))} and not (${isOverLimit(permission, $.quantity, shape)})`,
     ),
   // For a use that was not counted, the permission is not evaluated again.
   (permission, $, shape) =>
@@ -147,12 +151,12 @@ export const countOnce = countingOnce(
  * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
  * null if the use is new.
  */
-export const readKnownUse = statement(['digest'], (permission, $) => {
+export const readKnownUse = statement(['digest'], (permission, $, shape) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
   return builder
     .select({
       ...verdictOf(permission),
-      ...standingOf(permission),
+      ...standingOf(permission, shape),
       date: sql<string | null>`${ledger.day}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })
@@ -167,14 +171,43 @@ export type IdentifiedUse = { digest: string; day: string; quantity: number };
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 
+/** Whether a limit can refuse a list. It never does for the operator, who reports what has happened. */
+const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
+  caller === 'operator'
+    ? sql`false`
+    : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
+
+/**
+ * The days and months that the new uses of a list would take beyond a limit and its overage: a subquery of rows as PeriodBeyond, of the
+ * permission in the `from` around it. To be asked only if `isBound`.
+ */
+function periodsBeyond(permission: Permission, uses: Placeholder) {
+  const { daily_limit, monthly_limit, billing_day, overage } = permission;
+  const month = monthOfLimit(sql`day`, sql`billing_day`);
+  const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
+  // Materialized, or SQLite works each out again for whatever names it.
+  return sql`(with
+      bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day, ${overage} as overage),
+      days as materialized (select ${listedDay} as day, sum(value ->> 2) as added from bound cross join json_each(${uses})
+        where ${isNewFor($call.business_id, listedDigest)} group by 1),
+      periods as materialized (
+        select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds
+          from bound cross join days where monthly is not null group by 2
+        union all select 'day', day, day, daily, overage, added from bound cross join days where daily is not null)
+    select period, starts_on, ends_on, "limit", overage, adds, "limit" + overage
+      - (select coalesce(sum(${dailyUsage.count}), 0) from ${dailyUsage} where ${ofPeriod}) as "left"
+    from periods where adds > "left")`;
+}
+
 const countNewUses = countingOnce(
   ['uses'],
   // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
-  (permission, $) =>
+  (permission, $, shape) =>
     addToCounts(
       { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)`, counted_at: $.now },
       sql`from ${permission} cross join json_each(${$.uses})
-        where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)} group by ${listedDay}`,
+        where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
+          and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
     ),
   (permission, $, shape) => {
     // Without a list, json_each gives no row: a refused call does not walk through what it sent.
@@ -190,9 +223,27 @@ const countNewUses = countingOnce(
   },
 );
 
+/** If the steps before have counted nothing because of a limit: why, and which uses of the list are new, by their places. */
+const selectBeyond = statement(['uses'], (permission, $, shape) => {
+  const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
+    'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
+  // For a list that was counted, the permission is not evaluated again.
+  const asked = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
+    from (select 1 where not ${hasWritten}) cross join ${permission})`;
+  return builder
+    .select({
+      beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
+      places: sql<Json<number[]>>`(select json_group_array(key) from json_each(${$.uses})
+        where ${isNewFor($.business_id, listedDigest)})`.as('places'),
+    })
+    .from(sql`${asked} where beyond <> '[]'`);
+});
+
 /**
- * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. No digest may occur twice. The list is
- * one value, because D1 binds at most 100.
+ * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. If a limit refuses the list, nothing is counted,
+ * and a row says why. No digest may occur twice. The list is one value, because D1 binds at most 100.
  */
-export const countManyOnce = (list: IdentifiedUse[]) =>
-  countNewUses({ uses: JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity])) });
+export function countManyOnce(list: IdentifiedUse[]) {
+  const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
+  return { ...countNewUses({ uses }), refused: selectBeyond({ uses }) };
+}

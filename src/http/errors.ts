@@ -80,14 +80,30 @@ export class Unauthenticated extends ServiceError {
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-/** A limit refuses a use. `wait` is in seconds; null if waiting does not help. */
-export function limitReached({ limit, period, left }: RefusingLimit, wait: number | null): ServiceError {
-  const uses = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
-  const used = limit === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
-  const message = left === 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
+/** A limit refuses a use. `wait` is in seconds; null if waiting does not help. `when` says which day or month it is, if not this one. */
+export function limitReached(
+  { limit, overage, period, left }: RefusingLimit,
+  wait: number | null,
+  {
+    when = period === 'day' ? 'today' : 'this month',
+    errors,
+  }: { when?: string | undefined; errors?: FieldErrors } = {},
+): ServiceError {
+  const all = limit + overage;
+  const parts = overage === 0 ? '' : ` (${limit} and an overage of ${overage})`;
+  const uses = `${all} ${all === 1 ? 'use' : 'uses'} of ${when}${parts}`;
+  const used = all === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
+  const message = left <= 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
   const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
-  return new ServiceError('limit_reached', 429, { status: false, message }, headers);
+  return new ServiceError('limit_reached', 429, { status: false, message, ...(errors && { errors }) }, headers);
 }
+
+/** A limit refuses a list of uses. The one at `index` is the first that does not fit. */
+export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
+  limitReached(refusing, wait, {
+    when,
+    errors: { [`uses.${index}`]: [`uses.${index} is the first that does not fit into what is left`] },
+  });
 
 /** An id in the path, other than that of a business, does not exist. */
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>

@@ -42,6 +42,7 @@ export const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
     daily: 1000,
     monthly: null,
     billing_day: 1,
+    overage: 0,
     today: 4,
     month: null,
     remaining: 996,

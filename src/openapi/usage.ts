@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
-import { limitReached } from '../http/errors.ts';
+import { limitOfList, limitReached } from '../http/errors.ts';
 import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
 import type { WordsByRoute } from './paths.ts';
@@ -65,8 +65,9 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
       },
     ),
     refusals: {
-      limit_reached: limitReached({ limit: 1000, period: 'day', left: 0 }, 43_200),
-      limit_left: limitReached({ limit: 1000, period: 'day', left: 300 }, 43_200),
+      limit_reached: limitReached({ limit: 1000, period: 'day', overage: 0, left: 0 }, 43_200),
+      limit_of_list: limitOfList(0, { limit: 1000, period: 'day', overage: 200, left: 0 }, 43_200),
+      limit_left: limitReached({ limit: 1000, period: 'day', overage: 0, left: 300 }, 43_200),
       invalid_id: mismatch(usesBody, { uses: [{ id: 'order 1' }] }),
       invalid_body: mismatch(usesBody, { use: 'order-1' }),
       invalid_quantity: mismatch(quantityBody, { quantity: 0 }),

@@ -11,20 +11,20 @@ import { AT_RULE, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
 
-/** The uses in a list, each id once, with the day and the quantity where it comes first; and how many are listed. */
+/** The uses in a list, each id once, with its index, day and quantity where it comes first; and how many are listed. */
 export async function identifiedUses(
   c: ContextOf<Guarded>,
   json: ParsedJson,
-): Promise<{ uses: IdentifiedUse[]; listed: number }> {
+): Promise<{ uses: (IdentifiedUse & { index: number })[]; listed: number }> {
   if (c.req.header('Idempotency-Key') !== undefined) throw await invalidField(c, 'Idempotency-Key', HEADER_RULE);
   const { uses } = await requireJson(c, json, usesBody);
   const { credential, now } = c.get('call');
   const errors: FieldErrors = {};
-  const first = new Map<string, { day: string; quantity: number }>();
+  const first = new Map<string, { index: number; day: string; quantity: number }>();
   for (const [index, { id, at, quantity = 1 }] of uses.entries()) {
     const day = at === undefined ? dayOf(now) : dayOfUse(at, now);
     if (day === null) errors[`uses.${index}.at`] = [`uses.${index}.at ${AT_RULE}`];
-    else if (!first.has(id)) first.set(id, { day, quantity });
+    else if (!first.has(id)) first.set(id, { index, day, quantity });
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
   const identified = Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use }));

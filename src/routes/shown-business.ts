@@ -32,12 +32,13 @@ export const businessResponse = (
 function shownLimits(standing: Standing, today: string): Limits {
   const remaining = remainingOf(standing);
   if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, billing_day } = standing;
+  const { daily_limit: daily, monthly_limit: monthly, billing_day, overage } = standing;
   const end = (period: LimitedPeriod) => timestampOf(endOfPeriod(period, today, standing));
   return {
     daily,
     monthly,
     billing_day,
+    overage,
     today: daily === null ? null : standing.today,
     month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
     remaining,

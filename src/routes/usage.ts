@@ -5,6 +5,8 @@ import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
   MAX_COUNT,
+  type PeriodBeyond,
+  refusalOfList,
   refusingLimit,
   remainingOf,
   type Standing,
@@ -14,7 +16,7 @@ import {
 } from '../core/limits.ts';
 import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
 import { writeMissingOf, writePassed } from '../db/alerts.ts';
-import { parseJson } from '../db/json.ts';
+import { type Json, parseJson } from '../db/json.ts';
 import {
   countManyOnce,
   countOnce,
@@ -30,7 +32,7 @@ import {
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
-import { limitReached } from '../http/errors.ts';
+import { limitOfList, limitReached } from '../http/errors.ts';
 import { invalidField, requireId, requireJson } from '../http/input.ts';
 import { nextAfter, readPage } from '../http/pages.ts';
 import { send, success } from '../http/response.ts';
@@ -96,6 +98,21 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   return remaining === null ? use : { ...use, remaining };
 }
 
+/** A list of uses that a limit refuses. */
+function listRefused(
+  uses: { index: number; day: string; quantity: number }[],
+  { beyond, places }: { beyond: Json<PeriodBeyond[]>; places: Json<number[]> },
+  now: Date,
+) {
+  const newPlaces = new Set(parseJson(places));
+  const newUses = uses.filter((_, place) => newPlaces.has(place));
+  const { use, refusing, wait } = refusalOfList(newUses, parseJson(beyond), now);
+  const { period, starts_on, ends_on } = refusing;
+  const isNow = starts_on <= dayOf(now) && dayOf(now) <= ends_on;
+  const when = period === 'day' ? starts_on : `the month from ${starts_on} to ${ends_on}`;
+  return limitOfList(use.index, refusing, wait, isNow ? undefined : when);
+}
+
 const VARY = { Vary: 'Accept' };
 
 type CsvFile = { name: string; lines: string[]; headers?: Record<string, string> };
@@ -128,8 +145,9 @@ export const usage = newRoutes()
     const recording = c.get('recording');
     if (recording.operation === 'record_uses') {
       const { uses, listed } = await identifiedUses(c, recording.json);
-      const { row, remembered } = await orRefuseOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
+      const { row, remembered, refused } = await orRefuseOverflow(c.get('ask')(limitsOnly, countManyOnce(uses)));
       const { business_id, now } = c.get('call');
+      if (refused[0] !== undefined) throw listRefused(uses, refused[0], now);
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
         c.get('later')('write_alerts', (d1) => writeMissingOf(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });

@@ -161,6 +161,7 @@ const line = z.string(LINE_RULE).check(z.trim(), z.refine(isLine, LINE_RULE));
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
 const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
 const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
+const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for any number`;
 const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
 const url = z.string(URL_RULE).check(z.refine(isUrl, URL_RULE));
 const fields = {
@@ -175,6 +176,7 @@ const limits = {
   daily_limit: limit,
   monthly_limit: limit,
   billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
+  overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
 };
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);

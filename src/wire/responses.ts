@@ -64,13 +64,14 @@ const limits = z
       daily: z.nullable(count('Of a day. Null: no limit.')),
       monthly: z.nullable(count('Of a month. Null: no limit.')),
       billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
+      overage: z.nullable(count('Uses that are counted beyond a limit, but for those with a token. Null: any number.')),
       today: z.nullable(count('Uses of today. Null: no limit of a day.')),
       month: z.nullable(
         count(
           `Uses of this month, which begins on the billing day; ${MAX_COUNT} also if there are more. Null: no limit of a month.`,
         ),
       ),
-      remaining: count('Uses left until one of the limits is reached.'),
+      remaining: count('Uses left until one of the limits is reached; 0 while more are counted.'),
       day_ends: z.nullable(time('the day ends. Null: no limit of a day')),
       month_ends: z.nullable(time('the month ends. Null: no limit of a month')),
     }),
@@ -337,10 +338,14 @@ export const message = object('Message', 'An error that has nothing to do with t
 });
 const refused = { status: z.literal(false), message: text('What is wrong, and what would be right.') };
 export const refusal = object('Refusal', 'A call that may not be made, or names what does not exist.', refused);
-export const invalidInput = object('InvalidInput', 'Input that is not valid. `message` is the first of the errors.', {
-  ...refused,
-  errors: z
-    .record(z.string(), z.array(z.string()))
-    .check(z.describe('What is wrong with each field, which is named by its path with dots: `sites.1`.')),
-});
+export const invalidInput = object(
+  'InvalidInput',
+  'Input that is refused. With 422, `message` is the first of the errors.',
+  {
+    ...refused,
+    errors: z
+      .record(z.string(), z.array(z.string()))
+      .check(z.describe('What is wrong with each field, which is named by its path with dots: `sites.1`.')),
+  },
+);
 export type ErrorBody = z.infer<typeof message> | z.infer<typeof refusal> | z.infer<typeof invalidInput>;

@@ -124,7 +124,14 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
   const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
   const uses = (...counts: number[]) =>
     Array.from({ length: 30 }, (_, index) => ({ date: addDays(LAST_DAY, index - 29), count: counts[index] ?? 0 }));
-  const limits = { daily: null, today: null, day_ends: null, billing_day: 1, month_ends: '2026-04-01T00:00:00.000Z' };
+  const limits = {
+    daily: null,
+    today: null,
+    day_ends: null,
+    billing_day: 1,
+    overage: 0,
+    month_ends: '2026-04-01T00:00:00.000Z',
+  };
   await visitServed([
     listed(1, { name: 'A', used: uses(0, ...fourteen(100), ...fourteen(112), 9000) }),
     listed(2, { name: 'B', used: uses(0, ...fourteen(0), ...fourteen(2), 0), status: 'suspended' }),
@@ -439,6 +446,7 @@ test('the list with marks, the hint and the notice of more is accessible and fit
     today: 85,
     day_ends: null,
     billing_day: 1,
+    overage: 0,
     month_ends: null,
     monthly: null,
     month: null,

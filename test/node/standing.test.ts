@@ -8,6 +8,7 @@ const limits = (daily: number | null, today: number, monthly: number | null, mon
   daily,
   monthly,
   billing_day: 1,
+  overage: 0,
   today: daily === null ? null : today,
   month: monthly === null ? null : month,
   remaining: 0,

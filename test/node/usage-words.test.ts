@@ -105,9 +105,13 @@ test.each<[Pace, string]>([
 });
 
 test('a limit says what is left, and when it starts again', () => {
-  expect(leftWords(0)).toBe('None left: the next use is refused.');
-  expect(leftWords(1)).toBe('1 use left.');
-  expect(leftWords(1200)).toBe('1,200 uses left.');
+  expect(leftWords(0, 0)).toBe('None left: the next use is refused.');
+  expect(leftWords(1, 0)).toBe('1 use left.');
+  expect(leftWords(1200, null)).toBe('1,200 uses left.');
+  expect(leftWords(0, 500)).toBe('None left.');
+  expect(leftWords(-240, 500)).toBe('240 over.');
+  expect(leftWords(-240, null)).toBe('240 over.');
+  expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
   // The clock of this computer may be that of any time zone.
   expect(startsAgainWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
     /^Starts again on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,

@@ -26,6 +26,7 @@ select
   businesses.daily_limit,
   businesses.monthly_limit,
   businesses.billing_day,
+  businesses.overage,
   businesses.user_id as owner_id
 from
   api_keys

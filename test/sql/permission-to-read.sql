@@ -39,6 +39,7 @@ select
   daily_limit,
   monthly_limit,
   billing_day,
+  overage,
   user_id as owner_id
 from
   businesses

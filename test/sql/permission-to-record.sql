@@ -40,6 +40,7 @@ select
   daily_limit,
   monthly_limit,
   billing_day,
+  overage,
   user_id as owner_id
 from
   businesses

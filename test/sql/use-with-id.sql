@@ -11,6 +11,7 @@ select
   permission.daily_limit,
   permission.monthly_limit,
   permission.billing_day as billing_day,
+  0 as overage,
   case
     when permission.daily_limit is not null then coalesce(
       (
@@ -118,7 +119,7 @@ where
           ),
           0
         )
-      end + :quantity > permission.daily_limit,
+      end + :quantity > permission.daily_limit + 0,
       0
     )
     or coalesce(
@@ -148,7 +149,7 @@ where
               )
             )
         )
-      end + :quantity > permission.monthly_limit,
+      end + :quantity > permission.monthly_limit + 0,
       0
     )
   )

@@ -11,6 +11,7 @@ select
   daily_limit,
   monthly_limit,
   billing_day as billing_day,
+  0 as overage,
   case
     when daily_limit is not null then coalesce(
       (
@@ -95,7 +96,7 @@ where
           ),
           0
         )
-      end + :quantity > permission.daily_limit,
+      end + :quantity > permission.daily_limit + 0,
       0
     )
     or coalesce(
@@ -125,7 +126,7 @@ where
               )
             )
         )
-      end + :quantity > permission.monthly_limit,
+      end + :quantity > permission.monthly_limit + 0,
       0
     )
   )

@@ -2,7 +2,7 @@
 import { thresholdOf } from '../../core/limits.ts';
 import type { Limits } from '../../wire/responses.ts';
 
-/** `near`: 80 % or more of a limit are used. `full`: all of it, so the next use is refused. */
+/** `near`: 80 % or more of a limit are used. `full`: all of it. */
 export type Level = 'near' | 'full';
 
 /** How near `used` is to a limit. Null: not yet. */

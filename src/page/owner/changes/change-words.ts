@@ -21,6 +21,7 @@ const FIELDS: Record<string, string> = {
   daily_limit: 'Limit of the day',
   monthly_limit: 'Limit of the month',
   billing_day: 'The month begins on day',
+  overage: 'Counted beyond a limit',
   key: 'Key',
   role: 'It may',
   read_only: 'Can only read',
@@ -35,6 +36,7 @@ const HIDDEN = new Set(['id', 'business_id', 'access_id']);
 const NULLS: Record<string, string> = {
   daily_limit: 'no limit',
   monthly_limit: 'no limit',
+  overage: 'any number',
   expires_on: 'no end',
   former_works_until: 'it stopped at once',
 };

@@ -18,12 +18,15 @@ type Props = {
 
 export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
   if (limits === null) return null;
-  const { daily, monthly, today, month, day_ends, month_ends } = limits;
+  const { daily, monthly, overage, today, month, day_ends, month_ends } = limits;
+  const shared = { overage, now };
   return (
     <Section id="limits" title="Limits">
       <div class="meters">
-        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} now={now} />}
-        {monthly !== null && <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} now={now} />}
+        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...shared} />}
+        {monthly !== null && (
+          <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...shared} />
+        )}
       </div>
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
       {isPaceUnknown && <p class="pace">Where the month is going could not be read. Press “Refresh” to try again.</p>}
@@ -31,9 +34,16 @@ export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
   );
 }
 
-type MeterProps = { name: string; used: number; limit: number; ends: string | null; now: number };
+type MeterProps = {
+  name: string;
+  used: number;
+  limit: number;
+  overage: number | null;
+  ends: string | null;
+  now: number;
+};
 
-function Meter({ name, used, limit, ends, now }: MeterProps) {
+function Meter({ name, used, limit, overage, ends, now }: MeterProps) {
   const end = Date.parse(ends ?? '');
   if (now >= end) {
     return (
@@ -51,7 +61,7 @@ function Meter({ name, used, limit, ends, now }: MeterProps) {
       </span>
       <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
       <small>
-        {leftWords(Math.max(0, limit - used))} {startsAgainWords(end)}
+        {leftWords(limit - used, overage)} {startsAgainWords(end)}
       </small>
     </div>
   );

@@ -87,5 +87,8 @@ export function paceWords(pace: Pace, limit: number): string {
   return `${from} ${isAlmost ? `it will be just under the ${share}` : `it will be about ${expected} of ${share}`}.`;
 }
 
-export const leftWords = (left: number): string =>
-  left === 0 ? 'None left: the next use is refused.' : `${plural(left, 'use')} left.`;
+export function leftWords(left: number, overage: number | null): string {
+  if (left > 0) return `${plural(left, 'use')} left.`;
+  const isRefused = overage !== null && -left >= overage;
+  return `${left === 0 ? 'None left' : `${number(-left)} over`}${isRefused ? ': the next use is refused.' : '.'}`;
+}

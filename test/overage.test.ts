@@ -1,0 +1,226 @@
+// What counts beyond a limit (docs/api.md, "Overage"), and lists of uses, which a limit binds unless the operator sends them.
+import { eq } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { businesses, dailyUsage, ledger } from '../src/db/schema.ts';
+import { answerOf, refused } from './answers.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  everything,
+  newBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
+
+type Limits = Partial<typeof businesses.$inferInsert>;
+async function limited(limits: Limits, fields: Parameters<typeof newBusiness>[0] = {}) {
+  const business = await newBusiness(fields);
+  if (Object.keys(limits).length > 0)
+    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
+  return business;
+}
+const use = (business: Business, options: CallOptions = {}) =>
+  call('POST', business.usage, { as: business.key, ...options });
+type Use = { id: string; at?: string; quantity?: number };
+const report = (business: Business, uses: Use[], options: CallOptions = {}) =>
+  use(business, { body: { uses }, ...options });
+async function stored({ db, id }: Business): Promise<Record<string, number>> {
+  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
+  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
+}
+const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
+const idsOf = (...names: (string | number)[]) => names.map((name) => ({ id: `order-${name}` }));
+/** The refusal of a list whose first use that does not fit has this index. */
+const beyond = (message: string, index: number) => {
+  const field = `uses.${index}`;
+  const errors = { [field]: [`${field} is the first that does not fit into what is left`] };
+  return { status: 429, body: { status: false, message, errors } };
+};
+const FULL = { status: 429, body: { status: false, message: 'This business has used its 1 use of today.' } };
+const HALF_A_DAY = '43200';
+
+describe('overage', () => {
+  test('is how many uses a key counts beyond a limit: then it is 429, and says so', async () => {
+    for (const limits of [{ daily_limit: 2 }, { monthly_limit: 2 }]) {
+      const business = await limited({ ...limits, overage: 3 });
+      const remaining: number[] = [];
+      for (let count = 1; count <= 5; count++) remaining.push((await use(business)).body.data.remaining);
+      expect(remaining).toEqual([1, 0, 0, 0, 0]);
+      const period = 'daily_limit' in limits ? 'today' : 'this month';
+      const message = `This business has used its 5 uses of ${period} (2 and an overage of 3).`;
+      expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
+      expect(await stored(business)).toEqual({ [TODAY]: 5 });
+    }
+  });
+
+  test('of null counts any number', async () => {
+    const business = await limited({ daily_limit: 1, monthly_limit: 1, overage: null });
+    await setCount(business.id, TODAY, 1_000_000);
+    expect((await use(business)).body.data).toEqual({ date: TODAY, count: 1_000_001, remaining: 0 });
+    expect((await report(business, idsOf(1))).body.data).toEqual({ recorded: 1, duplicates: 0 });
+  });
+
+  test('is not for a token, which is public: it stops at the limit', async () => {
+    for (const overage of [0, 5, null]) {
+      const business = await limited({ daily_limit: 1, overage }, { sites: ['https://a.example'] });
+      const visit = () => use(business, { as: business.token, origin: 'https://a.example' });
+      expect((await visit()).status).toBe(200);
+      expect(answerOf(await visit())).toEqual(FULL);
+      expect((await use(business)).status).toBe(overage === 0 ? 429 : 200);
+      expect(answerOf(await visit())).toEqual(FULL);
+    }
+  });
+
+  test('is shared by both limits, and a quantity that goes beyond it is refused whole', async () => {
+    const business = await limited({ daily_limit: 10, monthly_limit: 15, overage: 5 });
+    await setCount(business.id, '2026-03-14', 8);
+    const message = 'Only 12 of 20 uses of this month (15 and an overage of 5) are left.';
+    const answer = await use(business, { body: { quantity: 13 } });
+    expect(answerOf(answer)).toEqual({ status: 429, body: { status: false, message } });
+    expect(answer.headers.get('Retry-After')).toBe(`${16.5 * 86_400}`);
+    expect((await use(business, { body: { quantity: 12 } })).body.data).toEqual({
+      date: TODAY,
+      count: 12,
+      remaining: 0,
+    });
+    expect((await use(business, { body: { quantity: 21 } })).headers.get('Retry-After')).toBeNull();
+  });
+
+  test('is a field of a business: in what creates, changes and shows it', async () => {
+    const business = await newBusiness();
+    const patch = async (body: object) =>
+      (await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body })).body.data.limits;
+    expect(await patch({ daily_limit: 10 })).toMatchObject({ daily: 10, overage: 0 });
+    expect(await patch({ overage: 5 })).toMatchObject({ daily: 10, overage: 5 });
+    expect(await patch({ overage: null })).toMatchObject({ overage: null });
+    const changes = (await call('GET', `/api/v1/business/${business.id}/changes?limit=2`, { as: business.key })).body;
+    expect(changes.data.changes).toMatchObject([
+      { before: { overage: 5 }, after: { overage: null } },
+      { before: { overage: 0 }, after: { overage: 5 } },
+    ]);
+    const rule = 'overage must be a whole number from 0 to 1000000000000, or null for any number';
+    for (const overage of [-1, 1.5, '5', 1e12 + 1, true, []]) {
+      const answer = await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { overage } });
+      expect(answer.body).toEqual({ status: false, message: rule, errors: { overage: [rule] } });
+    }
+  });
+});
+
+describe('a list that a key sends', () => {
+  test('is counted up to the limit and the overage, and otherwise refused whole: with the first use that does not fit', async () => {
+    const business = await limited({ daily_limit: 3, overage: 1 });
+    expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 2, duplicates: 0 });
+    const before = await everything();
+    const answer = await report(business, idsOf(2, 3, 4, 4, 5, 6));
+    expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses of today (3 and an overage of 1) are left.', 4));
+    expect(answer.headers.get('Retry-After')).toBe(HALF_A_DAY);
+    expect(await everything()).toBe(before);
+    expect((await report(business, idsOf(2, 3, 4))).body.data).toEqual({ recorded: 2, duplicates: 1 });
+    expect([await stored(business), await remembered(business)]).toEqual([{ [TODAY]: 4 }, 4]);
+  });
+
+  test('of ids that are known passes at the limit', async () => {
+    const business = await limited({ daily_limit: 2, monthly_limit: 2 });
+    await report(business, idsOf(1, 2));
+    expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
+    const message = 'This business has used its 2 uses of this month.';
+    expect(answerOf(await report(business, idsOf(1, 2, 3)))).toEqual(beyond(message, 2));
+  });
+
+  test('counts each use in the day of its `at`, with its quantity', async () => {
+    const business = await limited({ daily_limit: 10 });
+    await setCount(business.id, '2026-03-10', 9);
+    const at = '2026-03-10T09:00:00Z';
+    const late = [
+      { id: 'a', quantity: 10 },
+      { id: 'b', at },
+    ];
+    expect((await report(business, late)).body.data).toEqual({ recorded: 2, duplicates: 0 });
+    const answer = await report(business, [{ id: 'c', at }]);
+    expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses of 2026-03-10.', 0));
+    expect(answer.headers.get('Retry-After')).toBeNull(); // that day is over
+    const both = await report(business, [{ id: 'd' }, { id: 'c', at }]);
+    expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses of today.', 0));
+    expect(both.headers.get('Retry-After')).toBeNull();
+  });
+
+  test('counts each use in the month of its `at`: 35 days can be in three billing months', async () => {
+    const at = new Date('2026-03-05T12:00:00Z');
+    const business = await limited({ monthly_limit: 5, billing_day: 4 });
+    const days = ['2026-01-30', '2026-02-03', '2026-02-04', '2026-03-03', '2026-03-04', '2026-03-05'];
+    const uses = days.map((day) => ({ id: day, at: `${day}T12:00:00Z`, quantity: 2 }));
+    expect((await report(business, uses, { at })).body.data).toEqual({ recorded: 6, duplicates: 0 });
+    for (const [day, from, to] of [
+      ['2026-01-30', '2026-01-04', '2026-02-03'],
+      ['2026-02-20', '2026-02-04', '2026-03-03'],
+    ] as const) {
+      const answer = await report(business, [{ id: 'x' }, { id: day.slice(1), at: `${day}T12:00:00Z`, quantity: 2 }], {
+        at,
+      });
+      expect(answerOf(answer)).toEqual(beyond(`Only 1 of 5 uses of the month from ${from} to ${to} is left.`, 1));
+      expect(answer.headers.get('Retry-After')).toBeNull();
+    }
+    const now = await report(business, [{ id: 'y', quantity: 2 }], { at });
+    expect(answerOf(now)).toEqual(beyond('Only 1 of 5 uses of this month is left.', 0));
+    expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
+  });
+
+  test('that no period ever takes has no Retry-After', async () => {
+    const business = await limited({ daily_limit: 2, overage: 1 });
+    const answer = await report(business, idsOf(1, 2, 3, 4));
+    expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses of today (2 and an overage of 1) are left.', 3));
+    expect(answer.headers.get('Retry-After')).toBeNull();
+  });
+
+  test('of which 400 come at once at a limit never counts one use too many', { tags: 'slow' }, async () => {
+    const business = await limited({ monthly_limit: 500, daily_limit: 450, overage: 7 });
+    const lists = Array.from({ length: 400 }, (_, index) => idsOf(`${index}-a`, `${index}-b`, `${index % 50}-c`));
+    const answers = await Promise.all(lists.map((uses) => report(business, uses)));
+    const recorded = answers.flatMap(({ status, body }) => (status === 200 ? [body.data.recorded] : []));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    const sum = recorded.reduce((all, count) => all + count, 0);
+    expect([await stored(business), await remembered(business)]).toEqual([{ [TODAY]: sum }, sum]);
+    expect(sum).toBeLessThanOrEqual(457);
+    expect(sum).toBeGreaterThanOrEqual(455);
+  });
+
+  test('costs one round trip; without a limit, what it always did', async () => {
+    const list = (name: string) => Array.from({ length: 100 }, (_, index) => ({ id: `${name}-${index}` }));
+    const costOf = async (business: Business) => {
+      await report(business, list('first'));
+      const { cost } = await report(business, list('then'));
+      return [cost.round_trips, cost.rows_read, cost.rows_written];
+    };
+    const [trips, read, written] = await costOf(await newBusiness());
+    const limits = await costOf(await limited({ daily_limit: 1000, monthly_limit: 1000 }));
+    const free = await costOf(await limited({ daily_limit: 1000, monthly_limit: 1000, overage: null }));
+    expect(free).toEqual([trips, read, written]);
+    expect([limits[0], limits[2]]).toEqual([trips, written]);
+    expect(limits[1]).toBeLessThanOrEqual(Number(read) + 4 * 100 + 20);
+  });
+});
+
+describe('the operator', () => {
+  test('reports what has happened: a list of any key of the operator is counted past each limit', async () => {
+    for (const as of [OPERATOR.full, OPERATOR.record]) {
+      const business = await limited({ daily_limit: 1, monthly_limit: 1 });
+      expect((await report(business, idsOf(1, 2, 3), { as })).body.data).toEqual({ recorded: 3, duplicates: 0 });
+      expect((await use(business, { as })).status).toBe(429);
+    }
+  });
+
+  test('records for a business that is not active; nobody else does', async () => {
+    for (const status of ['suspended', 'closed']) {
+      const business = await limited({}, { status });
+      for (const as of [OPERATOR.full, OPERATOR.record]) {
+        expect((await use(business, { as })).status).toBe(200);
+        expect((await use(business, { as, body: { quantity: 2 } })).status).toBe(200);
+        expect((await report(business, idsOf(as), { as })).status).toBe(200);
+      }
+      expect(answerOf(await use(business))).toEqual(refused('This business is not active.'));
+      expect(answerOf(await report(business, idsOf(1)))).toEqual(refused('This business is not active.'));
+    }
+  });
+});
