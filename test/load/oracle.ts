@@ -16,9 +16,15 @@ export type Alert = {
   used: number;
   at: string;
 };
-export type Settings = { daily_limit: number | null; monthly_limit: number | null; billing_day: number };
+export type Settings = {
+  daily_limit: number | null;
+  monthly_limit: number | null;
+  billing_day: number;
+  overage: number | null;
+};
 export type Answer = { status: number; body: object; retry_after: string | null };
 export type Listed = { id: string; day: string; quantity: number };
+type Limited = { period: Period; limit: number; days: string[]; used: number };
 /** What happens to the write behind a response. */
 export type Write = 'arrives' | 'is lost';
 
@@ -46,7 +52,7 @@ export class Oracle {
   readonly counts = new Map<string, number>();
   readonly countedAt = new Map<string, number>();
   readonly alerts: Alert[] = [];
-  settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1 };
+  settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1, overage: 0 };
   private readonly dayOfId = new Map<string, string>();
   private readonly written = new Map<string, number[]>();
   private changedOn: string;
@@ -75,7 +81,11 @@ export class Oracle {
 
   /** How many uses each limit still allows, and how many it takes to reach 80 % of it: where it is worth to look. */
   edges(now: number): number[] {
-    return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [limit - used, Math.ceil(limit * 0.8) - used]);
+    return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
+      limit - used,
+      limit + (this.settings.overage ?? 0) - used,
+      Math.ceil(limit * 0.8) - used,
+    ]);
   }
 
   private remaining(now: number): number | null {
@@ -89,7 +99,7 @@ export class Oracle {
 
   /** `limits` of one business. */
   standing(now: number): object | null {
-    const { daily_limit, monthly_limit, billing_day } = this.settings;
+    const { daily_limit, monthly_limit, billing_day, overage } = this.settings;
     const remaining = this.remaining(now);
     if (remaining === null) return null;
     const today = dayAt(now);
@@ -99,6 +109,7 @@ export class Oracle {
       daily: daily_limit,
       monthly: monthly_limit,
       billing_day,
+      overage,
       today: daily_limit === null ? null : this.sum([today]),
       month: monthly_limit === null ? null : this.sum(month),
       remaining,
@@ -107,23 +118,31 @@ export class Oracle {
     };
   }
 
-  /** A single use, with an id or without. It never goes past a limit. */
-  use(quantity: number, id: string | undefined, now: number, write: Write): Answer {
+  /** How a limit says no to more than is left of it. */
+  private refusal({ period, limit, days, used }: Limited, overage: number, now: number): string {
+    const isNow = days.includes(dayAt(now));
+    const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;
+    const when = period === 'month' ? month : isNow ? 'today' : days[0];
+    const parts = overage === 0 ? '' : ` (${limit} and an overage of ${overage})`;
+    const most = limit + overage;
+    const name = `${most} ${most === 1 ? 'use' : 'uses'} of ${when}${parts}`;
+    if (used < most) return `Only ${most - used} of ${name} ${most - used === 1 ? 'is' : 'are'} left.`;
+    return `This business ${most === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`}.`;
+  }
+
+  /** A single use, with an id or without. One of a page stops at the limit. */
+  use(quantity: number, id: string | undefined, now: number, write: Write, by: 'page' | 'server'): Answer {
     const today = dayAt(now);
     const known = id === undefined ? undefined : this.dayOfId.get(id);
     if (known !== undefined) return this.recorded(known, now);
     const before = this.limitsOn(today);
-    for (const { period, limit, days, used } of before) {
-      if (used + quantity <= limit) continue;
-      const name = `${limit} ${limit === 1 ? 'use' : 'uses'} of ${period === 'day' ? 'today' : 'this month'}`;
-      const left = limit - used;
-      const none = limit === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`;
-      const message =
-        left <= 0 ? `This business ${none}.` : `Only ${left} of ${name} ${left === 1 ? 'is' : 'are'} left.`;
-      const canFit = before.every((other) => quantity <= other.limit);
-      const end = Date.parse(days.at(-1) as string) + DAY;
+    const overage = by === 'page' ? 0 : this.settings.overage;
+    for (const one of before) {
+      if (overage === null || one.used + quantity <= one.limit + overage) continue;
+      const canFit = before.every(({ limit }) => quantity <= limit + overage);
+      const end = Date.parse(one.days.at(-1) as string) + DAY;
       const retry_after = canFit ? `${Math.ceil((end - now) / 1000)}` : null;
-      return { status: 429, body: { status: false, message }, retry_after };
+      return { status: 429, body: { status: false, message: this.refusal(one, overage, now) }, retry_after };
     }
     this.counts.set(today, (this.counts.get(today) ?? 0) + quantity);
     this.countedAt.set(today, now);
@@ -143,8 +162,40 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** A list: each use of it counts, past a limit too. */
-  list(uses: Listed[], now: number, write: Write): Answer {
+  /** Whether limits refuse a list of a key, tried use by use. */
+  private refusesList(uses: Listed[], now: number): Answer | null {
+    const { overage } = this.settings;
+    if (overage === null) return null;
+    const added = new Map<string, { one: Limited; sum: number }>();
+    const seen = new Set(this.dayOfId.keys());
+    let first: { index: number; one: Limited } | undefined;
+    for (const [index, { id, day, quantity }] of uses.entries()) {
+      if (seen.has(id)) continue;
+      seen.add(id);
+      for (const one of this.limitsOn(day)) {
+        const name = `${one.period} ${one.days[0]}`;
+        const sum = (added.get(name)?.sum ?? 0) + quantity;
+        added.set(name, { one, sum });
+        if (one.used + sum > one.limit + overage) first ??= { index, one };
+      }
+    }
+    if (first === undefined) return null;
+    const beyond = [...added.values()].filter(({ one, sum }) => one.used + sum > one.limit + overage);
+    const fitsLater = beyond.every(({ one, sum }) => one.days.includes(dayAt(now)) && sum <= one.limit + overage);
+    const end = Math.max(...beyond.map(({ one }) => Date.parse(one.days.at(-1) as string))) + DAY;
+    const field = `uses.${first.index}`;
+    const errors = { [field]: [`${field} is the first that does not fit into what is left`] };
+    return {
+      status: 429,
+      body: { status: false, message: this.refusal(first.one, overage, now), errors },
+      retry_after: fitsLater ? `${Math.ceil((end - now) / 1000)}` : null,
+    };
+  }
+
+  /** A list: of a key, all of it or nothing; of the operator, each use of it counts, past a limit too. */
+  list(uses: Listed[], now: number, write: Write, by: 'server' | 'operator'): Answer {
+    const refusal = by === 'operator' ? null : this.refusesList(uses, now);
+    if (refusal !== null) return refusal;
     let recorded = 0;
     for (const { id, day, quantity } of uses) {
       if (this.dayOfId.has(id)) continue;
@@ -171,8 +222,12 @@ export class Oracle {
   change(fields: Partial<Settings>, now: number): void {
     const changed = { ...this.settings, ...fields };
     if (JSON.stringify(changed) === JSON.stringify(this.settings)) return;
+    const isOfPeriods = ['daily_limit', 'monthly_limit', 'billing_day'].some((name) => {
+      const field = name as keyof Settings;
+      return changed[field] !== this.settings[field];
+    });
     this.settings = changed;
-    this.changedOn = dayAt(now);
+    if (isOfPeriods) this.changedOn = dayAt(now);
   }
 
   /**

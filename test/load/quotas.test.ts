@@ -1,6 +1,6 @@
 // @module-tag slow
 // Quotas against an oracle (oracle.ts): random operations on one database, and for as long on three, over connections that break at
-// random. Each answer, and each alert and count that is stored, is the oracle's, so no single use goes past a limit, and each passing
+// random. Each answer, and each alert and count that is stored, is the oracle's, so nothing but a list of the operator goes past a limit and its overage, and each passing
 // of 80 % or 100 % has one alert.
 //
 // An operation is a use, alone or in a list, that the oracle decides by itself; a day that is imported; a change of limits; a read of the
@@ -73,7 +73,18 @@ const UNAVAILABLE: Answer = { status: 503, body: { message: 'Service Unavailable
 const SERVER_ERROR: Answer = { status: 500, body: { message: 'Server Error' }, retry_after: null };
 
 const newTally = () => ({
-  ...{ operations: 0, requests: 0, uses: 0, listed: 0, refused: 0, duplicates: 0, imports: 0, changes: 0, reads: 0 },
+  ...{
+    operations: 0,
+    requests: 0,
+    uses: 0,
+    listed: 0,
+    refused: 0,
+    refused_lists: 0,
+    duplicates: 0,
+    imports: 0,
+    changes: 0,
+    reads: 0,
+  },
   ...{ looks: 0, breaks: 0, broken_writes: 0, alerts: 0, rounds: 0 },
 });
 type Tally = ReturnType<typeof newTally>;
@@ -224,7 +235,9 @@ class Lane {
       ...(isToken || isPlain ? {} : { body: { quantity } }),
     };
     const known = id === undefined ? undefined : `${isToken ? 'page' : 'server'} ${id}`;
-    await this.exchange(sent, id !== undefined, (write) => oracle.use(quantity, known, this.now, write));
+    await this.exchange(sent, id !== undefined, (write) =>
+      oracle.use(quantity, known, this.now, write, isToken ? 'page' : 'server'),
+    );
   }
 
   /** The same use several times at once: as a whole, their answers are those of one after the other. */
@@ -236,7 +249,7 @@ class Lane {
     tally.uses += count;
     const sent: Sent = { method: 'POST', path: this.path, as: business.key, body: { quantity } };
     const answers = await Promise.all(Array.from({ length: count }, () => this.send(sent)));
-    const right = Array.from({ length: count }, () => oracle.use(quantity, undefined, this.now, 'arrives'));
+    const right = Array.from({ length: count }, () => oracle.use(quantity, undefined, this.now, 'arrives', 'server'));
     const sorted = (all: Answer[]) => all.toSorted((a, b) => order(JSON.stringify(a), JSON.stringify(b)));
     expect(sorted(answers), `${count} times ${JSON.stringify(sent)}`).toEqual(sorted(right));
     tally.refused += answers.filter(({ status }) => status === 429).length;
@@ -256,9 +269,12 @@ class Lane {
     });
     tally.operations += uses.length;
     tally.listed += uses.length;
-    await this.exchange({ method: 'POST', path: this.path, as: business.key, body: { uses } }, true, (write) => {
-      const answer = oracle.list(listed, this.now, write);
-      tally.duplicates += (answer.body as { data: { duplicates: number } }).data.duplicates;
+    const by = random.happens(30) ? 'operator' : 'server';
+    const as = by === 'operator' ? OPERATOR.record : business.key;
+    await this.exchange({ method: 'POST', path: this.path, as, body: { uses } }, true, (write) => {
+      const answer = oracle.list(listed, this.now, write, by);
+      if (answer.status === 429) tally.refused_lists += 1;
+      else tally.duplicates += (answer.body as { data: { duplicates: number } }).data.duplicates;
       return answer;
     });
   }
@@ -297,6 +313,7 @@ class Lane {
     if (random.happens(60)) fields.daily_limit = this.limit();
     if (random.happens(60)) fields.monthly_limit = this.limit();
     if (random.happens(25)) fields.billing_day = random.from(1, 28);
+    if (random.happens(40)) fields.overage = random.of([0, null, random.from(1, this.scale), this.scale * 3]);
     if (Object.keys(fields).length === 0) fields.daily_limit = oracle.settings.daily_limit;
     const path = `/api/v1/business/${business.id}`;
     await this.exchange({ method: 'PATCH', path, as: OPERATOR.full, body: fields }, true, () => {
