@@ -1,8 +1,9 @@
 // docs/operating.md, "Restoring a database": every row of its table, played on copies of local databases. What each row says has
 // happened happens after the copy was made; then the copy is put back, and the row is followed with the commands and requests it names.
+// And "Backups": its commands, on local databases in place of those at Cloudflare.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scheduler } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -10,7 +11,9 @@ import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { createApp } from '../../src/app.ts';
 import { hashOf } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
+import { SCHEDULES } from '../../src/core/schedule.ts';
 import type { Bindings } from '../../src/env.ts';
+import { runScheduled } from '../../src/schedule.ts';
 import { KEY, printed } from '../cli/stub.ts';
 import { ROOT, threeDatabases } from '../cli/support.ts';
 import { codesIn, read, tableIn } from '../docs/document.ts';
@@ -41,15 +44,18 @@ const run = (...args: (string | number)[]) => runOn(opened.databases, ...args);
 
 vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in Node
 afterAll(() => void vi.unstubAllGlobals());
-const { fetch } = createApp(() => NOW, { log() {}, error: console.error });
+const log = { log() {}, error: console.error };
+const { fetch } = createApp(() => NOW, log);
 const secrets = { OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)) };
 
 /** While what happened is repeated, only the operator is let in. */
 let only: { OPERATOR_ONLY?: '1' } = {};
 
+const bound = (all: LocalDatabase[]) => Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client]));
+
 /** The response of the service, once it has done what it does after it. */
 async function serve(all: LocalDatabase[], request: Request): Promise<Response> {
-  const bindings = { ...secrets, ...only, ...Object.fromEntries(all.map(({ binding, db }) => [binding, db.$client])) };
+  const bindings = { ...secrets, ...only, ...bound(all) };
   const later: Promise<unknown>[] = [];
   const context = { waitUntil: (work: Promise<unknown>) => later.push(work), passThroughOnException() {}, props: {} };
   const answer = await fetch(request, bindings as unknown as Bindings, context as unknown as ExecutionContext);
@@ -86,10 +92,11 @@ async function rowsOf({ first }: Databases, table: string): Promise<Record<strin
   return (await first.db.$client.prepare(`select * from ${table} order by 1`).all()).results;
 }
 
+const FIELDS = ['--main-domain', 'acme.example', '--site', 'https://acme.example', '--country', 1, '--size', 'small'];
+
 async function newOwner(): Promise<Owner> {
   user += 1;
-  const fields = ['--main-domain', 'acme.example', '--site', 'https://acme.example', '--country', 1, '--size', 'small'];
-  const business = await run('business', 'create', '--user', user, '--name', 'Acme', ...fields);
+  const business = await run('business', 'create', '--user', user, '--name', 'Acme', ...FIELDS);
   const key = await run('key', 'create', '--user', user);
   return { user, id: business.id, token: business.token, key: key.api_key, keyId: key.id };
 }
@@ -530,3 +537,124 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     }
   });
 });
+
+/** The commands of the section "Backups", with --local: every night, and for a restore of DB. */
+const [backUp = '', restore = ''] = (() => {
+  const [, section = ''] = read(OPERATING).split('\n## Backups\n');
+  return [/- run: \|\n(.*?)\n *env:/s, /(\n *gpg --decrypt .*?)\n *```/s].map((pattern) =>
+    (pattern.exec(section)?.[1] ?? '').replaceAll('--remote', '--local'),
+  );
+})();
+
+/** In place of gpg and npx: nothing is encrypted, and wrangler is that of this project. */
+const PROGRAMS = `npx() { "$@"; }
+  gpg() { case "$*" in *--decrypt*) cat "\${!#}";; *) cp "\${!#}" "\${!#}.gpg";; esac; }`;
+const shellIn = (folder: string, script: string) =>
+  execFileSync('bash', ['-ec', `${PROGRAMS}\n${script}`], {
+    cwd: folder,
+    env: { ...process.env, CI: 'true', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+
+/** A checkout whose databases are where wrangler keeps them. */
+function checkoutOf(config: string) {
+  const folder = newFolder();
+  const state = join(folder, '.wrangler/state');
+  mkdirSync(state, { recursive: true });
+  cpSync(config, join(folder, 'wrangler.toml'));
+  symlinkSync(join(ROOT, 'migrations'), join(folder, 'migrations'));
+  return { folder, where: { config: join(folder, 'wrangler.toml'), 'persist-to': state } };
+}
+
+/** All that is stored, by table, and how each table and index is defined. */
+async function contentOf({ db: { $client } }: LocalDatabase) {
+  const rows = async (query: string) => (await $client.prepare(query).all()).results;
+  const schema = await rows(
+    `select type, name, tbl_name, sql from sqlite_schema where name not glob '_cf_*' order by 1, 2`,
+  );
+  const tables = schema.flatMap(({ type, name }) => (type === 'table' ? [`${name}`] : []));
+  const content = await Promise.all(tables.map(async (name) => [name, await rows(`select * from "${name}"`)]));
+  return { schema, ...(Object.fromEntries(content) as Record<string, unknown[]>) };
+}
+const contentsOf = ({ all }: Databases) => Promise.all(all.map(contentOf));
+
+test('a backup of each database, loaded into a new one, has everything, and the service goes on with it', async () => {
+  const three = await threeDatabases();
+  const [old, lost] = [checkoutOf(three.config), checkoutOf(three.config)];
+  cpSync(three['persist-to'], old.where['persist-to'], { recursive: true });
+  opened = await openDatabases(old.where);
+  const { all, first } = opened.databases;
+  const execute = (sql: string, ...values: unknown[]) =>
+    first.db.$client
+      .prepare(sql)
+      .bind(...values)
+      .run();
+
+  // Every table gets rows: from the service, and by SQL where it leaves none.
+  const owner = await newOwner();
+  const session = await sessionOf(owner);
+  const parent = `${'a'.repeat(59)}.`.repeat(4);
+  const sites = Array.from({ length: 500 }, (_, index) => `https://${parent}a${index}.test`);
+  for (let at = 0; at < sites.length; at += 100) await addSites(owner, ...sites.slice(at, at + 100));
+  await run('access', 'clear', owner.id);
+  await run('business', 'update', owner.id, '--name', `O'Hara \\n "😀"`, '--daily-limit', 2);
+  const { data } = await send(owner.key, 'POST', `/${owner.id}/token`, { body: { keep_old: '24h' } });
+  const { token } = data as { token: string };
+  await addSites(owner, A);
+  await visit(owner, token, EVIL);
+  await use(owner, 'order-1');
+  await use(owner, 'order-2');
+  await run('console-link', 'create', '--user', owner.user);
+  const importing = (user: number, database: number, token: string) =>
+    run('business', 'create', '--user', user, '--name', 'B', ...FIELDS, '--database', database, '--token', token);
+  await importing(owner.user, 0, 'Token-of-another-system-2');
+  await importing(900, 1, 'Token-of-another-system-3');
+  const receiver = { fetch: async () => new Response(null, { status: 500 }) };
+  const bindings = { ALERTS: receiver, ALERT_SECRET: `whsec_${'A'.repeat(32)}`, ...bound(all) } as unknown as Bindings;
+  for (const cron of Object.values(SCHEDULES)) {
+    await runScheduled({ cron, scheduledTime: NOW.getTime() }, bindings, () => NOW, { log() {}, error() {} });
+  }
+  await execute('update messages set body = body || ?', `'😀`.repeat(40_000));
+  await execute(`insert into identity values (0, 'mark', 'worker')`);
+  await execute('insert into deletions values (12345)');
+  const create = () => run('business', 'create', '--user', owner.user, '--name', 'Acme', ...FIELDS);
+  const gone = await create();
+  await run('business', 'delete', gone.id, '--confirm', 'Acme');
+
+  const shown = async () => [
+    await Promise.all([token, owner.token].map((as) => visit(owner, as, A))),
+    await visits(owner, owner.key, session, gone.token),
+    await run('business', 'show', owner.id),
+    await run('business', 'list'),
+    await run('changes', 'list', owner.id),
+  ];
+  const [saw, before] = [await shown(), await contentsOf(opened.databases)];
+  expect(Object.entries(before[0] ?? {}).flatMap(([name, rows]) => (rows.length === 0 ? name : []))).toEqual([]);
+  await opened.close();
+
+  shellIn(old.folder, backUp);
+  const tooLong = readFileSync(join(old.folder, 'DB.sql'), 'utf8').match(/^.{100000,}$/gm) ?? [];
+  expect(tooLong.map((line) => /"(\w+)"/.exec(line)?.[1])).toEqual(['changes', 'messages']);
+  for (const { binding } of all) {
+    cpSync(join(old.folder, `${binding}.sql.gpg`), join(lost.folder, `${binding}.sql.gpg`));
+    const commands = restore.replaceAll('DB', binding);
+    if (binding === 'DB') {
+      // What the second command is for.
+      expect(() => shellIn(lost.folder, commands.replace('--file DB-cut.sql', '--file DB.sql'))).toThrow('too long');
+    }
+    shellIn(lost.folder, commands);
+  }
+  expect(shellIn(lost.folder, 'wrangler d1 migrations list DB --local')).toContain('No migrations to apply');
+
+  opened = await openDatabases(lost.where);
+  expect(await contentsOf(opened.databases)).toEqual(before);
+  expect(await shown()).toEqual(saw);
+  expect((await use(owner, 'order-1')).status).toBe(200);
+  expect([await countOf(owner), (await use(owner, 'order-4')).status]).toEqual([2, 429]);
+  expect((await create()).id).toBe(gone.id + 1);
+  await expect(importing(900, 1, 'Token-of-another-system-3')).rejects.toThrow(
+    'token must be one that no business has or had',
+  );
+  await opened.close();
+}, 180_000);
