@@ -111,7 +111,8 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
   const secret = secretOf(ALERT_SECRET);
   const isAddressed = ALERTS !== undefined || isAddress(ALERT_URL ?? '');
   if (secret === null || !isAddressed) {
-    const error = isAddressed ? `ALERT_SECRET ${SECRET_RULE}` : `ALERT_URL ${ADDRESS_RULE}`;
+    const missing = ALERT_SECRET === '' ? 'is missing: it ' : '';
+    const error = isAddressed ? `ALERT_SECRET ${missing}${SECRET_RULE}` : `ALERT_URL ${ADDRESS_RULE}`;
     log.error({ operation: 'send_alerts', error });
     return null;
   }
@@ -187,6 +188,6 @@ async function trySend({ post, secret }: Receiver, { id, body }: Message, now: D
   } catch (error) {
     stop.abort();
     // An error can quote the address, which may have a secret of the receiver in it.
-    return { error: `${error}`.replace(/https?:\S*/gi, 'the receiver') };
+    return { error: `the receiver: ${error}`.replace(/https?:\S*/gi, 'its address') };
   }
 }

@@ -6,12 +6,12 @@ import { runScheduled } from './schedule.ts';
 /** What to do about faults of the setup. Only the log has these hints: the cause of an error never reaches a caller. */
 const HINTS: [RegExp, (database: string) => string][] = [
   [
-    /no such (table|column)/,
+    /no such (table|column)|has no column named/,
     (database) =>
-      `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${database} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`,
+      `A table or a column is missing. If ${database} had data, check first that it is the same database. Then apply the migrations: npx wrangler d1 migrations apply ${database} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one. If none is missing, this version is older than the tables.`,
   ],
   [
-    /SQLITE_BUSY|database is locked/,
+    /SQLITE_BUSY|database is locked|session commit token/,
     (database) => `If ${database} is a local database, another process has locked it.`,
   ],
 ];

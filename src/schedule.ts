@@ -37,6 +37,7 @@ export async function runScheduled(
 /** Makes one run, notes when it ended, and logs what it did. Throws if a database failed, so that the platform shows a failed run. */
 async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, scheduled: Date): Promise<void> {
   const began = clock();
+  const late_ms = began.getTime() - scheduled.getTime();
   const cost = noCost();
   const { failed, ...did } = await RUNS[name](bindings, { clock, log, scheduled, cost });
   const ended = clock();
@@ -46,6 +47,6 @@ async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, sc
   const version = bindings.VERSION?.id ?? null;
   const { ms: _, ...d1 } = cost;
   const ms = ended.getTime() - began.getTime();
-  log.log({ operation: name, scheduled: timestampOf(scheduled), ms, failed, ...did, d1, version });
+  log.log({ operation: name, scheduled: timestampOf(scheduled), late_ms, ms, failed, ...did, d1, version });
   if (failed.length > 0) throw new Error(`${name}: ${failed.join(' and ')} failed`);
 }

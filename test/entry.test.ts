@@ -5,11 +5,11 @@ import worker from '../src/index.ts';
 import { BASE, databases, env, failingWith, homes, newBusiness } from './support.ts';
 
 /** One request, and what it writes to the console. */
-async function served(path: string, token: string, bindings: object = databases()) {
+async function served(path: string, as: string, bindings: object = databases(), method = 'GET') {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {
     const context = createExecutionContext();
-    const request = new Request(BASE + path, { headers: { Authorization: `Bearer ${token}` } });
+    const request = new Request(BASE + path, { method, headers: { Authorization: `Bearer ${as}` } });
     const answer = await worker.fetch(request, { ...env, ...bindings }, context);
     await waitOnExecutionContext(context);
     const text = await answer.text();
@@ -33,7 +33,7 @@ test.each([
   ],
 ])('where %s, the line in the log says how to apply the migrations, and no response does', async (_, breaks, mends) => {
   const { home, usage, token } = await newBusiness();
-  const hint = `A table or a column is missing. Apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one.`;
+  const hint = `A table or a column is missing. If ${home.binding} had data, check first that it is the same database. Then apply the migrations: npx wrangler d1 migrations apply ${home.binding} --local for the local database, with --persist-to if wrangler dev has it; npm run deploy for the deployed one. If none is missing, this version is older than the tables.`;
   await home.d1.prepare(breaks).run();
   try {
     const { errors, headers, ...answer } = await served(usage, token);
@@ -44,6 +44,15 @@ test.each([
     await home.d1.prepare(mends).run();
   }
   expect(await served(usage, token)).toMatchObject({ status: 200, errors: [] });
+});
+
+test('also where an insert names the column that is missing', async () => {
+  const { home, usage, key } = await newBusiness();
+  await home.d1.prepare('alter table daily_usage rename column counted_at to elsewhere').run();
+  const answers = await served(usage, key, databases(), 'POST');
+  await home.d1.prepare('alter table daily_usage rename column elsewhere to counted_at').run();
+  const error = expect.stringContaining('has no column named counted_at');
+  expect(answers.errors).toMatchObject([{ error, hint: expect.stringContaining('A table or a column is missing.') }]);
 });
 
 test('health says so, too, and other failures say nothing of migrations', async () => {

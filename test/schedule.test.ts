@@ -32,7 +32,7 @@ const runs = async () => {
   return (await answer.json<{ runs: object }>()).runs;
 };
 const d1 = { round_trips: expect.any(Number), rows_read: expect.any(Number), rows_written: expect.any(Number) };
-const base = { scheduled: STAMP, ms: 0, failed: [], d1, version: 'v-1' };
+const base = { scheduled: STAMP, late_ms: 1000, ms: 0, failed: [], d1, version: 'v-1' };
 const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
 const PURGE = { operation: 'purge', ...base, ids: 0 };
 

@@ -243,17 +243,18 @@ describe('without a receiver', () => {
       expect(await stored()).toEqual([]);
     },
   );
-  const SECRET_LINE = {
+  const secretLine = (is: string) => ({
     operation: 'send_alerts',
-    error: 'ALERT_SECRET must be whsec_ and the base64 of 24 to 64 random bytes',
-  };
+    error: `ALERT_SECRET ${is}must be whsec_ and the base64 of 24 to 64 random bytes`,
+  });
+  const [NO_SECRET_LINE, SECRET_LINE] = [secretLine('is missing: it '), secretLine('')];
   const ALERTS = newReceiver() as unknown as Fetcher;
   test.each([
     ['an address that is empty', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
     ['an address that is not encrypted', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
-    ['an address and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, SECRET_LINE],
+    ['an address and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, NO_SECRET_LINE],
     ['an address and a wrong secret', { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' }, SECRET_LINE],
-    ['a binding and no secret', { ALERTS }, SECRET_LINE],
+    ['a binding and no secret', { ALERTS }, NO_SECRET_LINE],
     ['a binding and a wrong secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
     ['nothing right', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
   ])('that is usable, but %s, nothing is sent and one line says what would be right', async (_, settings, line) => {
@@ -380,7 +381,7 @@ describe('the receiver', () => {
       throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
     });
     const lines = await run(receiver);
-    const error = 'TypeError: Fetch API cannot load: the receiver (reset)';
+    const error = 'the receiver: TypeError: Fetch API cannot load: its address (reset)';
     expect(lines).toEqual([notSent({ error })]);
     receiver.answer = answers(200);
     await run(receiver, later(MINUTE_MS));
@@ -397,7 +398,7 @@ describe('the receiver', () => {
     expect(signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     await ran;
-    expect(lines).toEqual([notSent({ error: 'Error: no response within 10000 ms' })]);
+    expect(lines).toEqual([notSent({ error: 'the receiver: Error: no response within 10000 ms' })]);
     expect(signal.aborted).toBe(true);
     expect(receiver.sent).toHaveLength(1);
   });
@@ -416,7 +417,7 @@ describe('a run', () => {
     await asked;
     await vi.advanceTimersByTimeAsync(10_000);
     await ran;
-    expect(lines).toMatchObject([{ error: 'Error: no response within 10000 ms' }]);
+    expect(lines).toMatchObject([{ error: 'the receiver: Error: no response within 10000 ms' }]);
   });
 
   test('takes no other message when less than fifteen of its twenty-five seconds are left', async () => {
