@@ -3,7 +3,7 @@ import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, hashOf } from '../src/core/credential.ts';
 import { apiKeys, businesses, codes } from '../src/db/schema.ts';
-import { granted, invalid, refused, UNAUTHENTICATED } from './answers.ts';
+import { answerOf, granted, invalid, refused, UNAUTHENTICATED } from './answers.ts';
 import {
   BASE,
   type Business,
@@ -49,6 +49,7 @@ describe('a console link', () => {
         {
           ...{ hash: await hashOf(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
           expires_at: '2026-03-15T12:02:00.000000Z',
+          return_url: null,
         },
       ]);
       expect((await redeem(body.data.url, new Date('2026-03-15T12:02:00.000Z'))).status).toBe(401);
@@ -166,10 +167,118 @@ describe('a console link', () => {
     ['minutes', { minutes: 1441 }, 'minutes must be a whole number from 1 to 1440'],
     ['minutes', { minutes: 1.5 }, 'minutes must be a whole number from 1 to 1440'],
     ['role', { role: 'record' }, 'role must be full or read'],
-    ['hours', { hours: 1 }, 'hours is not a member of this object: it takes business_id, role, and minutes'],
+    [
+      'hours',
+      { hours: 1 },
+      'hours is not a member of this object: it takes business_id, role, minutes, and return_url',
+    ],
   ])('is refused with a wrong %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);
     expect({ status, body }).toEqual(invalid(field, message));
+  });
+
+  describe('says where the console leads back to', () => {
+    /** An address with this many characters. */
+    const long = (length: number) => 'https://product.example/'.padEnd(length, 'x');
+    const stored = async ({ db, user_id }: Business) =>
+      (await db.select({ return_url: codes.return_url }).from(codes).where(eq(codes.user_id, user_id))).map(
+        ({ return_url }) => return_url,
+      );
+
+    test.each([
+      'https://product.example',
+      'https://PRODUCT.example:8443/shops/7?tab=usage&from=a%20b#limits',
+      'https://bücher.example/',
+      'http://localhost:3000/settings',
+      'http://127.0.0.1:3000',
+      'http://[::1]:3000/',
+      long(2000),
+    ])(
+      'as it is written: it is stored with the code, given once with the session, and gone then: %s',
+      async (return_url) => {
+        for (const _ of homes) {
+          const business = await newBusiness();
+          const [plain, link] = [await create(business, {}), await create(business, { return_url })];
+          expect(link).toMatchObject({ status: 200, cost: { ...plain.cost, ms: expect.any(Number) } });
+          expect(link.text).not.toContain('return_url');
+          expect(JSON.stringify(link.lines)).not.toContain(return_url);
+          expect(new Set(await stored(business))).toEqual(new Set([null, return_url]));
+          const [without, session] = [await redeem(plain.body.data.url), await redeem(link.body.data.url)];
+          expect(without.body.data.return_url).toBeNull();
+          const { session_key } = session.body.data;
+          expect(answerOf(session)).toEqual(
+            granted({ session_key, expires_at: '2026-03-15T13:00:00.000000Z', read_only: false, return_url }),
+          );
+          const { round_trips, rows_written } = without.cost;
+          expect(session.cost).toMatchObject({ round_trips, rows_written });
+          expect(JSON.stringify(session.lines)).not.toContain(return_url);
+          expect(await everything()).not.toContain(return_url);
+          expect(answerOf(await redeem(link.body.data.url))).toEqual(UNAUTHENTICATED);
+        }
+      },
+    );
+
+    test.each([{}, { return_url: null }])('or nowhere: %j', async (sent) => {
+      const business = await newBusiness();
+      const link = await create(business, sent);
+      expect(await stored(business)).toEqual([null]);
+      expect((await redeem(link.body.data.url)).body.data.return_url).toBeNull();
+    });
+
+    test('to one caller, of twenty at the same time', async () => {
+      const business = await newBusiness();
+      const return_url = 'https://product.example/once';
+      const { url } = (await create(business, { return_url })).body.data;
+      const answers = await Promise.all(Array.from({ length: 20 }, () => redeem(url)));
+      expect(answers.filter(({ text }) => text.includes(return_url))).toHaveLength(1);
+    });
+
+    test.each([
+      // Scripts and other schemes.
+      'javascript:alert(1)',
+      'JavaScript:alert(1)//https://product.example',
+      'data:text/html,<script>alert(1)</script>',
+      'blob:https://product.example/7',
+      'file:///etc/passwd',
+      'ftp://product.example/',
+      // Not encrypted.
+      'http://product.example/',
+      'http://localhost.product.example/',
+      'http://127.0.0.2/',
+      // User names and passwords.
+      'https://user@product.example/',
+      'https://user:password@product.example/',
+      'https://@product.example/',
+      'http://localhost@product.example/',
+      // Not absolute.
+      '',
+      '/settings',
+      '//product.example/settings',
+      'product.example',
+      'https:product.example',
+      'https:///product.example',
+      // What the parser or the eye does not see.
+      ' https://product.example/',
+      'https://product.example/\n',
+      'java\tscript:alert(1)',
+      'https://product.example/\u202e',
+      'https://product.example/\ud800',
+      'https://product.example:65536/',
+      long(2001),
+      // No texts.
+      7,
+      true,
+      {},
+      ['https://product.example/'],
+    ])('by a safe address only: %j is refused, and nothing is stored', async (return_url) => {
+      const business = await newBusiness();
+      const before = await everything();
+      const { status, body } = await create(business, { return_url });
+      const message =
+        'return_url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters';
+      expect({ status, body }).toEqual(invalid('return_url', message));
+      expect(await everything()).toBe(before);
+    });
   });
 
   test('is made by the operator with a full key, and nobody else', async () => {

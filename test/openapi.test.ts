@@ -76,7 +76,8 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     await setCount(business.id, '2026-03-03', 12);
     const url = path.replace('{business_id}', `${business.id}`).replace('{user_id}', `${business.user_id}`);
     const isCode = name === 'code'; // sent without a credential
-    if (isCode) await newCode(business, {}, (value as { code?: string }).code);
+    if (isCode)
+      await newCode(business, { return_url: 'https://product.example/settings' }, (value as { code?: string }).code);
     const as = operation.security.some((scheme) => 'apiKey' in scheme) ? business.key : OPERATOR.full;
     const at = new Date('2026-03-03T12:00:00.000Z');
     const answer = await call(method.toUpperCase(), url, { ...(isCode ? {} : { as }), body: value, at });

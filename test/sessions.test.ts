@@ -72,7 +72,7 @@ describe('an API key starts a session', () => {
       const { status, body, headers, cost, lines } = await start(business.key);
       const { session_key } = body.data;
       expect({ status, body }).toEqual(
-        granted({ session_key, expires_at: '2026-03-16T00:00:00.000000Z', read_only: false }),
+        granted({ session_key, expires_at: '2026-03-16T00:00:00.000000Z', read_only: false, return_url: null }),
       );
       expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
       expect(session_key).not.toBe(business.key);
@@ -410,7 +410,7 @@ describe('the code of a console link starts a session', () => {
       const { status, body, headers, cost, lines } = await redeem(code, { at });
       const { session_key } = body.data;
       expect({ status, body }).toEqual(
-        granted({ session_key, expires_at: '2026-03-15T13:01:02.345000Z', read_only: false }),
+        granted({ session_key, expires_at: '2026-03-15T13:01:02.345000Z', read_only: false, return_url: null }),
       );
       expect(session_key).toMatch(new RegExp(`^bua_sk_${ALPHABET[business.home.number]}[0-9A-Za-z]{33}$`));
       expect(headers.get('Cache-Control')).toBe('no-store');

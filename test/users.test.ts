@@ -110,7 +110,10 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
     body: { sites: ['https://b.example'] },
   });
   const session = await call('POST', '/api/v1/session', { as: key.api_key });
-  const { url } = await done('POST', `/user/${user_id}/console-link`, { minutes: 5 });
+  const { url } = await done('POST', `/user/${user_id}/console-link`, {
+    minutes: 5,
+    return_url: `https://shop.${host}/settings`,
+  });
   await done('POST', `/business/${id}/token`, { keep_old: '2d' });
   const { token } = await done('POST', `/business/${id}/token`, { keep_old: '1d' });
   for (const business of [id, received.id, theirs.id, gone.id])
@@ -318,7 +321,7 @@ describe('an erasure', () => {
     const names = /770077010|quixotry/i;
     expect(columnsOf(await found(names))).toEqual([
       ...['api_keys.name', 'api_keys.user_id', 'changes.after', 'changes.before', 'changes.subject_id'],
-      ...['codes.user_id', 'homes.user_id', 'imported_tokens.user_id', 'messages.body'],
+      ...['codes.return_url', 'codes.user_id', 'homes.user_id', 'imported_tokens.user_id', 'messages.body'],
     ]);
     const answer = await erase(user.user_id);
     expect(answer).toMatchObject({ status: 200, body: { status: true, data: { erased: { user_id: user.user_id } } } });

@@ -1,4 +1,5 @@
-// How long sessions of the console last, and how many a user has (docs/api.md, "Sessions of the console").
+// How long sessions of the console last, how many a user has, and where the console leads back to (docs/api.md, "Sessions of the console").
+import { addressRule, isSafeAddress } from './address.ts';
 
 /** How long a session lasts that came from an API key. */
 export const SESSION_HOURS = 12;
@@ -19,3 +20,9 @@ export const CODE_MINUTES = 2;
 export const DEFAULT_LINK_MINUTES = 60;
 /** The longest session that a link can start. */
 export const MAX_LINK_MINUTES = 1440;
+
+export const MAX_RETURN_URL_LENGTH = 2000;
+/** The rest of an error about a `return_url`. */
+export const RETURN_URL_RULE = addressRule(MAX_RETURN_URL_LENGTH);
+/** Whether the console may lead to this address. */
+export const isReturnUrl = (text: string): boolean => isSafeAddress(text, MAX_RETURN_URL_LENGTH);

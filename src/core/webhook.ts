@@ -1,6 +1,6 @@
 // Which addresses may receive alerts, and how messages are signed: as Standard Webhooks has it, so that receivers verify them with its
 // libraries (docs/alerts.md, https://www.standardwebhooks.com).
-import { LOOPBACK_HOSTS } from './site.ts';
+import { addressRule, isSafeAddress } from './address.ts';
 
 export const MESSAGE_TYPE = 'limits.reached';
 /** What a message says of each alert: the SQL that makes it and the schema that describes it have these fields. */
@@ -21,20 +21,13 @@ const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 const SECRET_PREFIX = 'whsec_';
 
-/** The rest of an error about ALERT_URL. Plain http is allowed on this machine, where nobody can listen in. */
-export const ADDRESS_RULE = `must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most ${MAX_ADDRESS_LENGTH} characters, without credentials, spaces or control characters`;
+/** The rest of an error about ALERT_URL. */
+export const ADDRESS_RULE = addressRule(MAX_ADDRESS_LENGTH);
 /** The rest of an error about ALERT_SECRET. */
 export const SECRET_RULE = `must be ${SECRET_PREFIX} and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
 /** Whether alerts may be sent to this address. */
-export function isAddress(text: string): boolean {
-  if (text.length > MAX_ADDRESS_LENGTH || /[\s\p{C}]/u.test(text)) return false;
-  // The parser forgives missing slashes, and drops an @ without a name before it.
-  const [, authority] = /^https?:\/\/([^/?#\\]+)/i.exec(text) ?? [];
-  const url = URL.parse(text);
-  if (authority === undefined || authority.includes('@') || url === null) return false;
-  return url.protocol === 'https:' || LOOPBACK_HOSTS.includes(url.hostname);
-}
+export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);
 
 /** The bytes of a secret, or null if the text is not one. */
 export function secretOf(text: string): Uint8Array<ArrayBuffer> | null {

@@ -15,11 +15,12 @@ import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. */
+/** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. `return_url`: see `codes`. */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
   role: (typeof LINK_ROLES)[number];
   minutes: number;
+  return_url: string | null;
 }>;
 
 /** Whether a user has something to open: a business, or a key for all businesses that works. A narrow one works only with its business. */
@@ -52,7 +53,7 @@ const insertCode = statement(['link'], (permission, $) =>
  */
 export async function createConsoleLink(
   databases: BoundDatabases,
-  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES }: ConsoleLink,
+  { user_id, business_id, role = 'full', minutes = DEFAULT_LINK_MINUTES, return_url = null }: ConsoleLink,
   now: Date,
 ): Promise<{ code: string; expires_at: string } | null> {
   const home = await findHome(databases, user_id);
@@ -60,7 +61,7 @@ export async function createConsoleLink(
   const code = newCode(home);
   const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
   const hash = await hashOf(code);
-  const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at };
+  const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at, return_url };
   const link = JSON.stringify(columns);
   const { row, created } = await databases.askIn(home)(readUser({ link }), {
     ...raiseIds(home),

@@ -211,6 +211,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
           read_only: codes.read_only,
           minutes: codes.minutes,
           expires_at: codes.expires_at,
+          return_url: codes.return_url,
         })
         .from(codes)
         .where(eq(codes.user_id, own(permission, $))),

@@ -93,6 +93,8 @@ export const codes = sqliteTable(
     read_only: integer().notNull(),
     minutes: integer().notNull(),
     expires_at: text().notNull(),
+    /** Where the console leads back to. */
+    return_url: text(),
   },
   (table) => [
     primaryKey({ columns: [table.hash] }),

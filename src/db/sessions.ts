@@ -118,7 +118,10 @@ const insertFromCode = statement(['hash', 'last_four'], (permission, $) => {
 });
 const spendCode = statement(['hash'], (_, $) => {
   const isStarted = sql`exists (select 1 from ${apiKeys} where ${eq(apiKeys.hash, $.hash)})`;
-  return builder.delete(codes).where(and(eq(codes.hash, $.lookup_value), isStarted));
+  return builder
+    .delete(codes)
+    .where(and(eq(codes.hash, $.lookup_value), isStarted))
+    .returning({ return_url: codes.return_url });
 });
 
 /**

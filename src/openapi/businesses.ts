@@ -95,7 +95,7 @@ same business again, for as long as the business exists. Another body with that 
     body: {
       description: 'Empty for a session with all rights, of 60 minutes, or what it may do and how long it lasts.',
       component: ['ConsoleLinkToCreate', 'The console link to create.'],
-      examples: { read: { role: 'read', minutes: 15 } },
+      examples: { read: { role: 'read', minutes: 15, return_url: 'https://product.example/settings' } },
     },
     success: ok('The link, this one time.', schemas.consoleLink, {
       read: {
@@ -103,7 +103,7 @@ same business again, for as long as the business exists. Another body with that 
         expires_at: '2026-03-03T12:02:00.000000Z',
       },
     }),
-    invalid: { invalid_minutes: { minutes: 0 } },
+    invalid: { invalid_minutes: { minutes: 0 }, invalid_return_url: { return_url: 'product.example' } },
     refusals: {
       unknown_user: unknown(
         'User id',

@@ -39,14 +39,16 @@ export const session = newRoutes()
     const { credential, now } = c.get('call');
     const session_key = newCredential('bua_sk_', c.get('database'));
     const hash = await hashOf(session_key);
-    const steps =
+    const ask = c.get('ask');
+    const ends_at = timestampOf(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
+    const { started, spent } =
       credential.kind === 'code'
-        ? redeemCode(hash, session_key.slice(-4))
-        : startSession(hash, timestampOf(new Date(now.getTime() + SESSION_HOURS * HOUR_MS)));
-    const { started } = await c.get('ask')(readVerdict, steps);
+        ? await ask(readVerdict, redeemCode(hash, session_key.slice(-4)))
+        : { ...(await ask(readVerdict, startSession(hash, ends_at))), spent: [] };
     const [row] = started;
     if (!row?.ends_at) throw new Error('a permitted start of a session made none');
-    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.read_only === 1 });
+    const return_url = spent[0]?.return_url ?? null;
+    return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.read_only === 1, return_url });
   })
   .delete('/', guard('end_session'), async (c) => {
     const { ended } = await c.get('ask')(readVerdict, { ended: endSession });

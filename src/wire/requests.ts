@@ -22,7 +22,7 @@ import {
 import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
 import { idOf } from '../core/request.ts';
-import { LINK_ROLES, MAX_LINK_MINUTES } from '../core/session.ts';
+import { isReturnUrl, LINK_ROLES, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
 import { MAX_AGE_DAYS, MAX_AHEAD_MINUTES, MAX_QUANTITY, MAX_USES_PER_CALL, USE_ID } from '../core/use.ts';
@@ -246,11 +246,15 @@ export const newKeyBody = strict(
 
 const LINK_ROLE_RULE = `must be ${LINK_ROLES.join(' or ')}`;
 const MINUTES_RULE = `must be a whole number from 1 to ${MAX_LINK_MINUTES}`;
+const returnUrl = described(z.string(RETURN_URL_RULE).check(z.refine(isReturnUrl, RETURN_URL_RULE)), {
+  maxLength: MAX_RETURN_URL_LENGTH,
+});
 export const consoleLinkBody = strict(
   {
     business_id: z.optional(positiveInteger),
     role: z.optional(oneOf(LINK_ROLES, LINK_ROLE_RULE)),
     minutes: z.optional(wholeNumber(1, MAX_LINK_MINUTES, MINUTES_RULE)),
+    return_url: z.optional(z.nullable(returnUrl)),
   },
   'must be empty, or a JSON object such as {"role":"read","minutes":15}',
 );

@@ -313,6 +313,9 @@ export const session = object('Session', 'A session of the console.', {
   session_key: text('The session key. It is shown once, and is sent like an API key.'),
   expires_at: time('the session ends'),
   read_only: z.boolean().check(z.describe('Whether the session key can only read.')),
+  return_url: z
+    .nullable(z.string())
+    .check(z.describe('Where the console leads back to, as the link says. Null: nowhere.')),
 });
 export type Session = z.infer<typeof session>;
 export const endedSession = object('EndedSession', 'A session that ended.', { ended: z.literal(true) });

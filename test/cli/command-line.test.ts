@@ -40,12 +40,13 @@ describe('help', () => {
   test('of a command has the rule of each option, in the words of the service', () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
-  console-link create --user 7 [--business 7] [--role …] [--minutes …]
+  console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …]
       Creates a link that opens the console of a user once, within two minutes.
       --user must be a positive whole number, such as 7
       --business must be a positive whole number, such as 7
       --role must be full or read
       --minutes must be a whole number from 1 to 1440
+      --return-url must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2000 characters, without credentials, spaces or control characters
 `);
   });
 

@@ -230,7 +230,12 @@ test('the program in docs/product.md does each of its steps', async () => {
   expect({ status, page: location?.split('#')[0] }).toEqual({ status: 303, page: `${service.url}/owner` });
   const code = location?.split('#code=')[1];
   const session = (await call(null, 'POST', '/session', { body: { code } })).body.data;
-  expect(session).toEqual({ session_key: expect.any(String), expires_at: expect.any(String), read_only: false });
+  expect(session).toEqual({
+    session_key: expect.any(String),
+    expires_at: expect.any(String),
+    read_only: false,
+    return_url: null,
+  });
   expect((await call(session.session_key, 'GET', '/business')).body.data.businesses).toMatchObject([{ id: 1 }]);
 
   // API keys.
