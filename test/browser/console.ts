@@ -12,12 +12,14 @@ import type {} from './owners.ts'; // what is provided
 export const wantsPictures = process.env.PICTURES !== undefined;
 const ROOT = resolve(import.meta.dirname, '../..');
 
-type Link = { business_id?: number; role?: 'read'; minutes?: number };
+type Link = { business_id?: number; role?: 'read'; minutes?: number; return_url?: string };
 export type Entry = BrowserContextOptions & {
   /** What is done before the console starts: its clock can still be set, and its requests be answered. */
   before?: (page: Page) => Promise<unknown>;
   /** For how long the session lasts, as the tab knows it, if that is not 12 hours. In milliseconds. */
   lasts?: number;
+  /** What the tab knows of where the link of the session leads back to. */
+  returnUrl?: string;
 };
 
 /** The setting of a file of tests. Chromium itself logs answers that are not a success. */
@@ -81,7 +83,13 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
   async function newSession(key: string): Promise<Kept> {
     type Session = { session_key: string; expires_at: string; read_only: boolean };
     const { session_key, expires_at, read_only } = await request<Session>(key, 'POST', 'session');
-    return { key: session_key, endsAt: Date.parse(expires_at), readOnly: read_only, tail: key.slice(-4) };
+    return {
+      key: session_key,
+      endsAt: Date.parse(expires_at),
+      readOnly: read_only,
+      tail: key.slice(-4),
+      returnUrl: null,
+    };
   }
 
   const permissions = ['clipboard-read', 'clipboard-write'];
@@ -98,9 +106,13 @@ export function consoleOfFile(forgiven = /^Failed to load resource/) {
    * A visit of somebody who is signed in: the tab has a session of `key`, as after a reload. The page has a clock that a test can move
    * on, so that nothing has to be waited for, see `armed`.
    */
-  async function enter(hash = '', key = made.keys.spare, { before, lasts, ...options }: Entry = {}): Promise<Page> {
+  async function enter(
+    hash = '',
+    key = made.keys.spare,
+    { before, lasts, returnUrl = null, ...options }: Entry = {},
+  ): Promise<Page> {
     const page = await newPage(options);
-    const session = await newSession(key);
+    const session = { ...(await newSession(key)), returnUrl };
     const kept = JSON.stringify(lasts === undefined ? session : { ...session, endsAt: Date.now() + lasts });
     const begun = await page.addInitScript(`sessionStorage.setItem('session', ${JSON.stringify(kept)})`);
     await page.clock.install();
@@ -120,7 +132,7 @@ type Details = { token: string; access_list: { id: number; site: string }[] };
 /** What the tab keeps of its session; null if there is none. */
 export const keptIn = async (page: Page): Promise<Kept | null> =>
   JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('session')`)) ?? 'null');
-type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null };
+type Kept = { key: string; endsAt: number; readOnly: boolean; tail: string | null; returnUrl: string | null };
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);

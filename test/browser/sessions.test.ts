@@ -130,6 +130,7 @@ describe('a session from a key', () => {
       endsAt: expect.any(Number),
       readOnly: false,
       tail: key.slice(-4),
+      returnUrl: null,
     });
     expect(Math.abs((kept?.endsAt ?? 0) - Date.now() - 12 * HOUR_MS)).toBeLessThan(HOUR_MS);
     expect(await page.evaluate('[Object.keys(sessionStorage), Object.keys(localStorage)]')).toEqual([['session'], []]);

@@ -417,6 +417,19 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.getByText('Your time ends at').waitFor();
   },
+  'return-link': async () => {
+    page = await world.enter(`#/${world.tulip.id}`, world.keys.owner, { returnUrl: 'https://product.example/' });
+    await settle();
+  },
+  'return-link-long': async () => {
+    const returnUrl = `https://${'a-very-long-label-'.repeat(3)}.${'a-very-long-label-'.repeat(3)}.product.example/`;
+    page = await world.enter(`#/${world.tulip.id}/token`, world.keys.reader, { returnUrl });
+    await settle();
+  },
+  'return-link-over': async () => {
+    page = await world.enter('#/', world.keys.owner, { lasts: -1, returnUrl: 'https://product.example/' });
+    await page.getByText('Your time is over.').waitFor();
+  },
   'link-over': async () => {
     page = await world.visit(`#code=${await world.newCode({ minutes: 1 })}`);
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();

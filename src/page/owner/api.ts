@@ -78,9 +78,9 @@ export const beginWithCode = (code: string): Promise<KeptSession> =>
 
 async function begun(call: Promise<DataAnswer<Session>>, tail: string | null): Promise<KeptSession> {
   const answer = await successOf(call);
-  const { session_key: key, expires_at, read_only: readOnly } = await dataIn(answer);
+  const { session_key: key, expires_at, read_only: readOnly, return_url: returnUrl } = await dataIn(answer);
   // By the clock of this computer, which may be wrong by more than the session lasts: a reload does not know that of the service.
-  return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail };
+  return { key, endsAt: Date.now() + Date.parse(expires_at) - now(), readOnly, tail, returnUrl };
 }
 
 /** The service for the owner of a session. `onEnd` is called when the session no longer works. */

@@ -14,6 +14,7 @@ import { forgetSession, isRunning, type KeptSession, keepSession, keptSession, n
 import { takeCode } from './sign-in/link.ts';
 import { LinkQuestion } from './sign-in/link-question.tsx';
 import { LinkView } from './sign-in/link-view.tsx';
+import { ReturnLink } from './sign-in/return-link.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
 import { endedWords, isSpent, nearEndWords, overWords, refusedLinkWords, signedOutWords } from './words.ts';
 
@@ -39,6 +40,8 @@ export function Console() {
   const current = useRef<Api | null>(null);
   const memory = useRef(newMemory());
   const attempts = useRef(0);
+  /** Of the last session of the tab. It stays in the header when that has ended. */
+  const returnUrl = useRef(keptSession()?.returnUrl);
   /** The code of a link that has come and was not opened yet. It is in no state, which would stay in memory. */
   const pending = useRef<string | null>(null);
   // Before anything else, and before anything is awaited, the code leaves the address.
@@ -87,6 +90,7 @@ export function Console() {
     const earlier = keptSession();
     keepSession(kept);
     memory.current = newMemory();
+    returnUrl.current = kept.returnUrl;
     setState(signedIn(kept));
     if (earlier !== null) endQuietly(earlier);
   }
@@ -178,6 +182,7 @@ export function Console() {
         <a class="home" href={session === null ? '/' : '#/'}>
           Business Usage and Access
         </a>
+        <ReturnLink url={returnUrl.current} />
         {session !== null && (
           <div class="who">
             {session.kept.readOnly && <span class="mark">Read only</span>}

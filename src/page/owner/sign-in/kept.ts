@@ -8,6 +8,8 @@ export type KeptSession = {
   readOnly: boolean;
   /** The last four characters of the API key that began it. Null: a link began it. */
   tail: string | null;
+  /** Where a link in the header leads back to. Missing in a tab from before there was one. */
+  returnUrl?: string | null;
 };
 
 const ITEM = 'session';

@@ -1,0 +1,10 @@
+// The way back to the product that sent the owner here.
+import { isReturnUrl } from '../../../core/session.ts';
+
+/** `url` is looked at again: what the storage of a tab has, never becomes a script. */
+export const ReturnLink = ({ url }: { url: string | null | undefined }) =>
+  url && isReturnUrl(url) ? (
+    <a class="return" href={url} rel="noreferrer">
+      Back to {new URL(url).host}
+    </a>
+  ) : null;

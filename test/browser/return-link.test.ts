@@ -1,0 +1,156 @@
+// The link in the header of the console that leads back to the product (docs/embedding.md, "Sessions in the console").
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { consoleOfFile, keptIn, signIn } from './console.ts';
+import { awaitRoom, goTo } from './steps.ts';
+
+const world = consoleOfFile();
+let page: Page;
+
+const PRODUCT = 'https://product.example:8443/shops/7?tab=usage#limits';
+const NAME = 'Back to product.example:8443';
+const HOUR_MS = 3_600_000;
+const ROOMS = ['usage', 'domains', 'token', 'changes'] as const;
+
+const list = () => page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+/** The addresses of the links back that are shown in the header. */
+const links = () =>
+  page
+    .locator('header .return:visible')
+    .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href));
+async function comeByLink(return_url?: string): Promise<void> {
+  page = await world.visit(`#code=${await world.newCode(return_url === undefined ? {} : { return_url })}`);
+  await list();
+}
+
+describe('a link that says where it leads back to', () => {
+  test('is followed by a link to it on each view, which a reload keeps', async () => {
+    await comeByLink(PRODUCT);
+    expect(await links()).toEqual([PRODUCT]);
+    expect((await keptIn(page))?.returnUrl).toBe(PRODUCT);
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    for (const room of ROOMS) {
+      await goTo(page, room);
+      expect({ room, links: await links() }).toEqual({ room, links: [PRODUCT] });
+      await page.reload();
+      await awaitRoom(page, room);
+      expect({ room, links: await links() }).toEqual({ room, links: [PRODUCT] });
+    }
+  });
+
+  test('leads there in the same tab, and the product does not learn from where', async () => {
+    await comeByLink(PRODUCT);
+    const html = '<!doctype html><title>Product</title><p>Welcome back';
+    await page.route('https://product.example:8443/**', (route) =>
+      route.fulfill({ contentType: 'text/html', body: html }),
+    );
+    await page.getByRole('banner').getByRole('link', { name: NAME }).click();
+    await page.getByText('Welcome back').waitFor();
+    expect([page.url(), await page.evaluate('document.referrer')]).toEqual([PRODUCT, '']);
+    expect(page.context().pages()).toHaveLength(1);
+    await page.goBack();
+    await list();
+    expect(await links()).toEqual([PRODUCT]);
+  });
+
+  test('is there while the console asks whether to open another one, whose own takes its place', async () => {
+    await comeByLink(PRODUCT);
+    const code = await world.newCode({ return_url: 'http://localhost:3000/' });
+    await page.evaluate(`void (location.hash = '#code=${code}')`);
+    await page.getByText('This link opens another session.').waitFor();
+    expect(await links()).toEqual([PRODUCT]);
+    await button('Open the link').click();
+    await list();
+    expect(await links()).toEqual(['http://localhost:3000/']);
+    await page.reload();
+    await list();
+    expect(await links()).toEqual(['http://localhost:3000/']);
+  });
+});
+
+describe('when the session has ended, the link back is still there', () => {
+  const IN_TAB = { returnUrl: PRODUCT };
+
+  test('by the clock', async () => {
+    page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: HOUR_MS });
+    await list();
+    await page.clock.runFor(HOUR_MS);
+    await page.getByText('Your time is over.').waitFor();
+    expect(await links()).toEqual([PRODUCT]);
+    expect(await keptIn(page)).toBeNull();
+  });
+
+  test('before a browser brought the tab back', async () => {
+    page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
+    await page.getByText('Your time is over.').waitFor();
+    expect(await links()).toEqual([PRODUCT]);
+  });
+
+  test('in the service', async () => {
+    await comeByLink(PRODUCT);
+    const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
+    expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
+    await page.getByRole('link', { name: 'Tulip Shop' }).click();
+    await page.getByText('You were signed out: this session no longer works.').waitFor();
+    expect(await links()).toEqual([PRODUCT]);
+    await button('Sign in with an API key').click();
+    expect(await links()).toEqual([PRODUCT]);
+  });
+
+  test('by a sign-out, until the tab is loaded again: nothing of it is kept', async () => {
+    await comeByLink(PRODUCT);
+    await button('Sign out').click();
+    await page.getByText('You are signed out, and the session has ended.').waitFor();
+    expect(await links()).toEqual([PRODUCT]);
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await page.reload();
+    await page.getByLabel('API key').waitFor();
+    expect(await links()).toEqual([]);
+  });
+
+  test('until another one begins that has none', async () => {
+    page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
+    await page.getByText('Your time is over.').waitFor();
+    await signIn(page, world.keys.owner);
+    await list();
+    expect(await links()).toEqual([]);
+  });
+});
+
+describe('there is no link back', () => {
+  test('from a link without an address, nor with an API key', async () => {
+    await comeByLink();
+    expect(await links()).toEqual([]);
+    await world.leave();
+    page = await world.visit();
+    await signIn(page, world.keys.owner);
+    expect(await links()).toEqual([]);
+  });
+
+  test.each([
+    'javascript:document.title="in"',
+    'java\tscript:alert(1)',
+    'data:text/html,x',
+    'http://product.example/',
+    'https://user@product.example/',
+    '//product.example/',
+    '/',
+  ])('if the tab has one that is not safe, whoever has put it there: %j', async (returnUrl) => {
+    page = await world.enter('#/', world.keys.owner, { returnUrl });
+    await list();
+    expect(await page.locator('.return').count()).toBe(0);
+    expect(await page.locator('header').innerHTML()).not.toContain('product.example');
+  });
+
+  test('in a tab that has a session of the version before', async () => {
+    page = await world.enter('#/', world.keys.owner);
+    await page.evaluate(`{
+      const { returnUrl, ...session } = JSON.parse(sessionStorage.getItem('session'));
+      sessionStorage.setItem('session', JSON.stringify(session));
+    }`);
+    await page.reload();
+    await list();
+    expect(await links()).toEqual([]);
+  });
+});
