@@ -19,7 +19,7 @@ export type Entry = BrowserContextOptions & {
   /** For how long the session lasts, as the tab knows it, if that is not 12 hours. In milliseconds. */
   lasts?: number;
   /** What the tab knows of where the link of the session leads back to. */
-  returnUrl?: string;
+  returnUrl?: string | null;
 };
 
 /** The setting of a file of tests. Chromium itself logs answers that are not a success. */
