@@ -41,7 +41,16 @@ describe('the limits of a business, alone and in lists', () => {
     ] as const)
       await setCount(business.id, day, count);
     expect(await limitsOf(business)).toEqual({
-      ...{ daily: 1000, monthly: 5000, billing_day: 10, overage: 0, today: 4, month: 54, remaining: 996 },
+      ...{
+        daily: 1000,
+        monthly: 5000,
+        billing_day: 10,
+        overage: 0,
+        alert_at: [80, 100],
+        today: 4,
+        month: 54,
+        remaining: 996,
+      },
       ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends: '2026-04-10T00:00:00.000000Z' },
     });
   });
@@ -50,12 +59,30 @@ describe('the limits of a business, alone and in lists', () => {
     const business = await limited({ daily_limit: 10 });
     await setCount(business.id, TODAY, 12);
     expect(await limitsOf(business)).toEqual({
-      ...{ daily: 10, monthly: null, billing_day: 1, overage: 0, today: 12, month: null, remaining: 0 },
+      ...{
+        daily: 10,
+        monthly: null,
+        billing_day: 1,
+        overage: 0,
+        alert_at: [80, 100],
+        today: 12,
+        month: null,
+        remaining: 0,
+      },
       ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends: null },
     });
     await change(business, { daily_limit: null, monthly_limit: 20, billing_day: 28 });
     expect(await limitsOf(business)).toEqual({
-      ...{ daily: null, monthly: 20, billing_day: 28, overage: 0, today: null, month: 12, remaining: 8 },
+      ...{
+        daily: null,
+        monthly: 20,
+        billing_day: 28,
+        overage: 0,
+        alert_at: [80, 100],
+        today: null,
+        month: 12,
+        remaining: 8,
+      },
       ...{ day_ends: null, month_ends: '2026-03-28T00:00:00.000000Z' },
     });
     await change(business, { monthly_limit: null });

@@ -68,6 +68,7 @@ const LIMITS = {
   monthly_limit: true,
   billing_day: true,
   overage: true,
+  alert_at: true,
   today: true,
   month: true,
 } as const;

@@ -89,6 +89,7 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
     user_id,
     database: number,
     monthly_limit: 10,
+    alert_at: [90],
     token: imported,
     sites: [`https://${host}`],
   };
@@ -176,6 +177,11 @@ describe('an export', () => {
 
     const businesses = `(${id}, ${received})`;
     const last_four = ({ token }: Line) => `…${`${token}`.slice(-4)}`;
+    const business = (row: Line) => ({
+      ...row,
+      token: last_four(row),
+      alert_at: JSON.parse(`${row.alert_at ?? '[80,100]'}`),
+    });
     const roleOf = ({ read_only, record_only }: Line) => (read_only ? 'read' : record_only ? 'record' : 'full');
     const key = ({ record_only, ends_at, session_of, ...row }: Line) => ({
       ...row,
@@ -192,7 +198,7 @@ describe('an export', () => {
     const named = `subject = 'business' and subject_id in (${given}, ${gone}) and (before ->> 'user_id' = ${user_id} or after ->> 'user_id' = ${user_id})`;
     /** For each table, the rows of the user, the types of their lines, and a line without its type. */
     const TABLES: Record<string, [where: string, types: string[], lineOf?: (row: Line) => object]> = {
-      businesses: [`user_id = ${user_id}`, ['business'], (row) => ({ ...row, token: last_four(row) })],
+      businesses: [`user_id = ${user_id}`, ['business'], business],
       access: [`business_id in ${businesses}`, ['site']],
       daily_usage: [`business_id in ${businesses}`, ['count'], ({ day, ...row }) => ({ ...row, date: day })],
       refused_origins: [`business_id in ${businesses}`, ['refused_origin']],

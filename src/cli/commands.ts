@@ -145,7 +145,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'alerts list ID': {
     request: 'GET /business/{ID}/alerts',
-    does: 'Lists when a business used 80 % or all of a limit, newest first.',
+    does: 'Lists when a business reached a threshold of a limit, newest first.',
     input: alertsQuery.schema,
   },
   'alerts list': {

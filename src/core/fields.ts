@@ -25,6 +25,13 @@ export const STATUS_RULE = 'must be active, suspended or closed';
 export const MAX_BILLING_DAY = 28;
 export const BILLING_DAY_RULE = `must be a day of the month from 1 to ${MAX_BILLING_DAY}`;
 
+/** A business has at most this many thresholds of alerts, of at most this many percent. */
+export const MAX_THRESHOLDS = 5;
+export const MAX_PERCENT = 1000;
+export const PERCENT_RULE = `must be a whole percentage from 1 to ${MAX_PERCENT}, such as 80`;
+export const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages, ascending, such as [50,80,100]`;
+export const isAscending = (list: number[]): boolean => list.every((value, index) => value > (list[index - 1] ?? 0));
+
 /** The most that a limit can be. 0 is a limit, too. */
 export const MAX_LIMIT = 1e12;
 

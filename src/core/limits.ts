@@ -15,7 +15,7 @@ export type Limits = {
 export type LimitedPeriod = 'day' | 'month';
 
 /** Limits, and the uses that count towards each: null where there is no limit, because those are not read. */
-export type Standing = Limits & { today: number | null; month: number | null };
+export type Standing = Limits & { today: number | null; month: number | null } & StoredThresholds;
 
 /** The first and the last day of the day or month in which `today` is. */
 export function periodOf(period: LimitedPeriod, today: string, { billing_day }: Pick<Limits, 'billing_day'>) {
@@ -108,20 +108,28 @@ function limitsOf({ daily_limit, monthly_limit, today, month }: Omit<Standing, '
   return limits;
 }
 
-/** In percent of a limit. */
-export type Threshold = 80 | 100;
+/** Where a business has alerts: in percent of a limit, ascending. */
+export const DEFAULT_ALERT_AT: readonly number[] = [80, 100];
 
-/** The highest threshold of a limit that `used` uses reach, or null. A limit of 0 has none. */
-export function thresholdOf(limit: number, used: number): Threshold | null {
-  if (limit === 0 || used < Math.ceil((limit * 4) / 5)) return null;
-  return used < limit ? 80 : 100;
+/** The thresholds as the database has them: a JSON list. Null: the default. */
+export type StoredThresholds = { alert_at: string | null };
+export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] =>
+  alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);
+
+/**
+ * The highest threshold of a limit that `used` uses reach, or null. A limit of 0 has none. The sweep has this rule in SQL (db/alerts.ts),
+ * in whole numbers too: a percentage of a great limit is not exact as a number of JavaScript.
+ */
+export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
+  if (limit === 0) return null;
+  return alert_at.findLast((percent) => BigInt(used) * 100n >= BigInt(limit) * BigInt(percent)) ?? null;
 }
 
 /** A threshold that was passed: of which limit, after how many uses, and the first and last day of its period. */
 export type Passed = {
   period: LimitedPeriod;
   limit: number;
-  threshold: Threshold;
+  threshold: number;
   used: number;
   starts_on: string;
   ends_on: string;
@@ -131,7 +139,8 @@ export type Passed = {
 export const thresholdsPassedBy = (before: Standing, quantity: number, today: string): Passed[] =>
   limitsOf(before).flatMap(({ period, limit, used: usedBefore }) => {
     const used = usedBefore + quantity;
-    const threshold = thresholdOf(limit, used);
-    if (threshold === null || threshold === thresholdOf(limit, usedBefore)) return [];
+    const alert_at = thresholdsOf(before);
+    const threshold = thresholdOf(limit, used, alert_at);
+    if (threshold === null || threshold === thresholdOf(limit, usedBefore, alert_at)) return [];
     return [{ period, limit, threshold, used, ...periodOf(period, today, before) }];
   });

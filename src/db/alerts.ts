@@ -1,14 +1,15 @@
-// Alerts: a business has used 80 % or all of a limit (docs/api.md, "Alerts"). After a response, its alerts are written as the response
+// Alerts: a business has reached a threshold of a limit (docs/api.md, "Alerts"). After a response, its alerts are written as the response
 // knows them, without reading a count. A Worker can end before that, so a sweep finds what is missing in what is stored. Only the list
 // is in the round trip of a request.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { Passed } from '../core/limits.ts';
+import { MAX_THRESHOLDS } from '../core/fields.ts';
+import { DEFAULT_ALERT_AT, type Passed } from '../core/limits.ts';
 import { addDays, dayOf, HOUR_MS, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { monthOfLimit } from './limits.ts';
-import { NEW_ID, newRow, rowIn } from './new-row.ts';
+import { NEW_ID, type NewRow, newRow, rowIn } from './new-row.ts';
 import { isPermitted, permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
@@ -31,17 +32,20 @@ export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_A
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
+type Reached = Pick<NewRow<typeof alerts>, 'business_id' | 'period' | 'starts_on' | 'limit' | 'threshold'>;
+/** Whether this threshold of a limit, or a higher one of the same value of it, is written already. */
+const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached) => sql`exists (select 1 from ${alerts}
+  where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
+    and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
+
 /** Writes what uses of a business have passed (`thresholdsPassedBy` in core/limits.ts), unless it is written already. */
 export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
   // A business that is gone has no alerts.
-  const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)}) where ${isOwn}`;
-  const { business_id: business, period, starts_on, limit, threshold } = alerts;
-  await drizzle(d1)
-    .insert(alerts)
-    .select(rows)
-    .onConflictDoNothing({ target: [business, period, starts_on, limit, threshold] });
+  const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
+    where ${isOwn} and not ${isWritten(row)}`;
+  await drizzle(d1).insert(alerts).select(rows);
 }
 
 /** The condition of the index businesses_limited, word for word: SQLite uses a partial index only if it finds its condition. */
@@ -53,34 +57,48 @@ const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
   union all select 'month', 0 union all select 'month', 1) as periods`;
 
 /**
+ * The highest of the percentages in alert_at that `used` uses of a "limit" reach: thresholdOf in core/limits.ts. The greatest product is
+ * less than 2^63. Each by its place, the last first: json_each would read a row for each.
+ */
+const highestReached = sql.raw(
+  `case ${Array.from({ length: MAX_THRESHOLDS }, (_, place) => `alert_at ->> ${MAX_THRESHOLDS - 1 - place}`)
+    .map((percent) => `when used * 100 >= "limit" * (${percent}) then ${percent}`)
+    .join(' ')} end`,
+);
+
+/**
  * Writes what is missing of the businesses that `which` finds: of each limit, for the current period and the one before, the highest
- * threshold that the uses counted now reach. The period before counts only if the limit was set by its end, and unless `inFull` is true,
- * only if that was yesterday. A threshold is not written if the same one or a higher one is.
+ * threshold of its business that the uses counted now reach. The period before counts only if the limit was set by its end, and unless
+ * `inFull` is true, only if that was yesterday. A threshold is not written if the same one or a higher one is.
  */
 async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
-  const { id, daily_limit, monthly_limit, billing_day, limits_at } = businesses;
+  const { id, daily_limit, monthly_limit, billing_day, limits_at, alert_at } = businesses;
   const month = monthOfLimit(today, billing_day, sql.raw('ago'));
   const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
   const day = sql`date(${today}, -ago || ' days')`;
   const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at, ${inFull} as in_full,
       ${ofPeriod(sql`${daily_limit}`, sql`${monthly_limit}`)} as "limit",
       ${ofPeriod(day, month.starts_on)} as starts_on,
-      ${ofPeriod(day, month.ends_on)} as ends_on
+      ${ofPeriod(day, month.ends_on)} as ends_on,
+      coalesce(${alert_at}, ${JSON.stringify(DEFAULT_ALERT_AT)}) as alert_at
     from ${businesses} cross join ${PERIODS}
     where ${isLimited} and ${which} and not ${isVerification}`;
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
   const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day')
     and (in_full or ends_on = date(${today}, '-1 day')))`;
   // Materialized, or the uses are summed up again wherever the sum is named.
-  const used = sql`select business_id, period, starts_on, ends_on, "limit",
+  const used = sql`select business_id, period, starts_on, ends_on, "limit", alert_at,
       (select ${boundedSumOfCounts} from ${dailyUsage} where ${inPeriod}) as used
     from measured where ${wasMeasured}`;
-  const reached = sql`select *, case when used >= "limit" then 100 else 80 end as threshold
-    from used where used >= (4 * "limit" + 4) / 5`;
-  const isWritten = sql`exists (select 1 from ${alerts} where ${alerts.business_id} = reached.business_id
-    and ${alerts.period} = reached.period and ${alerts.starts_on} = reached.starts_on
-    and ${alerts.limit} = reached."limit" and ${alerts.threshold} >= reached.threshold)`;
+  const reached = sql`select *, ${highestReached} as threshold from used`;
+  const isMissing = sql`threshold is not null and not ${isWritten({
+    business_id: sql`reached.business_id`,
+    period: sql`reached.period`,
+    starts_on: sql`reached.starts_on`,
+    limit: sql`reached."limit"`,
+    threshold: sql`reached.threshold`,
+  })}`;
   const row = newRow(alerts, {
     id: NEW_ID,
     business_id: sql`business_id`,
@@ -94,7 +112,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   });
   await db.insert(alerts).select(
     sql`with measured as (${measured}), used as materialized (${used}), reached as (${reached})
-      select ${row} from reached where not ${isWritten}`,
+      select ${row} from reached where ${isMissing}`,
   );
 }
 

@@ -87,7 +87,7 @@ function pageOfBusinesses(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, billing_day, overage, denied } = page;
+  const { id, updated_at, daily_limit, monthly_limit, billing_day, overage, alert_at, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
@@ -99,6 +99,7 @@ function pageOfBusinesses(
     monthly_limit: sql<number | null>`${monthly_limit}`,
     billing_day: sql<number>`${billing_day}`,
     overage: sql<number | null>`${overage}`,
+    alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),
     refused: refusedCountOf(shownId, updated_at, $.since),
   });

@@ -26,6 +26,7 @@ export type NewBusiness = Pick<
 > &
   Optional<
     Limits & {
+      alert_at: number[];
       token: string;
       sites: string[];
       /** The number of the database that a new owner gets. */

@@ -3,6 +3,7 @@
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
+import { thresholdsOf } from '../core/limits.ts';
 import { lastFour } from './change.ts';
 import { shownTo } from './changes.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
@@ -145,7 +146,11 @@ export const SECTIONS: Record<Section, ReadSection> = {
         .orderBy(businesses.id)
         .limit($.limit);
     },
-    ({ former_tokens, ...row }) => ({ type: 'business', ...row, former_tokens: parseJson(former_tokens) }),
+    ({ former_tokens, ...row }) => ({
+      ...{ type: 'business', ...row },
+      alert_at: thresholdsOf(row),
+      former_tokens: parseJson(former_tokens),
+    }),
     ({ id }) => ({ id, key: 0 }),
   ),
   sites: section(

@@ -45,16 +45,10 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape:
 /** The limits, and the uses that count towards them so far (core/limits.ts). */
 export function standingOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit, billing_day } = permission;
+  const { daily_limit, monthly_limit, billing_day, alert_at } = permission;
   // Null only where there is no business, and so a refusal.
   const billing = sql<number>`${billing_day}`.as('billing_day');
   const overage = sql<number | null>`${overageFor(shape, permission)}`.as('overage');
-  return {
-    daily_limit,
-    monthly_limit,
-    billing_day: billing,
-    overage,
-    today: today.as('today'),
-    month: month.as('month'),
-  };
+  const used = { today: today.as('today'), month: month.as('month') };
+  return { daily_limit, monthly_limit, billing_day: billing, overage, alert_at, ...used };
 }

@@ -3,7 +3,6 @@
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { Threshold } from '../core/limits.ts';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
 const businessId = () =>
@@ -35,6 +34,8 @@ export const businesses = sqliteTable(
     limits_at: text(),
     /** How many uses are counted beyond a limit. Null: any number. */
     overage: integer().default(0),
+    /** The thresholds of its alerts: a JSON list of percentages. Null: the default. */
+    alert_at: text(),
   },
   (table) => [
     index('businesses_user_id').on(table.user_id),
@@ -209,7 +210,7 @@ export const importedTokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 
-/** A business has used 80 % or all of a limit. */
+/** A business has reached a threshold of a limit. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -221,7 +222,8 @@ export const alerts = sqliteTable(
     starts_on: text().notNull(),
     ends_on: text().notNull(),
     limit: integer().notNull(),
-    threshold: integer().$type<Threshold>().notNull(),
+    /** In percent of the limit. */
+    threshold: integer().notNull(),
     /** How many uses were counted when the row was written. */
     used: integer().notNull(),
     at: text().notNull(),
@@ -260,7 +262,7 @@ export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text
 ]);
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
-const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day, overage } = businesses;
+const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day, overage, alert_at } = businesses;
 /** The columns of a business that responses show. */
 export const businessColumns = {
   id: idOfBusiness,
@@ -275,7 +277,7 @@ export const businessColumns = {
   created_at,
   updated_at,
 };
-export const limitColumns = { daily_limit, monthly_limit, billing_day, overage };
+export const limitColumns = { daily_limit, monthly_limit, billing_day, overage, alert_at };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;

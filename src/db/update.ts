@@ -1,20 +1,22 @@
 // How the operator changes the fields of a business.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
-import type { Limits } from '../core/limits.ts';
+import { DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
 import type { Optional } from '../core/optional.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
 import { change, type Decision, isDecided } from './change.ts';
 import { claimHome } from './homes.ts';
+import { asJson } from './json.ts';
 import { apiKeys, type BusinessRow, businesses, codes } from './schema.ts';
 import { ending } from './sessions.ts';
 import { builder, type Placeholders } from './text.ts';
 
 /** What can be changed. A limit that is null is lifted. */
 export type BusinessUpdate = Optional<
-  Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> & Limits
+  Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> &
+    Limits & { alert_at: number[] }
 >;
 
 const COLUMNS = [
@@ -29,11 +31,17 @@ const COLUMNS = [
   'monthly_limit',
   'billing_day',
   'overage',
+  'alert_at',
 ] as const satisfies (keyof BusinessUpdate)[];
 
-/** The column of businesses that a member of the JSON of the fields is about. */
+/** What a column has, as JSON has it. */
+const storedIn = (name: (typeof COLUMNS)[number]) =>
+  name === 'alert_at'
+    ? asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`)
+    : businesses[name];
+/** The value of the business that a member of the JSON of the fields is about. */
 const currentValue = sql`case key ${sql.join(
-  COLUMNS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${businesses[name]}`),
+  COLUMNS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
   sql` `,
 )} end`;
 
@@ -47,7 +55,7 @@ const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses}
 const update = change('update_business', ['fields'], {
   decideIf: ($) => sql`exists (select 1 from json_each(${$.fields}) where value is not ${currentValue})`,
   before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
-  after: ($) => sql`(select json_group_object(key, value) ${differing($)})`,
+  after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
   apply: {
     /** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
     ended: ($) =>
@@ -65,7 +73,7 @@ const update = change('update_business', ['fields'], {
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
         ];
       });
-      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day') and value is not ${currentValue})`;
+      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day', 'alert_at') and value is not ${currentValue})`;
       const limits_at = sql`case when ${changesLimits} then ${$.now} else ${businesses.limits_at} end`;
       return builder
         .update(businesses)

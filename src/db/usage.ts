@@ -24,8 +24,8 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 
 /** The sum of counts. It is exact if it is at most MAX_COUNT; otherwise it is greater. (sum() fails beyond 2^63 - 1.) */
 const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
-/** The same where a report must not fail: what is beyond MAX_COUNT is MAX_COUNT. */
-export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${MAX_COUNT})`;
+/** The same where a report must not fail: what is beyond MAX_COUNT is MAX_COUNT. Bound, it would not be an integer to D1. */
+export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
  * Reads the verdict and a page of totals: the uses from `from` to `to` of the `limit` businesses after the id `after`, 0 for those without

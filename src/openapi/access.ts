@@ -174,8 +174,8 @@ count is no error, so a repeat is safe.`,
   'GET /api/v1/business/{business_id}/alerts': {
     operationId: 'readAlerts',
     summary: 'List alerts',
-    description: `When the business had used 80 % or all of a limit, newest first. There is one alert for each limit and its value, period and
-threshold; of both thresholds at once, only the higher. Alerts are kept for 90 days.`,
+    description: `When the business had reached a threshold of a limit, newest first. There is one alert for each limit and its value, period and
+threshold; of several thresholds at once, only for the highest. Alerts are kept for 90 days.`,
     success: ok('One page of alerts.', schemas.alerts, {
       alerts: {
         alerts: [anAlert],

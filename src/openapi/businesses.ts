@@ -12,7 +12,14 @@ import { jsonLines, linked, ok, orCsv } from './responses.ts';
 /** A business as an export has it. */
 const businessLine = {
   ...{ ...fields, token: '…TUVW' },
-  ...{ daily_limit: 1000, monthly_limit: null, billing_day: 1, limits_at: times.created_at, former_tokens: [] },
+  ...{
+    daily_limit: 1000,
+    monthly_limit: null,
+    billing_day: 1,
+    alert_at: [80, 100],
+    limits_at: times.created_at,
+    former_tokens: [],
+  },
 };
 const UNKNOWN_USER = unknown('User id', '`user_id` is not an id');
 

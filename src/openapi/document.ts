@@ -37,7 +37,7 @@ const webhooks: ZodOpenApiPathsObject = {
       operationId: 'receiveAlerts',
       tags: ['alerts'],
       summary: 'Receive alerts',
-      description: `What the service sends to the receiver that the operator set up, when businesses have used 80 % or all of a limit. The headers are
+      description: `What the service sends to the receiver that the operator set up, when businesses have reached a threshold of a limit. The headers are
 those of Standard Webhooks (https://www.standardwebhooks.com). Anything but a status from 200 to 299 within 10 seconds is a failure: then the
 same message comes again, each minute for three days, or each hour if the status is from 400 to 499, except 401, 408, 425 and 429. It can also
 come twice: ignore a \`webhook-id\` that you have.`,

@@ -43,6 +43,7 @@ export const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
     monthly: null,
     billing_day: 1,
     overage: 0,
+    alert_at: [80, 100],
     today: 4,
     month: null,
     remaining: 996,

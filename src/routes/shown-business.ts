@@ -1,5 +1,13 @@
 // How responses show a business.
-import { endOfPeriod, type LimitedPeriod, MAX_COUNT, periodOf, remainingOf, type Standing } from '../core/limits.ts';
+import {
+  endOfPeriod,
+  type LimitedPeriod,
+  MAX_COUNT,
+  periodOf,
+  remainingOf,
+  type Standing,
+  thresholdsOf,
+} from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -39,6 +47,7 @@ function shownLimits(standing: Standing, today: string): Limits {
     monthly,
     billing_day,
     overage,
+    alert_at: [...thresholdsOf(standing)],
     today: daily === null ? null : standing.today,
     month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
     remaining,

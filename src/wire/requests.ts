@@ -8,12 +8,17 @@ import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
 import { exportPositionOf } from '../core/export.ts';
 import {
+  ALERT_AT_RULE,
   BILLING_DAY_RULE,
+  isAscending,
   isLine,
   isUrl,
   LINE_RULE,
   MAX_BILLING_DAY,
   MAX_LIMIT,
+  MAX_PERCENT,
+  MAX_THRESHOLDS,
+  PERCENT_RULE,
   STATUS_RULE,
   STATUSES,
   TOKEN_RULE,
@@ -172,11 +177,13 @@ const fields = {
   country_id: positiveInteger,
   business_size: line,
 };
+const percent = wholeNumber(1, MAX_PERCENT, PERCENT_RULE);
 const limits = {
   daily_limit: limit,
   monthly_limit: limit,
   billing_day: z.optional(wholeNumber(1, MAX_BILLING_DAY, BILLING_DAY_RULE)),
   overage: z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, OVERAGE_RULE))),
+  alert_at: z.optional(boundedList(percent, MAX_THRESHOLDS, ALERT_AT_RULE).check(z.refine(isAscending, ALERT_AT_RULE))),
 };
 const DATABASE_RULE = `must be the number of a database: 0 for DB, 1 for DB_1, up to ${BINDINGS.length - 1}`;
 const database = wholeNumber(0, BINDINGS.length - 1, DATABASE_RULE);

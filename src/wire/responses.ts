@@ -58,6 +58,7 @@ const access = object('Access', 'A registered domain.', {
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
+const percent = z.int().check(z.minimum(1), z.maximum(1000));
 const limits = z
   .nullable(
     object('Limits', 'The most uses of a day and of a month, UTC, and how much of them is used.', {
@@ -65,6 +66,13 @@ const limits = z
       monthly: z.nullable(count('Of a month. Null: no limit.')),
       billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
       overage: z.nullable(count('Uses that are counted beyond a limit, but for those with a token. Null: any number.')),
+      alert_at: z
+        .array(percent)
+        .check(
+          z.minLength(1),
+          z.maxLength(5),
+          z.describe('Where the business has alerts: in percent of each limit, ascending.'),
+        ),
       today: z.nullable(count('Uses of today. Null: no limit of a day.')),
       month: z.nullable(
         count(
@@ -162,7 +170,7 @@ const alertFields = {
   starts_on: day('First day of the day or month that the uses are of, UTC.'),
   ends_on: day('Last day of it.'),
   limit: z.int().check(z.minimum(1), z.describe('The limit as it was.')),
-  threshold: z.literal([80, 100]).check(z.describe('In percent of the limit. 80 % is rounded up to whole uses.')),
+  threshold: percent.check(z.describe('In percent of the limit, rounded up to whole uses.')),
   used: count(
     `How many uses were counted when the alert was stored; ${MAX_COUNT} also if there were more. It can be more than the threshold.`,
   ),
@@ -174,8 +182,8 @@ const storedAlertFields = {
     .nullable(time('it was sent'))
     .check(z.describe('When it was sent, in UTC. Null: it is not sent yet, or was given up.')),
 };
-const alert = object('Alert', 'A business has used 80 % or all of a limit.', storedAlertFields);
-export const alerts = object('Alerts', 'Which limits a business has come near or used up.', {
+const alert = object('Alert', 'A business has reached a threshold of a limit.', storedAlertFields);
+export const alerts = object('Alerts', 'Which thresholds of its limits a business has reached.', {
   alerts: list('Newest first.', alert),
   next,
 });
@@ -201,7 +209,7 @@ const listedAlert = object('ListedAlert', 'An alert of any business, and what be
     .enum(['open', 'sent', 'given_up'])
     .check(z.describe('Whether it is sent, or was too old to be sent on. Open: it is not sent yet.')),
 });
-export const allAlerts = object('AllAlerts', 'Which limits all businesses have come near or used up.', {
+export const allAlerts = object('AllAlerts', 'Which thresholds of their limits all businesses have reached.', {
   alerts: list(
     'Newest first within each database. A page can be short, or empty, although `next` is set.',
     listedAlert,

@@ -130,6 +130,7 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
     day_ends: null,
     billing_day: 1,
     overage: 0,
+    alert_at: [80, 100],
     month_ends: '2026-04-01T00:00:00.000Z',
   };
   await visitServed([
@@ -447,6 +448,7 @@ test('the list with marks, the hint and the notice of more is accessible and fit
     day_ends: null,
     billing_day: 1,
     overage: 0,
+    alert_at: [80, 100],
     month_ends: null,
     monthly: null,
     month: null,

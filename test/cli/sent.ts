@@ -31,9 +31,11 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('business list --user 7'), 'GET /business?user_id=7'],
   [words('business show 1'), 'GET /business/1'],
   [
-    words('business update 1 --daily-limit 0 --monthly-limit none --billing-day 15 --name=-x'),
+    words(
+      'business update 1 --daily-limit 0 --monthly-limit none --billing-day 15 --name=-x --alert-at 50 --alert-at 100',
+    ),
     'PATCH /business/1',
-    { daily_limit: 0, monthly_limit: null, billing_day: 15, name: '-x' },
+    { daily_limit: 0, monthly_limit: null, billing_day: 15, name: '-x', alert_at: [50, 100] },
   ],
   [words('business update 1 --user 8 --size large'), 'PATCH /business/1', { user_id: 8, business_size: 'large' }],
   [words('business status 1 suspended'), 'PATCH /business/1', { status: 'suspended' }],

@@ -72,19 +72,19 @@ const recorded = (data: object) => ({ status: 200, body: { status: true, data } 
 
 test('the limits and what is used of them are the same, and the month begins on the 1st', async () => {
   const { businesses } = (await send('GET', '')).body.data as { businesses: { id: number; limits: object | null }[] };
-  const month_ends = '2026-04-01T00:00:00.000000Z';
+  const [month_ends, alert_at] = ['2026-04-01T00:00:00.000000Z', [80, 100]];
   expect(businesses.map(({ id, limits }) => [id, limits])).toEqual([
     [
       BOTH,
       {
-        ...{ daily: 10, monthly: 100, billing_day: 1, overage: 0, today: 7, month: 60, remaining: 3 },
+        ...{ daily: 10, monthly: 100, billing_day: 1, overage: 0, alert_at, today: 7, month: 60, remaining: 3 },
         ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends },
       },
     ],
     [
       USED_UP,
       {
-        ...{ daily: null, monthly: 60, billing_day: 1, overage: 0, today: null, month: 60, remaining: 0 },
+        ...{ daily: null, monthly: 60, billing_day: 1, overage: 0, alert_at, today: null, month: 60, remaining: 0 },
         ...{ day_ends: null, month_ends },
       },
     ],

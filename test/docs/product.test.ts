@@ -165,6 +165,7 @@ test('the program in docs/product.md does each of its steps', async () => {
     monthly: 1000,
     billing_day: 1,
     overage: 0,
+    alert_at: [80, 100],
     month: 0,
     month_ends: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000000Z$/),
   };

@@ -4,11 +4,18 @@ import { standingOf } from '../../src/page/owner/standing.ts';
 import type { Limits } from '../../src/wire/responses.ts';
 
 /** Limits of a day and of a month, and the uses that count towards each. */
-const limits = (daily: number | null, today: number, monthly: number | null, month: number): Limits => ({
+const limits = (
+  daily: number | null,
+  today: number,
+  monthly: number | null,
+  month: number,
+  alert_at = [80, 100],
+): Limits => ({
   daily,
   monthly,
   billing_day: 1,
   overage: 0,
+  alert_at,
   today: daily === null ? null : today,
   month: monthly === null ? null : month,
   remaining: 0,
@@ -27,6 +34,9 @@ test.each<[string, Limits, ReturnType<typeof standingOf>]>([
   ],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', words: 'Limit reached' }],
   ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', words: 'Limit reached' }],
+  ['below the first threshold', limits(null, 0, 1000, 499, [50, 80]), null],
+  ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', words: '50 % of the month' }],
+  ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
   ['nearer to the limit of the day', limits(100, 90, 1000, 850), { level: 'near', words: '90 % of today' }],

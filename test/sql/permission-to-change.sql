@@ -27,6 +27,7 @@ select
   businesses.monthly_limit,
   businesses.billing_day,
   businesses.overage,
+  businesses.alert_at,
   businesses.user_id as owner_id
 from
   api_keys

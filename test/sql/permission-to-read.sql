@@ -40,6 +40,7 @@ select
   monthly_limit,
   billing_day,
   overage,
+  alert_at,
   user_id as owner_id
 from
   businesses

@@ -12,6 +12,7 @@ select
   permission.monthly_limit,
   permission.billing_day as billing_day,
   0 as overage,
+  permission.alert_at,
   case
     when permission.daily_limit is not null then coalesce(
       (

@@ -12,6 +12,7 @@ select
   monthly_limit,
   billing_day as billing_day,
   0 as overage,
+  alert_at,
   case
     when daily_limit is not null then coalesce(
       (

@@ -22,6 +22,7 @@ const FIELDS: Record<string, string> = {
   monthly_limit: 'Limit of the month',
   billing_day: 'The month begins on day',
   overage: 'Counted beyond a limit',
+  alert_at: 'Alerts at',
   key: 'Key',
   role: 'It may',
   read_only: 'Can only read',
@@ -77,6 +78,7 @@ function valueWords(field: string, value: unknown): string {
 const NUMBERS: Record<string, (value: number) => string> = {
   user_id: (value) => `user ${value}`,
   country_id: (value) => `${value}`,
+  alert_at: (value) => `${number(value)} %`,
 };
 function textWords(field: string, value: string): string {
   if (INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return instantWords(value);

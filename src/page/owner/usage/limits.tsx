@@ -18,15 +18,13 @@ type Props = {
 
 export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
   if (limits === null) return null;
-  const { daily, monthly, overage, today, month, day_ends, month_ends } = limits;
-  const shared = { overage, now };
+  const { daily, monthly, overage, today, month, day_ends, month_ends, alert_at } = limits;
+  const both = { overage, alert_at, now };
   return (
     <Section id="limits" title="Limits">
       <div class="meters">
-        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...shared} />}
-        {monthly !== null && (
-          <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...shared} />
-        )}
+        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...both} />}
+        {monthly !== null && <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...both} />}
       </div>
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
       {isPaceUnknown && <p class="pace">Where the month is going could not be read. Press “Refresh” to try again.</p>}
@@ -40,10 +38,12 @@ type MeterProps = {
   limit: number;
   overage: number | null;
   ends: string | null;
+  /** Percentages of the limit, ascending. */
+  alert_at: number[];
   now: number;
 };
 
-function Meter({ name, used, limit, overage, ends, now }: MeterProps) {
+function Meter({ name, used, limit, overage, ends, alert_at, now }: MeterProps) {
   const end = Date.parse(ends ?? '');
   if (now >= end) {
     return (
@@ -54,7 +54,7 @@ function Meter({ name, used, limit, overage, ends, now }: MeterProps) {
     );
   }
   return (
-    <div class={`meter ${levelOf(limit, used) ?? ''}`}>
+    <div class={`meter ${levelOf(limit, used, alert_at) ?? ''}`}>
       <span>{name}</span>
       <span>
         <b>{number(used)}</b> of {number(limit)}
