@@ -21,6 +21,7 @@ export type Settings = {
   monthly_limit: number | null;
   billing_day: number;
   overage: number | null;
+  alert_at: number[];
 };
 export type Answer = { status: number; body: object; retry_after: string | null };
 export type Listed = { id: string; day: string; quantity: number };
@@ -29,10 +30,12 @@ type Limited = { period: Period; limit: number; days: string[]; used: number };
 export type Write = 'arrives' | 'is lost';
 
 /** In percent of a limit: 0 if no threshold is reached. */
-function levelOf(limit: number, used: number): number {
-  if (limit === 0 || used * 10 < limit * 8) return 0;
-  return used < limit ? 80 : 100;
+function levelOf(limit: number, used: number, alert_at: number[]): number {
+  if (limit === 0) return 0;
+  return Math.max(0, ...alert_at.filter((percent) => used >= firstOf(limit, percent)));
 }
+/** The first count that is not below a percentage of a limit. */
+const firstOf = (limit: number, percent: number): number => Math.ceil((limit * percent) / 100);
 
 const months = new Map<string, string[]>();
 /** The days of the month in which a day is, from one billing day to the day before the next. */
@@ -52,9 +55,9 @@ export class Oracle {
   readonly counts = new Map<string, number>();
   readonly countedAt = new Map<string, number>();
   readonly alerts: Alert[] = [];
-  settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1, overage: 0 };
+  settings: Settings = { daily_limit: null, monthly_limit: null, billing_day: 1, overage: 0, alert_at: [80, 100] };
   private readonly dayOfId = new Map<string, string>();
-  private readonly written = new Map<string, number[]>();
+  private readonly written = new Map<string, number>();
   private changedOn: string;
 
   constructor(now: number) {
@@ -79,12 +82,12 @@ export class Oracle {
     );
   }
 
-  /** How many uses each limit still allows, and how many it takes to reach 80 % of it: where it is worth to look. */
+  /** How many uses each limit still allows, and how many it takes to reach each threshold of it: where it is worth to look. */
   edges(now: number): number[] {
     return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
       limit - used,
       limit + (this.settings.overage ?? 0) - used,
-      Math.ceil(limit * 0.8) - used,
+      ...this.settings.alert_at.map((percent) => firstOf(limit, percent) - used),
     ]);
   }
 
@@ -99,7 +102,7 @@ export class Oracle {
 
   /** `limits` of one business. */
   standing(now: number): object | null {
-    const { daily_limit, monthly_limit, billing_day, overage } = this.settings;
+    const { daily_limit, monthly_limit, billing_day, overage, alert_at } = this.settings;
     const remaining = this.remaining(now);
     if (remaining === null) return null;
     const today = dayAt(now);
@@ -110,6 +113,7 @@ export class Oracle {
       monthly: monthly_limit,
       billing_day,
       overage,
+      alert_at,
       today: daily_limit === null ? null : this.sum([today]),
       month: monthly_limit === null ? null : this.sum(month),
       remaining,
@@ -148,8 +152,9 @@ export class Oracle {
     this.countedAt.set(today, now);
     if (id !== undefined) this.dayOfId.set(id, today);
     for (const { period, limit, days, used } of before) {
-      const threshold = levelOf(limit, used + quantity);
-      const isPassed = threshold > levelOf(limit, used);
+      const { alert_at } = this.settings;
+      const threshold = levelOf(limit, used + quantity, alert_at);
+      const isPassed = threshold > levelOf(limit, used, alert_at);
       if (isPassed && write === 'arrives') this.alert({ period, days, limit, threshold, used: used + quantity }, now);
     }
     return this.recorded(today, now);
@@ -245,15 +250,13 @@ export class Oracle {
       for (const { period, limit, days, used } of [current, ...earlier]) {
         if (days !== current.days && this.changedOn > (days.at(-1) as string)) continue;
         if (days !== current.days && !inFull && days.at(-1) !== yesterday) continue;
-        const threshold = levelOf(limit, used);
-        if (threshold === 0) continue;
-        const known = this.written.get(`${period} ${days[0]} ${limit}`) ?? [];
-        if (!known.some((one) => one >= threshold)) this.alert({ period, days, limit, threshold, used }, now);
+        const threshold = levelOf(limit, used, this.settings.alert_at);
+        if (threshold > 0) this.alert({ period, days, limit, threshold, used }, now);
       }
     }
   }
 
-  /** One for each limit, its value, period and threshold. */
+  /** One for each limit, its value, period and threshold, and none after one for a higher threshold. */
   private alert(
     {
       period,
@@ -265,9 +268,8 @@ export class Oracle {
     now: number,
   ): void {
     const name = `${period} ${days[0]} ${limit}`;
-    const known = this.written.get(name) ?? [];
-    if (known.includes(threshold)) return;
-    this.written.set(name, [...known, threshold]);
+    if ((this.written.get(name) ?? 0) >= threshold) return;
+    this.written.set(name, threshold);
     const [starts_on, ends_on] = [days[0] as string, days.at(-1) as string];
     this.alerts.push({ period, starts_on, ends_on, limit, threshold, used, at: stampAt(now) });
   }

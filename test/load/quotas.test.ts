@@ -1,7 +1,7 @@
 // @module-tag slow
 // Quotas against an oracle (oracle.ts): random operations on one database, and for as long on three, over connections that break at
-// random. Each answer, and each alert and count that is stored, is the oracle's, so nothing but a list of the operator goes past a limit and its overage, and each passing
-// of 80 % or 100 % has one alert.
+// random. Each answer, and each alert and count that is stored, is the oracle's, so only a list of the operator goes past a limit and its
+// overage, and each passing of a threshold has one alert.
 //
 // An operation is a use, alone or in a list, that the oracle decides by itself; a day that is imported; a change of limits; a read of the
 // standing; or a look of one turn. A request that is sent again after a broken connection counts again, and one with a list counts
@@ -25,6 +25,8 @@ const STEPS_IN_ROUND = 5;
 /** Of each start, however slow the machine is. */
 const MIN_ROUNDS = 5;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
+/** What alert_at is changed to. */
+const THRESHOLDS = [[80, 100], [1, 50, 99], [100], [33, 66, 100, 150, 1000], [120, 500]];
 /** The time is shared out among these. The year 2100 has no leap day. */
 const STARTS = ['2027-12-27', '2028-02-20', '2031-01-30', '2032-02-26', '2100-02-15'];
 
@@ -314,6 +316,7 @@ class Lane {
     if (random.happens(60)) fields.monthly_limit = this.limit();
     if (random.happens(25)) fields.billing_day = random.from(1, 28);
     if (random.happens(40)) fields.overage = random.of([0, null, random.from(1, this.scale), this.scale * 3]);
+    if (random.happens(25)) fields.alert_at = random.of(THRESHOLDS);
     if (Object.keys(fields).length === 0) fields.daily_limit = oracle.settings.daily_limit;
     const path = `/api/v1/business/${business.id}`;
     await this.exchange({ method: 'PATCH', path, as: OPERATOR.full, body: fields }, true, () => {
