@@ -9,7 +9,12 @@ import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { type Business, call, NOW, newBusiness, OPERATOR, STAMP, TODAY } from './support.ts';
 
-type Fields = { daily_limit?: number | null; monthly_limit?: number | null; alert_at?: unknown };
+type Fields = {
+  daily_limit?: number | null;
+  monthly_limit?: number | null;
+  alert_at?: unknown;
+  overage?: number | null;
+};
 
 const change = ({ id }: Pick<Business, 'id'>, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
@@ -150,8 +155,8 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('by lists, also beyond the limit', async () => {
-    const business = await limited({ daily_limit: 100, alert_at });
+  test('by lists, also in the overage', async () => {
+    const business = await limited({ daily_limit: 100, alert_at, overage: null });
     for (const [index, quantity] of [33, 1, 66, 149, 1, 500].entries())
       await record(business, { uses: [{ id: `order-${index}`, quantity }] });
     expect(await written(business)).toEqual([
@@ -247,7 +252,8 @@ test('a receiver gets each threshold of each value of a limit once, though both 
       if (after !== before) write(daily_limit, after);
     }
     if (round % 3 === 0) {
-      await record(business, { uses: [{ id: `order-${round}`, quantity: 3 }] });
+      const uses = [{ id: `order-${round}`, quantity: 3 }]; // beyond the limit, too
+      await call('POST', business.usage, { as: OPERATOR.record, body: { uses } });
       used += 3;
       write(daily_limit, reached(daily_limit, used, alert_at));
     }
