@@ -1,6 +1,8 @@
 // The table of contents: what every request passes through, and the routes.
 import type { ExecutionContext } from 'hono';
+import { getPath } from 'hono/utils/url';
 import type { Bindings, Clock, Log } from './env.ts';
+import { CONSOLE_PATH, consolePage } from './http/console-page.ts';
 import { notFound, onError } from './http/errors.ts';
 import { logged } from './http/log.ts';
 import { preflightFor } from './http/response.ts';
@@ -35,8 +37,10 @@ export function createApp(clock: Clock, log: Log) {
     .route('/api/v1', withMethodNotAllowed(openapi));
 
   const preflight = preflightFor(methodsOf(api.routes));
-  const fetch = (request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> =>
-    request.method === 'OPTIONS' ? preflight() : api.fetch(request, bindings, context);
+  function fetch(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
+    if (getPath(request) === CONSOLE_PATH) return consolePage(request, bindings, log);
+    return request.method === 'OPTIONS' ? preflight() : api.fetch(request, bindings, context);
+  }
   return { fetch, api };
 }
 

@@ -22,6 +22,8 @@ export type Bindings = {
   ALERT_SECRET?: string;
   /** `1` admits only operator keys (docs/operating.md, "Operator only"). */
   OPERATOR_ONLY?: string;
+  /** What the console is called (http/console-page.ts). Absent or empty: Business Usage and Access. */
+  SERVICE_NAME?: string;
   /** Static files (src/tools/build.ts). */
   ASSETS: Fetcher;
   /** Which version of the Worker this is. Absent: an unknown one (tests). */

@@ -1,4 +1,5 @@
-// What the operator may write into the fields of a business or a key (docs/api.md, "Create a business"): the rules, and each in words.
+// What the operator may write into the fields of a business or a key (docs/api.md, "Create a business"), and what the service may be
+// called: the rules, and each in words.
 
 /** The longest text of a field, in characters. */
 const MAX_LENGTH = 255;
@@ -7,9 +8,18 @@ const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 /** The Braille pattern without dots is a symbol, and shows nothing. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-export const LINE_RULE = `must have no control characters or overrides of direction, and be a line of 1 to ${MAX_LENGTH} characters with visible text`;
+const lineRule = (maxLength: number): string =>
+  `must have no control characters or overrides of direction, and be a line of 1 to ${maxLength} characters with visible text`;
+export const LINE_RULE = lineRule(MAX_LENGTH);
 export const isLine = (text: string): boolean =>
   text.length <= MAX_LENGTH && VISIBLE.test(text) && !MISLEADING.test(text);
+
+const MAX_SERVICE_NAME_LENGTH = 60;
+/** The rest of an error about SERVICE_NAME. */
+export const SERVICE_NAME_RULE = lineRule(MAX_SERVICE_NAME_LENGTH);
+/** A variable in wrangler.toml can be anything that JSON has. */
+export const isServiceName = (name: unknown): boolean =>
+  typeof name === 'string' && name.length <= MAX_SERVICE_NAME_LENGTH && isLine(name);
 
 const MAX_URL_LENGTH = 2048;
 export const URL_RULE = `must be an http or https URL of at most ${MAX_URL_LENGTH} characters`;

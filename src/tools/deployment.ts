@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BINDINGS, bindingOf, otherDatabaseOf } from '../core/database.ts';
+import { isServiceName, SERVICE_NAME_RULE } from '../core/fields.ts';
 import { ADDRESS_RULE, isAddress } from '../core/webhook.ts';
 import { type Configuration, type ConfiguredDatabase, readConfiguration } from './configuration.ts';
 import { idLines, repeatedId, writeDatabaseId } from './database-id.ts';
@@ -209,8 +210,8 @@ function requireValid(
   }
   const id = repeatedId(file);
   requireThat(id === undefined, `${file} has the database_id ${id} twice.`);
-  // What is wrong with the receiver of alerts would otherwise show only in the log.
-  const { ALERT_URL: url, ALERT_SECRET: secret } = vars;
+  // What is wrong with these variables would otherwise show only in the log.
+  const { ALERT_URL: url, ALERT_SECRET: secret, SERVICE_NAME: called = '' } = vars;
   const isBound = services?.some(({ binding }) => binding === 'ALERTS') === true;
   requireThat(
     secret === undefined,
@@ -218,6 +219,7 @@ function requireValid(
   );
   requireThat(!isBound || url === undefined, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.');
   requireThat(url === undefined || (typeof url === 'string' && isAddress(url)), `ALERT_URL ${ADDRESS_RULE}.`);
+  requireThat(called === '' || isServiceName(called), `SERVICE_NAME ${SERVICE_NAME_RULE}.`);
 }
 
 /** The account to deploy to: the chosen one, or the only one of the login. */

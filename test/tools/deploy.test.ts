@@ -5,6 +5,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { SERVICE_NAME_RULE } from '../../src/core/fields.ts';
 import { ADDRESS_RULE } from '../../src/core/webhook.ts';
 import { type Configuration, readConfiguration } from '../../src/tools/configuration.ts';
 import { deploy, type Run } from '../../src/tools/deployment.ts';
@@ -430,6 +431,11 @@ describe('npm run deploy changes nothing where', () => {
       `the receiver of alerts is ${url}`,
       `${ONE}[vars]\nALERT_URL = ${url}\n`,
       `ALERT_URL ${ADDRESS_RULE}.`,
+    ]),
+    ...['"a\\nb"', `"${'a'.repeat(61)}"`, '" "', '0', '["Acme"]'].map((name): [string, string, string] => [
+      `the name of the service is ${name}`,
+      `${ONE}[vars]\nSERVICE_NAME = ${name}\n`,
+      `SERVICE_NAME ${SERVICE_NAME_RULE}.`,
     ]),
   ])('%s, and says so in one line', (_, toml, line) => {
     expect(new Project(toml).deploy()).toEqual(refused(line, ''));

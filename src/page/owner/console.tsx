@@ -8,6 +8,7 @@ import { useSearchKey } from './list/search-key.ts';
 import { Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
 import { replaceAddress, useRoute } from './route.ts';
+import { SERVICE_NAME } from './service-name.ts';
 import { newMemory, type Session } from './session.ts';
 import { watchEnd } from './sign-in/end.ts';
 import { forgetSession, isRunning, type KeptSession, keepSession, keptSession, namedBy } from './sign-in/kept.ts';
@@ -180,7 +181,7 @@ export function Console() {
       </button>
       <header class="bar">
         <a class="home" href={session === null ? '/' : '#/'}>
-          Business Usage and Access
+          {SERVICE_NAME}
         </a>
         <ReturnLink url={returnUrl.current} />
         {session !== null && (

@@ -3,12 +3,13 @@ import type { ComponentChildren, RenderableProps } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copier } from '../copy.ts';
 import type { Failure } from './api.ts';
+import { SERVICE_NAME } from './service-name.ts';
 import type { Level } from './standing.ts';
 import { failureWords } from './words.ts';
 
 export const useDocumentTitle = (name: string): void =>
   useLayoutEffect(() => {
-    document.title = `${name} · Business Usage and Access`;
+    document.title = `${name} · ${SERVICE_NAME}`;
   }, [name]);
 
 /** The title of a view, which takes the focus when the view appears: a screen reader then announces it. `part` is what is shown of it. */

@@ -5,3 +5,7 @@ type Fetcher = { fetch: typeof fetch };
 interface Scheduler {
   wait(ms: number): Promise<void>;
 }
+declare class HTMLRewriter {
+  on(selector: string, handlers: { element(element: { setInnerContent(text: string): void }): void }): this;
+  transform(response: Response): Response;
+}
