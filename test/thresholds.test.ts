@@ -309,7 +309,7 @@ describe('the percentage of a limit is exact', () => {
     [3, 34, 2],
     [1, 1000, 10],
     [1, 1, 1],
-  ])('of %i, %i %% are reached by %i', (limit, percent, first) => {
+  ])('of %i, %i percent are reached by %i', (limit, percent, first) => {
     expect(Number(firstOf(limit, percent))).toBe(first);
     expect(thresholdOf(limit, first, [percent])).toBe(percent);
     expect(thresholdOf(limit, first - 1, [percent])).toBeNull();

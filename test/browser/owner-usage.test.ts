@@ -426,6 +426,16 @@ describe('the limits', () => {
     expect(meters[0]).toContain(`${number(uses)} of 150`);
     expect(meters[0]).toContain(`${number(150 - uses)} uses left. Starts again on `);
     expect(meters[1]).toContain(`${number(month)} of 5,000`);
+    const meter = page.locator('.meter').first();
+    const box = (selector: string) =>
+      meter.locator(selector).evaluate((element) => {
+        const { left, width, top, height } = element.getBoundingClientRect();
+        return { left, width, top, height };
+      });
+    const [bar, tick] = [await box('progress'), await box('i[title="Alert at 80 %"]')];
+    expect(await meter.locator('i').count()).toBe(1); // the other threshold is the end
+    expect((tick.left - bar.left) / bar.width).toBeCloseTo(0.8, 2);
+    expect(tick).toMatchObject({ top: bar.top, height: bar.height });
     expect(meters[1]).toMatch(/Starts again on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
     expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven whole days, /);
     await settled();

@@ -53,13 +53,19 @@ function Meter({ name, used, limit, overage, ends, alert_at, now }: MeterProps) 
       </div>
     );
   }
+  const ticks = limit === 0 ? [] : alert_at.filter((percent) => percent < 100);
   return (
     <div class={`meter ${levelOf(limit, used, alert_at) ?? ''}`}>
       <span>{name}</span>
       <span>
         <b>{number(used)}</b> of {number(limit)}
       </span>
-      <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
+      <div class="gauge">
+        <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
+        {ticks.map((percent) => (
+          <i key={percent} style={{ left: `${percent}%` }} title={`Alert at ${percent} %`} />
+        ))}
+      </div>
       <small>
         {leftWords(limit - used, overage)} {startsAgainWords(end)}
       </small>
