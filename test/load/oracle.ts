@@ -227,12 +227,10 @@ export class Oracle {
   change(fields: Partial<Settings>, now: number): void {
     const changed = { ...this.settings, ...fields };
     if (JSON.stringify(changed) === JSON.stringify(this.settings)) return;
-    const isOfPeriods = ['daily_limit', 'monthly_limit', 'billing_day'].some((name) => {
-      const field = name as keyof Settings;
-      return changed[field] !== this.settings[field];
-    });
+    const { overage } = this.settings; // which no alert depends on
+    const isMeasured = JSON.stringify({ ...changed, overage }) !== JSON.stringify(this.settings);
     this.settings = changed;
-    if (isOfPeriods) this.changedOn = dayAt(now);
+    if (isMeasured) this.changedOn = dayAt(now);
   }
 
   /**
