@@ -167,6 +167,14 @@ describe('a list that a key sends', () => {
     expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
   });
 
+  test('has no Retry-After where a use that does not fit has an `at`: it counts on that day, however late it is sent', async () => {
+    const business = await limited({ daily_limit: 1 });
+    await use(business);
+    const uses = [{ id: 'a', at: `${TODAY}T11:00:00Z` }];
+    expect((await report(business, uses)).headers.get('Retry-After')).toBeNull();
+    expect((await report(business, idsOf(1))).headers.get('Retry-After')).toBe(HALF_A_DAY);
+  });
+
   test('that no period ever takes has no Retry-After', async () => {
     const business = await limited({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));

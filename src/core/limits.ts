@@ -56,28 +56,31 @@ export function secondsUntilAllowed(
 /** A day or month that the new uses of a list would take beyond a limit: what is `left` of it, and how many uses the list `adds`. */
 export type PeriodBeyond = RefusingLimit & { starts_on: string; ends_on: string; adds: number };
 
+/** A use of a list. `isDated`: it has an instant of its own, so it counts on the same day however late it is sent. */
+export type ListedUse = { day: string; quantity: number; isDated: boolean };
+
 /**
- * Why a list is refused: the place of the first use that does not fit, what refuses it, and the seconds until the list fits, null if it never does or
- * some of its days are over. `uses` has those that are new, in their order.
+ * Why a list is refused: the first use that does not fit, what refuses it, and the seconds until the list fits. They are null if it never does: if
+ * it is too long for a period, if a period is over, or if a use in one has an instant of its own. `uses` has those that are new, in their order.
  */
-export function refusalOfList<Use extends { day: string; quantity: number }>(
-  uses: Use[],
-  periods: PeriodBeyond[],
-  now: Date,
-) {
-  const today = dayOf(now);
+export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));
   for (const use of uses) {
     for (const of of left.filter(({ period }) => period.starts_on <= use.day && use.day <= period.ends_on)) {
       of.left -= use.quantity;
-      if (of.left < 0) return { use, refusing: of.period, wait: waitFor(periods, today, now) };
+      if (of.left < 0) return { use, refusing: of.period, wait: waitFor(uses, periods, now) };
     }
   }
   throw new Error('a list that fits was not counted');
 }
-function waitFor(periods: PeriodBeyond[], today: string, now: Date): number | null {
+function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number | null {
+  const today = dayOf(now);
   const fitsLater = periods.every(
-    ({ starts_on, ends_on, adds, limit, overage }) => starts_on <= today && today <= ends_on && adds <= limit + overage,
+    ({ starts_on, ends_on, adds, limit, overage }) =>
+      starts_on <= today &&
+      today <= ends_on &&
+      adds <= limit + overage &&
+      !uses.some(({ day, isDated }) => isDated && starts_on <= day && day <= ends_on),
   );
   const last = periods
     .map(({ ends_on }) => ends_on)

@@ -91,8 +91,8 @@ export const readStanding = statement([], (permission, _, shape) =>
 
 /** Reads the verdict and the limits alone. */
 export const limitsOnly = statement([], (permission) => {
-  const { daily_limit, monthly_limit, billing_day, overage } = permission;
-  return withVerdict(permission, { daily_limit, monthly_limit, billing_day, overage });
+  const { daily_limit, monthly_limit } = permission;
+  return withVerdict(permission, { daily_limit, monthly_limit });
 })({});
 
 /** Counts a use of this quantity today, unless a limit refuses it. */
@@ -229,7 +229,7 @@ const selectBeyond = statement(['uses'], (permission, $, shape) => {
     'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // For a list that was counted, the permission is not evaluated again.
   const asked = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
-    from (select 1 where not ${hasWritten}) cross join ${permission})`;
+    from (select 1 where not ${hasWritten}) cross join ${permission} limit 1)`; // without the limit, SQLite works it out twice
   return builder
     .select({
       beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),

@@ -16,6 +16,7 @@ const businessLine = {
     daily_limit: 1000,
     monthly_limit: null,
     billing_day: 1,
+    overage: 0,
     alert_at: [80, 100],
     limits_at: times.created_at,
     former_tokens: [],

@@ -47,7 +47,8 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
       ],
     },
     body: {
-      description: 'Empty for one use, a quantity, or a list of uses.',
+      description:
+        'Empty for one use, a quantity, or a list of uses. A limit refuses a quantity whole, and a list, unless an operator key sends it.',
       schema: z.xor([oneUse, quantity, uses]),
       examples: {
         one_use: {},

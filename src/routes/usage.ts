@@ -4,6 +4,7 @@ import type * as z from 'zod/mini';
 import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
+  type ListedUse,
   MAX_COUNT,
   type PeriodBeyond,
   refusalOfList,
@@ -100,7 +101,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
 
 /** A list of uses that a limit refuses. */
 function listRefused(
-  uses: { index: number; day: string; quantity: number }[],
+  uses: (ListedUse & { index: number })[],
   { beyond, places }: { beyond: Json<PeriodBeyond[]>; places: Json<number[]> },
   now: Date,
 ) {

@@ -1,6 +1,7 @@
 // The bodies of responses, as zod schemas. The description is made of them, and the routes are typed by them (`import type`), so
 // that the two cannot drift. The Worker never loads this file.
 import * as z from 'zod/mini';
+import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/fields.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
@@ -58,19 +59,19 @@ const access = object('Access', 'A registered domain.', {
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
-const percent = z.int().check(z.minimum(1), z.maximum(1000));
+const percent = z.int().check(z.minimum(1), z.maximum(MAX_PERCENT));
 const limits = z
   .nullable(
     object('Limits', 'The most uses of a day and of a month, UTC, and how much of them is used.', {
       daily: z.nullable(count('Of a day. Null: no limit.')),
       monthly: z.nullable(count('Of a month. Null: no limit.')),
       billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
-      overage: z.nullable(count('Uses that are counted beyond a limit, but for those with a token. Null: any number.')),
+      overage: z.nullable(count('How many uses are counted beyond a limit; none with a token. Null: any number.')),
       alert_at: z
         .array(percent)
         .check(
           z.minLength(1),
-          z.maxLength(5),
+          z.maxLength(MAX_THRESHOLDS),
           z.describe('Where the business has alerts: in percent of each limit, ascending.'),
         ),
       today: z.nullable(count('Uses of today. Null: no limit of a day.')),

@@ -24,7 +24,7 @@ export type Settings = {
   alert_at: number[];
 };
 export type Answer = { status: number; body: object; retry_after: string | null };
-export type Listed = { id: string; day: string; quantity: number };
+export type Listed = { id: string; day: string; quantity: number; isDated: boolean };
 type Limited = { period: Period; limit: number; days: string[]; used: number };
 /** What happens to the write behind a response. */
 export type Write = 'arrives' | 'is lost';
@@ -173,10 +173,12 @@ export class Oracle {
     if (overage === null) return null;
     const added = new Map<string, { one: Limited; sum: number }>();
     const seen = new Set(this.dayOfId.keys());
+    const dated = new Set<string>();
     let first: { index: number; one: Limited } | undefined;
-    for (const [index, { id, day, quantity }] of uses.entries()) {
+    for (const [index, { id, day, quantity, isDated }] of uses.entries()) {
       if (seen.has(id)) continue;
       seen.add(id);
+      if (isDated) dated.add(day);
       for (const one of this.limitsOn(day)) {
         const name = `${one.period} ${one.days[0]}`;
         const sum = (added.get(name)?.sum ?? 0) + quantity;
@@ -186,7 +188,10 @@ export class Oracle {
     }
     if (first === undefined) return null;
     const beyond = [...added.values()].filter(({ one, sum }) => one.used + sum > one.limit + overage);
-    const fitsLater = beyond.every(({ one, sum }) => one.days.includes(dayAt(now)) && sum <= one.limit + overage);
+    const fitsLater = beyond.every(
+      ({ one, sum }) =>
+        one.days.includes(dayAt(now)) && sum <= one.limit + overage && !one.days.some((day) => dated.has(day)),
+    );
     const end = Math.max(...beyond.map(({ one }) => Date.parse(one.days.at(-1) as string))) + DAY;
     const field = `uses.${first.index}`;
     const errors = { [field]: [`${field} is the first that does not fit into what is left`] };

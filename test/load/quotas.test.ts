@@ -266,7 +266,12 @@ class Lane {
       const age = random.happens(20) ? random.from(-300, 0) * SECOND : random.from(0, random.of([2, 35]) * DAY);
       const at = random.happens(50) ? undefined : this.now - age;
       const quantity = random.happens(isLong ? 95 : 70) ? undefined : random.from(1, Math.ceil(this.scale / 10));
-      listed.push({ id: `server ${id}`, day: dayAt(at ?? this.now), quantity: quantity ?? 1 });
+      listed.push({
+        id: `server ${id}`,
+        day: dayAt(at ?? this.now),
+        quantity: quantity ?? 1,
+        isDated: at !== undefined,
+      });
       return { id, quantity, at: at === undefined ? undefined : new Date(at).toISOString() };
     });
     tally.operations += uses.length;

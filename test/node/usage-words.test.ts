@@ -83,7 +83,7 @@ test.each([
 });
 
 test.each<[Pace, string]>([
-  [{ is: 'reached' }, 'The limit of the month is reached: the next use is refused.'],
+  [{ is: 'reached' }, 'The limit of the month is reached.'],
   [
     { is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') },
     'At the pace of the last seven whole days, the limit will be reached on Fri, Nov 27.',

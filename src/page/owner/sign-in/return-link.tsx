@@ -1,7 +1,7 @@
 // The way back to the product that sent the owner here.
 import { isReturnUrl } from '../../../core/session.ts';
 
-/** `url` is looked at again: what the storage of a tab has, never becomes a script. */
+/** `url` is checked again, so that nothing in the storage of a tab can become a script. */
 export const ReturnLink = ({ url }: { url: string | null | undefined }) =>
   url && isReturnUrl(url) ? (
     <a class="return" href={url} rel="noreferrer">

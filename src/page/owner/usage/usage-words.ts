@@ -77,7 +77,7 @@ export function startsAgainWords(at: number): string {
 
 /** Where the month is going. */
 export function paceWords(pace: Pace, limit: number): string {
-  if (pace.is === 'reached') return 'The limit of the month is reached: the next use is refused.';
+  if (pace.is === 'reached') return 'The limit of the month is reached.';
   const from = 'At the pace of the last seven whole days,';
   if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
   const expected = aboutWords(pace.expected);
