@@ -30,7 +30,7 @@ export const businesses = sqliteTable(
     creation_key: blob(),
     creation_request: blob(),
     billing_day: integer().notNull().default(1),
-    /** When a limit, the billing day or a threshold was last set. */
+    /** When a limit, the billing day or the thresholds were last set. */
     limits_at: text(),
     /** How many uses are counted beyond a limit. Null: any number. */
     overage: integer().default(0),
