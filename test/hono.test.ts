@@ -50,6 +50,7 @@ test('starts a session with an API key or with a code, and ends it', async () =>
     session_key: expect.stringMatching(/^bua_sk_/),
     expires_at: '2026-03-15T13:00:00.000000Z',
     read_only: false,
+    return_url: null,
   });
   // @ts-expect-error: a mistyped field is no code.
   expect((await clientOf().$post({ json: { Code: 'x' } })).status).toBe(401);

@@ -17,7 +17,7 @@ import {
   TODAY,
 } from './support.ts';
 
-async function limited(limits: { daily_limit?: number; monthly_limit?: number; billing_day?: number }) {
+async function limited(limits: { daily_limit?: number; monthly_limit?: number; billing_day?: number; overage?: null }) {
   const business = await newBusiness();
   await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: limits });
   await call('GET', business.usage, { as: business.key });
@@ -81,7 +81,7 @@ describe('a list', () => {
   });
 
   test('is looked at behind the response, with the day and the month before this one', async () => {
-    const business = await limited({ daily_limit: 10, monthly_limit: 100 });
+    const business = await limited({ daily_limit: 10, monthly_limit: 100, overage: null });
     await business.home.d1
       .prepare("update businesses set limits_at = '2026-01-01T00:00:00.000000Z' where id = ?")
       .bind(business.id)

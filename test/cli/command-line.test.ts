@@ -84,7 +84,7 @@ describe('a wrong call is refused in clear lines', () => {
     ['a list without an entry', ['access', 'add', '1'], 'Usage: access add ID SITE…'],
     ['an extra argument', ['business', 'show', '1', '2'], 'Usage: business show ID'],
     ['an option of the other form', ['alerts', 'list', '1', '2'], 'Usage: alerts list ID, or alerts list'],
-    ['nothing to change', ['business', 'update', '1'], 'Usage: business update ID [--user 7] [--name …] [--main-domain …] [--site …] [--country 7] [--size …] [--status …] [--daily-limit …] [--monthly-limit …] [--billing-day …] [--alert-at 80]'],
+    ['nothing to change', ['business', 'update', '1'], 'Usage: business update ID [--user 7] [--name …] [--main-domain …] [--site …] [--country 7] [--size …] [--status …] [--daily-limit …] [--monthly-limit …] [--billing-day …] [--overage …] [--alert-at 80]'],
     ...['', '0', '-1', '+1', '01', '1.0', '1e3', '0x1', ' 1', '1\n', '٣', '9007199254740992', '1/token', '..'].map(
       (id): [string, string[], string] => [`the id ${JSON.stringify(id)}`, ['business', 'show', '--', id], ID],
     ),
