@@ -189,7 +189,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a body is refused where there is none to take', tagsOf(route), async () => {
+  test('a body is refused where the operation takes none', tagsOf(route), async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])

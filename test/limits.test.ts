@@ -1,7 +1,7 @@
 // The limits of a business: the most uses of a day and of a month, exact however many come at once.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { businesses, dailyUsage, ledger } from '../src/db/schema.ts';
+import { businesses, ledger } from '../src/db/schema.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
 import {
   type Business,
@@ -9,10 +9,12 @@ import {
   call,
   everything,
   inWaves,
+  limited,
   NOW,
   newBusiness,
   OPERATOR,
   setCount,
+  stored,
   TODAY,
 } from './support.ts';
 
@@ -21,12 +23,6 @@ type Limits = { daily_limit?: number | null; monthly_limit?: number | null };
 const setLimits = ({ db, id }: Business, limits: Limits) =>
   db.update(businesses).set(limits).where(eq(businesses.id, id));
 
-async function limited(limits: Limits, fields: Parameters<typeof newBusiness>[0] = {}) {
-  const business = await newBusiness(fields);
-  if (Object.keys(limits).length > 0) await setLimits(business, limits);
-  return business;
-}
-
 const use = (business: Business, options: CallOptions = {}) =>
   call('POST', business.usage, { as: business.key, ...options });
 const keyed = (business: Business, id: string, options: CallOptions = {}) =>
@@ -34,10 +30,6 @@ const keyed = (business: Business, id: string, options: CallOptions = {}) =>
 const report = (business: Business, ids: string[], at?: string) =>
   use(business, { body: { uses: ids.map((id) => (at === undefined ? { id } : { id, at })) } });
 
-async function stored({ db, id }: Business): Promise<Record<string, number>> {
-  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
-  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
-}
 const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
 
 const refusal = (limit: number, period: 'today' | 'this month') => {

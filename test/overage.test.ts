@@ -1,35 +1,26 @@
 // What counts beyond a limit (docs/api.md, "Overage"), and lists of uses, which a limit binds unless the operator sends them.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { businesses, dailyUsage, ledger } from '../src/db/schema.ts';
+import { ledger } from '../src/db/schema.ts';
 import { answerOf, refused } from './answers.ts';
 import {
   type Business,
   type CallOptions,
   call,
   everything,
+  limited,
   newBusiness,
   OPERATOR,
   setCount,
+  stored,
   TODAY,
 } from './support.ts';
 
-type Limits = Partial<typeof businesses.$inferInsert>;
-async function limited(limits: Limits, fields: Parameters<typeof newBusiness>[0] = {}) {
-  const business = await newBusiness(fields);
-  if (Object.keys(limits).length > 0)
-    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
-  return business;
-}
 const use = (business: Business, options: CallOptions = {}) =>
   call('POST', business.usage, { as: business.key, ...options });
 type Use = { id: string; at?: string; quantity?: number };
 const report = (business: Business, uses: Use[], options: CallOptions = {}) =>
   use(business, { body: { uses }, ...options });
-async function stored({ db, id }: Business): Promise<Record<string, number>> {
-  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
-  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
-}
 const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.business_id, id));
 const idsOf = (...names: (string | number)[]) => names.map((name) => ({ id: `order-${name}` }));
 /** The refusal of a list whose first use that does not fit has this index. */

@@ -1,27 +1,20 @@
-// Uses that count several times, and how limits refuse them (docs/api.md, "Recording a use" and "Limits").
-import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { businesses, dailyUsage } from '../src/db/schema.ts';
 import { answerOf, granted, invalid, refused } from './answers.ts';
 import {
   type Business,
   type CallOptions,
   call,
   everything,
+  limited,
   newBusiness,
   OPERATOR,
   setCount,
+  stored,
   TODAY,
 } from './support.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
-async function limited(limits: { daily_limit?: number; monthly_limit?: number }) {
-  const business = await newBusiness();
-  if (Object.keys(limits).length > 0)
-    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
-  return business;
-}
 const record = (business: Business, body: unknown, options: CallOptions = {}) =>
   call('POST', business.usage, { as: business.key, body, ...options });
 const keyed = (business: Business, body: unknown, id: string) =>
@@ -30,10 +23,6 @@ const refusal = (field: string, rule: string) => invalid(field, `${field} ${rule
 const QUANTITY_RULE = 'must be a whole number from 1 to 1000000';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 const BEYOND = refusal('quantity', `would bring a day beyond ${MOST} uses`);
-async function stored({ db, id }: Business) {
-  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
-  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
-}
 
 describe('a quantity', () => {
   test('counts that many times, in one round trip, with the rows of one use', async () => {

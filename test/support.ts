@@ -14,7 +14,7 @@ import { timestampOf } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
-import { access, apiKeys, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
+import { access, apiKeys, businesses, codes, dailyUsage, formerTokens } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import { boundTo } from './ask.ts';
 import { expectAskable, expectDescribed } from './contract.ts';
@@ -348,6 +348,22 @@ export async function addFormerToken(
 
 export async function setCount(business_id: number, day: string, count: number) {
   await homeWith(business_id).db.insert(dailyUsage).values({ business_id, day, count });
+}
+
+/** A business with these limits, as its row has them. */
+export async function limited(
+  limits: Partial<typeof businesses.$inferInsert>,
+  fields: Parameters<typeof newBusiness>[0] = {},
+): Promise<Business> {
+  const business = await newBusiness(fields);
+  if (Object.keys(limits).length > 0)
+    await business.db.update(businesses).set(limits).where(eq(businesses.id, business.id));
+  return business;
+}
+/** What is counted of a business, by day. */
+export async function stored({ db, id }: Business): Promise<Record<string, number>> {
+  const rows = await db.select().from(dailyUsage).where(eq(dailyUsage.business_id, id));
+  return Object.fromEntries(rows.map(({ day, count }) => [day, count]));
 }
 
 /** The tables, except the one that is written after responses only. */

@@ -60,15 +60,15 @@ export type PeriodBeyond = RefusingLimit & { starts_on: string; ends_on: string;
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
- * Why a list is refused: the first use that does not fit, what refuses it, and the seconds until the list fits. They are null if it never does: if
- * it is too long for a period, if a period is over, or if a use in one has an instant of its own. `uses` has those that are new, in their order.
+ * Why a list is refused: the first use that does not fit, the limit that refuses it, and the seconds until the list fits. Null if it never
+ * does: a period is over, the list is too long for one, or a use in one has an instant of its own. `uses` has the new ones, in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));
   for (const use of uses) {
-    for (const of of left.filter(({ period }) => period.starts_on <= use.day && use.day <= period.ends_on)) {
-      of.left -= use.quantity;
-      if (of.left < 0) return { use, refusing: of.period, wait: waitFor(uses, periods, now) };
+    for (const rest of left.filter(({ period }) => period.starts_on <= use.day && use.day <= period.ends_on)) {
+      rest.left -= use.quantity;
+      if (rest.left < 0) return { use, refusing: rest.period, wait: waitFor(uses, periods, now) };
     }
   }
   throw new Error('a list that fits was not counted');

@@ -22,7 +22,7 @@ type Rule = {
   writes: boolean;
   /** Whether a key that can only record may do this. */
   allowsRecordKey: boolean;
-  /** Whether an API key may do this while the business is not active. (Its token is then no valid credential, and an operator key always may.) */
+  /** Whether an API key may do this while the business is not active. (An operator key always may, and the token is not valid then.) */
   allowsInactive: boolean;
   /** Whether it is safe to retry: always, only with an Idempotency-Key, or never, and then it refuses one. */
   repeatable: boolean | 'with_key';

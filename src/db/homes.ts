@@ -29,7 +29,7 @@ export function homeField(permission: Permission, { user_id }: Placeholders<'use
   const home = jsonObject({ database, place, claimed_at });
   return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
 }
-/** The home that was read. All of it is null if there is none. Throws NotBound if its database is not bound. */
+/** The home that was read: every field is null if the user has none. Throws NotBound if its database is not bound. */
 export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null): Home {
   const home = stored === null ? NO_HOME : parseJson(stored);
   if (home.database !== null && !numbers.includes(home.database)) throw new NotBound([home.database]);
@@ -111,13 +111,13 @@ const PROBE_TIMEOUT_MS = 2000;
 const probe = statement([], (permission) =>
   withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
 )({});
-/** The numbers of the databases that respond, or all if none does: then it fails as everything does. */
-async function responding({ numbers, askIn }: BoundDatabases): Promise<number[]> {
+/** The numbers of the databases that respond. All if none does: then the next batch fails, and says how. */
+async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
     numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
   );
   const up = probes.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  return up.length === 0 ? [...numbers] : up;
+  return up.length === 0 ? numbers : up;
 }
 
 /**

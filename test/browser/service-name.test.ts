@@ -34,7 +34,7 @@ test('is in the title of the document and in the header, as text', async () => {
   }
 });
 
-test('is that of the service where there is none', async () => {
+test('is “Business Usage and Access” without the variable', async () => {
   const page = await world.visit();
   await page.getByLabel('API key').waitFor();
   const name = 'Business Usage and Access';

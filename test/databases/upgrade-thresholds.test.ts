@@ -33,7 +33,7 @@ beforeEach(async () => {
   await D1.batch([41, 42].map((id) => run(business, id, `bua_pk_0${'A'.repeat(31)}${id}`)));
 });
 
-test('alerts stay with their ids, also where ids are missing, and the next id is one more than the last ever', async () => {
+test('alerts keep their ids, gaps included, and the next id follows the highest one ever given', async () => {
   await D1.batch([
     ...['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'].map((day) => alert(41, day, 80)),
     run('delete from alerts where id in (2, 4)'),
