@@ -14,7 +14,8 @@ import { database } from './routes/database.ts';
 import { health } from './routes/health.ts';
 import { openapi } from './routes/openapi.ts';
 import { session } from './routes/session.ts';
-import { totals, usage } from './routes/usage.ts';
+import { totals } from './routes/totals.ts';
+import { usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
 /** The service. `log` gets a line for each request except preflights. */

@@ -2,17 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf } from './answers.ts';
-import { type Business, call, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
-
-type Fields = { daily_limit?: number | null; monthly_limit?: number | null; billing_day?: number };
+import { type Business, call, limited, monthAround, NOW, newBusiness, OPERATOR, setCount, TODAY } from './support.ts';
 
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
-async function limited(fields: Fields) {
-  const business = await newBusiness();
-  expect((await change(business, fields)).status).toBe(200);
-  return business;
-}
 
 /** What both the business and the list say of its limits. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {
@@ -45,6 +38,8 @@ describe('the limits of a business, alone and in lists', () => {
         daily: 1000,
         monthly: 5000,
         billing_day: 10,
+        next_billing_day: null,
+        from: null,
         overage: 0,
         alert_at: [80, 100],
         today: 4,
@@ -63,6 +58,8 @@ describe('the limits of a business, alone and in lists', () => {
         daily: 10,
         monthly: null,
         billing_day: 1,
+        next_billing_day: null,
+        from: null,
         overage: 0,
         alert_at: [80, 100],
         today: 12,
@@ -71,19 +68,21 @@ describe('the limits of a business, alone and in lists', () => {
       },
       ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends: null },
     });
-    await change(business, { daily_limit: null, monthly_limit: 20, billing_day: 28 });
+    await change(business, { daily_limit: null, monthly_limit: 20 });
     expect(await limitsOf(business)).toEqual({
       ...{
         daily: null,
         monthly: 20,
-        billing_day: 28,
+        billing_day: 1,
+        next_billing_day: null,
+        from: null,
         overage: 0,
         alert_at: [80, 100],
         today: null,
         month: 12,
         remaining: 8,
       },
-      ...{ day_ends: null, month_ends: '2026-03-28T00:00:00.000000Z' },
+      ...{ day_ends: null, month_ends: '2026-04-01T00:00:00.000000Z' },
     });
     await change(business, { monthly_limit: null });
     expect(await limitsOf(business)).toBeNull();
@@ -91,14 +90,6 @@ describe('the limits of a business, alone and in lists', () => {
 });
 
 describe('a month of a limit', () => {
-  /** The first and the last day by another way than the service goes: day by day. */
-  function monthAround(day: string, billing_day: number) {
-    const begins = (day: string) => Number(day.slice(8)) === billing_day;
-    let [first, next] = [day, addDays(day, 1)];
-    while (!begins(first)) first = addDays(first, -1);
-    while (!begins(next)) next = addDays(next, 1);
-    return { first, last: addDays(next, -1), next };
-  }
   const DAYS = [
     ...['2026-01-01', '2026-01-31', '2026-02-28', '2026-03-01', '2026-03-14', '2026-03-15', '2026-12-31'],
     ...['2028-02-27', '2028-02-28', '2028-02-29'],
@@ -107,7 +98,8 @@ describe('a month of a limit', () => {
   test.each([1, 15, 28])('that begins on day %i is from that day to the day before it', async (billing_day) => {
     for (const day of DAYS) {
       const business = await limited({ monthly_limit: 1000, billing_day });
-      const { first, last, next } = monthAround(day, billing_day);
+      const { starts_on: first, ends_on: last } = monthAround(day, billing_day);
+      const next = addDays(last, 1);
       const counts = { [addDays(first, -1)]: 500, [first]: 20, [day]: 30, [last]: 40, [next]: 500 };
       for (const [on, count] of Object.entries(counts)) await setCount(business.id, on, count);
       const used = Object.entries(counts).reduce((sum, [on, n]) => (on >= first && on <= last ? sum + n : sum), 0);
@@ -127,18 +119,6 @@ describe('a month of a limit', () => {
       const later = await call('POST', business.usage, { as: business.key, at: new Date(`${next}T00:00:00Z`) });
       expect([later.status, later.body.data?.remaining]).toEqual([200, 499]);
     }
-  });
-
-  test('begins anew with another billing day', async () => {
-    const business = await limited({ monthly_limit: 100 });
-    await setCount(business.id, '2026-03-10', 100);
-    expect((await call('POST', business.usage, { as: business.key })).status).toBe(429);
-    await change(business, { billing_day: 11 });
-    expect((await call('POST', business.usage, { as: business.key })).body.data).toEqual({
-      ...{ date: TODAY, count: 1, remaining: 99 },
-    });
-    await change(business, { billing_day: 10 });
-    expect((await call('POST', business.usage, { as: business.key })).status).toBe(429);
   });
 
   test('is not that of reports', async () => {
@@ -184,15 +164,102 @@ describe('a billing day', () => {
       expect(limits).toMatchObject({ monthly: 10, billing_day: stored });
     }
   });
+});
 
-  test('stands in the list of changes', async () => {
+describe('a change of the billing day', () => {
+  const monthOn = async (business: Business, day: string) => {
+    const { month, month_ends, billing_day, next_billing_day, from } = await limitsOf(
+      business,
+      new Date(`${day}T12:00:00Z`),
+    );
+    return { month, ends: month_ends.slice(0, 10), billing_day, next_billing_day, from };
+  };
+  const changeOn = (business: Business, day: string, billing_day: number) =>
+    call('PATCH', `/api/v1/business/${business.id}`, {
+      as: OPERATOR.full,
+      body: { billing_day },
+      at: new Date(`${day}T12:00:00Z`),
+    });
+  const NONE = { next_billing_day: null, from: null };
+
+  test('waits: the month that runs keeps its end, and the next lasts until the new day, at least 28 days', async () => {
     const business = await limited({ monthly_limit: 100 });
-    await change(business, { billing_day: 15 });
-    await change(business, { billing_day: 15 });
-    const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
-    expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after]).slice(0, 2)).toEqual([
-      [{ billing_day: 1 }, { billing_day: 15 }],
-      [{ monthly_limit: null }, { monthly_limit: 100 }],
+    for (const [day, count] of [
+      ['2026-03-31', 1],
+      ['2026-04-01', 2],
+      ['2026-05-14', 4],
+      ['2026-05-15', 8],
+    ] as const)
+      await setCount(business.id, day, count);
+    const { body } = await changeOn(business, '2026-03-10', 15);
+    expect(body.data.limits).toMatchObject({ billing_day: 1, next_billing_day: 15, from: '2026-05-15' });
+    const waits = { billing_day: 1, next_billing_day: 15, from: '2026-05-15' };
+    expect(await monthOn(business, '2026-03-10')).toEqual({ month: 1, ends: '2026-04-01', ...waits });
+    expect(await monthOn(business, '2026-03-31')).toEqual({ month: 1, ends: '2026-04-01', ...waits });
+    expect(await monthOn(business, '2026-04-01')).toEqual({ month: 6, ends: '2026-05-15', ...waits });
+    expect(await monthOn(business, '2026-05-14')).toEqual({ month: 6, ends: '2026-05-15', ...waits });
+    expect(await monthOn(business, '2026-05-15')).toEqual({ month: 8, ends: '2026-06-15', billing_day: 15, ...NONE });
+  });
+
+  test('gives no quota of its own', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    await setCount(business.id, '2026-03-10', 100);
+    await change(business, { billing_day: 11 });
+    const refused = await call('POST', business.usage, { as: business.key });
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([
+      429,
+      `${(Date.parse('2026-04-01') - NOW.getTime()) / 1000}`,
     ]);
+  });
+
+  test('is replaced by another one, and taken back by the day that there was', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    await changeOn(business, '2026-03-10', 15);
+    await changeOn(business, '2026-03-11', 2);
+    const second = { billing_day: 1, next_billing_day: 2, from: '2026-05-02' };
+    expect(await monthOn(business, '2026-04-30')).toEqual({ month: 0, ends: '2026-05-02', ...second });
+    await changeOn(business, '2026-03-12', 1);
+    expect(await monthOn(business, '2026-03-15')).toEqual({ month: 0, ends: '2026-04-01', billing_day: 1, ...NONE });
+    const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
+    expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
+      [{ billing_day: 2 }, { billing_day: 1 }],
+      [{ billing_day: 15 }, { billing_day: 2 }],
+      [{ billing_day: 1 }, { billing_day: 15 }],
+    ]);
+  });
+
+  test('does nothing if the day is the same, now or after the change that waits', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    const { home } = business;
+    await changeOn(business, '2026-03-10', 1);
+    await changeOn(business, '2026-03-10', 15);
+    await changeOn(business, '2026-03-11', 15);
+    const rows = await home.d1.prepare('select * from changes where subject_id = ?').bind(business.id).all();
+    expect(rows.results).toHaveLength(1);
+  });
+
+  test('in the long month follows that month, and does not move what has begun', async () => {
+    const business = await limited({ monthly_limit: 100 });
+    await changeOn(business, '2026-03-10', 15); // from 2026-05-15
+    await changeOn(business, '2026-04-20', 20);
+    const waits = { next_billing_day: 20, from: '2026-06-20' };
+    expect(await monthOn(business, '2026-05-14')).toEqual({ month: 0, ends: '2026-05-15', billing_day: 1, ...waits });
+    expect(await monthOn(business, '2026-05-15')).toEqual({ month: 0, ends: '2026-06-20', billing_day: 15, ...waits });
+    expect(await monthOn(business, '2026-06-20')).toEqual({ month: 0, ends: '2026-07-20', billing_day: 20, ...NONE });
+    await changeOn(business, '2026-06-25', 1);
+    expect(await monthOn(business, '2026-03-31')).toMatchObject({ ends: '2026-04-01' });
+    expect(await monthOn(business, '2026-04-01')).toMatchObject({ ends: '2026-05-15' });
+    expect(await monthOn(business, '2026-06-19')).toMatchObject({ ends: '2026-06-20' });
+    expect(await monthOn(business, '2026-07-20')).toMatchObject({ ends: '2026-09-01', billing_day: 20 });
+  });
+
+  test('does not change when the thresholds of its limits are measured from', async () => {
+    const business = await limited({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
+    await change(business, { billing_day: 15 });
+    const row = await business.home.d1
+      .prepare('select limits_at from businesses where id = ?')
+      .bind(business.id)
+      .first();
+    expect(row).toEqual({ limits_at: '2020-01-01T00:00:00.000000Z' });
   });
 });

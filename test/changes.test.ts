@@ -241,7 +241,7 @@ describe('no row', () => {
 
 const ACTION_RULE =
   'action must be add_sites, remove_sites, rotate_token, stop_former_tokens, create_business, update_business, delete_business, ' +
-  'create_key, revoke_key, or import_usage';
+  'create_key, revoke_key, import_usage, or lower_uses';
 
 describe('the list', () => {
   test('has the newest first, in pages', async () => {
@@ -908,7 +908,7 @@ describe('the steps of a change', () => {
     {
       ...{ action: 'import_usage', before: [A], after: [A], keepsFormer: true },
       make: () => importHistory([{ date: '2026-03-01', count: 5 }], false).steps,
-      steps: [...STEPS, 'dropped'],
+      steps: ['decided', 'recorded', 'imported', 'applied', 'dropped'],
       recorded: () => ({ before: null, after: { days: 1, uses: 5 } }),
     },
   ];

@@ -102,7 +102,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
         .filter(
           (detail) =>
             detail.startsWith('SCAN') &&
-            !/^SCAN (permission|page|\(subquery.*\)|json_each|CONSTANT ROW|bound|days|periods|sqlite_sequence|messages USING INDEX messages_open)/.test(
+            !/^SCAN (permission|page|\(subquery.*\)|json_each|CONSTANT ROW|bound|days|by_day|periods|sqlite_sequence|messages USING INDEX messages_open)/.test(
               detail,
             ),
         );

@@ -140,7 +140,7 @@ describe('a known path with another method', () => {
   });
 
   test.each([
-    ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST'],
+    ['PUT', '/api/v1/business/usage/1', 'GET, HEAD, POST, PATCH'],
     ['POST', '/api/v1/business/1', 'GET, HEAD, PATCH, DELETE'],
     ['DELETE', '/api/v1/business/1/token', 'POST'],
     ['GET', '/api/v1/business/1/token/former', 'DELETE'],
@@ -148,8 +148,8 @@ describe('a known path with another method', () => {
     ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['GET', '/api/v1/business/1/access/2', 'DELETE'],
     // `usage` is never an id: these are usage operations on a business called access.
-    ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST'],
-    ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST'],
+    ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
+    ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call(method, path, as === undefined ? {} : { as });

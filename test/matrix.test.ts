@@ -63,6 +63,7 @@ const RULES: Record<string, Rule> = {
   'record a use with an id': { ...records('record a use'), token: true },
   'record a quantity': records('record quantities'),
   'report uses': records('report past uses'),
+  'lower uses': { ...operates('lower uses'), names: 'usage', roles: ['full', 'record'] },
   'read a business': reads('read businesses'),
   'read access': reads('read access domains'),
   'add sites': changes('change access domains'),

@@ -75,6 +75,12 @@ describe.each(operations)('$name', ({ path, method, operation }) => {
     const business = await newBusiness({ user_id: homes.length * 1_000_000 });
     await setCount(business.id, '2026-03-03', 12);
     const url = path.replace('{business_id}', `${business.id}`).replace('{user_id}', `${business.user_id}`);
+    if (name === 'settled')
+      await call('POST', business.usage, {
+        as: OPERATOR.full,
+        body: { uses: ['job-1', 'job-2'].map((id) => ({ id, quantity: 500 })) },
+        at: new Date('2026-03-03T12:00:00.000Z'),
+      });
     const isCode = name === 'code'; // sent without a credential
     if (isCode)
       await newCode(business, { return_url: 'https://product.example/settings' }, (value as { code?: string }).code);

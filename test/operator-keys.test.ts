@@ -21,7 +21,7 @@ import {
 
 /** What a key that only records may do. */
 const RECORD = [
-  ...['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses'],
+  ...['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses', 'lower uses'],
   'read the usage of all businesses',
 ];
 

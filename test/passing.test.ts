@@ -44,10 +44,10 @@ describe('a use', () => {
   });
 
   test('that reaches both is written down as all of it', async () => {
-    const business = await limited({ daily_limit: 10, monthly_limit: 11, billing_day: 20 });
+    const business = await limited({ daily_limit: 10, monthly_limit: 11 });
     await record(business, { quantity: 10 });
     expect(await written(business)).toEqual([
-      ['month', '2026-02-20', 11, 80, 10],
+      ['month', '2026-03-01', 11, 80, 10],
       ['day', TODAY, 10, 100, 10],
     ]);
   });

@@ -130,6 +130,15 @@ export const OF_A_BUSINESS = (
       bad: { body: { uses: [] } },
       cannot: 'report past uses',
     },
+    {
+      name: 'lower uses',
+      on: 'PATCH /business/usage/:business_id',
+      body: { uses: [{ id: 'order-1', quantity: 0 }] },
+      bad: { body: { uses: [{ id: 'order-1' }] } },
+      only: 'lower uses',
+      allowsRecordKey: true,
+      action: null, // nobody has recorded this use
+    },
     { name: 'read a business', on: 'GET /business/:business_id', cannot: 'read businesses' },
     { name: 'read access', on: 'GET /business/:business_id/access', cannot: 'read access domains' },
     {

@@ -66,12 +66,14 @@ async function expectFields<Row, S extends Steps>(
 const LIMITS = {
   daily_limit: true,
   monthly_limit: true,
-  billing_day: true,
   overage: true,
   alert_at: true,
   today: true,
   month: true,
+  month_starts_on: true,
+  month_ends_on: true,
 } as const;
+const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
 test('of usage', async () => {
@@ -115,12 +117,12 @@ test('of access domains', async () => {
 
 test('of a history', async () => {
   const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
-  const imported = { decided: BUSINESS, recorded: null, applied: null, dropped: null };
+  const imported = { decided: BUSINESS, recorded: null, imported: null, applied: null, dropped: null };
   await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 
 test('of a business in full', async () => {
-  const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, former_tokens: true } as const;
+  const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, ...BILLING, former_tokens: true } as const;
   await expectFields(businessInFull, read, {}, {});
 });
 

@@ -10,7 +10,7 @@ import { createApp } from '../src/app.ts';
 import { hashOf, newCredential } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
-import { timestampOf } from '../src/core/time.ts';
+import { addDays, timestampOf } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
@@ -51,6 +51,15 @@ export const OPERATOR_SECRETS = {
   OPERATOR_KEY_1: secretTextOf('full', await hashOf(OPERATOR.full)),
   OPERATOR_KEY_2: secretTextOf('record', await hashOf(OPERATOR.record)),
 };
+
+/** The month in which a day is, if months always begin on `billing_day`: by another way than the service goes, day by day. */
+export function monthAround(day: string, billing_day: number) {
+  const begins = (day: string) => Number(day.slice(8)) === billing_day;
+  let [starts_on, next] = [day, addDays(day, 1)];
+  while (!begins(starts_on)) starts_on = addDays(starts_on, -1);
+  while (!begins(next)) next = addDays(next, 1);
+  return { starts_on, ends_on: addDays(next, -1) };
+}
 
 /** Who is let in from a server: the owner by an API key, or where none is, the operator or else a session. */
 export async function callerOf(

@@ -123,6 +123,8 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
       body: { uses: [{ id: 'order-1', quantity: 9 }] },
     });
   await call('GET', `/api/v1/business/usage/${id}`, { as: token, origin: `https://shop.${host}` });
+  await done('PATCH', `/business/${id}`, { billing_day: 15 });
+  await done('PUT', `/business/${id}/history`, { days: [{ date: '2026-03-14', count: 3 }] });
   await done('PATCH', `/business/${given.id}`, { user_id: other });
   await done('PATCH', `/business/${received.id}`, { user_id });
   await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
@@ -201,6 +203,8 @@ describe('an export', () => {
       businesses: [`user_id = ${user_id}`, ['business'], business],
       access: [`business_id in ${businesses}`, ['site']],
       daily_usage: [`business_id in ${businesses}`, ['count'], ({ day, ...row }) => ({ ...row, date: day })],
+      billing_changes: [`business_id in ${businesses}`, ['billing_change']],
+      imported_days: [`business_id in ${businesses}`, ['imported_day'], ({ day, ...row }) => ({ ...row, date: day })],
       refused_origins: [`business_id in ${businesses}`, ['refused_origin']],
       alerts: [`business_id in ${businesses}`, ['alert']],
       changes: [
@@ -266,6 +270,8 @@ describe('the pages of an export', () => {
           ${numbers} select ${user_id}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('paged-%030d', i), 'active', ${stamp}, ${stamp} from n`,
         `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
         `insert into daily_usage (business_id, day, count) ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
+        `insert into billing_changes ${numbers} select b, date('2026-03-14', i || ' days'), '2026-03-14', 14 ${ofBoth}`,
+        `insert into imported_days ${numbers} select b, date('2026-03-14', -i || ' days') ${ofBoth}`,
         `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
         `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
           ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
@@ -289,6 +295,7 @@ describe('the pages of an export', () => {
     ]);
     expect(Object.fromEntries(counts)).toEqual({
       ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
+      ...{ billing_change: 2 * N, imported_day: 2 * N },
       change: 2 + 2 * 149 + 149 + 149 + 149, // two creations
     });
     expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);

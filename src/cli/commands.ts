@@ -13,6 +13,7 @@ import {
   deletionQuery,
   exportQuery,
   historyBody,
+  loweringBody,
   newBusinessBody,
   newKeyBody,
   rangeQuery,
@@ -160,10 +161,18 @@ export const COMMANDS: Record<string, Command> = {
   },
   'usage totals': {
     request: 'GET /usage',
-    does: 'Lists how many uses each business had, for an invoice run; by default in the last 30 days (UTC).',
+    does: 'Lists how many uses each business had, by default in the last 30 days (UTC), or in its billing month that --ended on a day.',
     input: totalsQuery.schema,
     // All pages cover the same days, also around midnight.
-    prepare: async (given) => ({ sent: { to: dayOf(new Date()), ...given } }),
+    prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
+  },
+  'usage lower ID USE=QUANTITY…': {
+    request: 'PATCH /business/usage/{ID}',
+    does: 'Sets the quantity of each use, by its id, to a lower one.',
+    input: loweringBody,
+    as: { 'USE=QUANTITY…': 'uses' },
+    prepare: readLowered,
+    shownBy: 'changes list {ID}',
   },
   'usage import ID FILE': {
     request: 'PUT /business/{ID}/history',
@@ -218,5 +227,18 @@ export const COMMANDS: Record<string, Command> = {
     does: 'Lists the databases: letter in credentials, size, uses of yesterday (UTC) and backlog.',
   },
 };
+
+/** Each use as `id=quantity`. An id can have an equals sign, too. */
+async function readLowered(given: Given) {
+  const texts = given.uses as string[];
+  const uses = texts.map((text) => {
+    const [, id, quantity = ''] = /^(.*)=(\d{1,16})$/.exec(text) ?? [];
+    return { id, quantity: quantity === '' ? null : Number(quantity) };
+  });
+  return {
+    sent: { uses },
+    inWords: (error: string) => error.replace(/\buses\.(\d+)/g, (_, index) => `${texts[index]}`),
+  };
+}
 
 type AccessList = { status: string; access_list: { site: string }[] };

@@ -11,6 +11,7 @@ export const ACTIONS = [
   'create_key',
   'revoke_key',
   'import_usage',
+  'lower_uses',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 

@@ -5,6 +5,8 @@ export const SORTED_BY = {
   businesses: null,
   sites: 'text',
   counts: 'text',
+  billing_changes: 'text',
+  imported_days: 'text',
   refused_origins: 'text',
   alerts: 'number',
   changes_of_businesses: 'number',

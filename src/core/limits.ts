@@ -1,5 +1,5 @@
 // The limits of a business (docs/api.md, "Limits"): the most uses of a day and of a month, UTC. Null: no limit.
-import { addDays, addMonths, DAY_MS, dayOf } from './time.ts';
+import { DAY_MS, dayOf } from './time.ts';
 
 /** A day counts at most this many uses: all whole numbers up to it are exact in JSON. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
@@ -7,54 +7,59 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The day on which a month of the monthly limit begins: 1 to 28. */
-  billing_day: number;
   /** How many uses are counted beyond a limit; null for any number. A token stops at the limit. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
 
-/** Limits, and the uses that count towards each: null where there is no limit, because those are not read. */
-export type Standing = Limits & { today: number | null; month: number | null } & StoredThresholds;
+/** The billing day, 1 to 28, and the change of it that waits: `from` is the first day on which a month begins on the next one. */
+export type Billing = { billing_day: number; next_billing_day: number | null; from: string | null };
 
-/** The first and the last day of the day or month in which `today` is. */
-export function periodOf(period: LimitedPeriod, today: string, { billing_day }: Pick<Limits, 'billing_day'>) {
-  if (period === 'day') return { starts_on: today, ends_on: today };
-  // The months begin as those of the calendar do, `billing_day` - 1 days later.
-  const shift = billing_day - 1;
-  const first = `${addDays(today, -shift).slice(0, 8)}01`;
-  return { starts_on: addDays(first, shift), ends_on: addDays(addMonths(first, 1), shift - 1) };
-}
+/**
+ * Limits, the uses that count towards each, and the first and last day of the billing month: null where there is no limit, because those
+ * are not read.
+ */
+export type Standing = Limits & {
+  today: number | null;
+  month: number | null;
+  month_starts_on: string | null;
+  month_ends_on: string | null;
+} & StoredThresholds;
 
-/** When a period ends: the instant at which the next one begins. */
-export const endOfPeriod = (period: LimitedPeriod, today: string, limits: Pick<Limits, 'billing_day'>): Date =>
-  new Date(Date.parse(periodOf(period, today, limits).ends_on) + DAY_MS);
+/** The instant at which the day after this one begins. */
+export const endOf = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
 /** A limit that refuses a use: how many uses it allows, how many beyond it, and how many of both are left. */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
+/** The same with the first and the last day of its day or month. */
+type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** The limit that refuses a use of this quantity, or null. If both do, the month's: it lasts longer. */
-export function refusingLimit({ overage, ...standing }: Standing, quantity: number): RefusingLimit | null {
+/** The limit that refuses a use of this quantity today, or null. If both do, the month's: it lasts longer. */
+export function refusingLimit(
+  { overage, ...standing }: Standing,
+  quantity: number,
+  today: string,
+): RefusingPeriod | null {
   if (overage === null) return null;
-  const refusing = limitsOf(standing).find(({ limit, used }) => used - limit + quantity > overage);
+  const refusing = limitsOf(standing, today).find(({ limit, used }) => used - limit + quantity > overage);
   if (refusing === undefined) return null;
-  const { period, limit, used } = refusing;
-  return { period, limit, overage, left: Math.max(0, limit - used + overage) };
+  const { used, ...period } = refusing;
+  return { ...period, overage, left: Math.max(0, period.limit - used + overage) };
 }
 
 /** The seconds until the period of a limit that refuses a use ends, rounded up; null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
-  { period, overage }: RefusingLimit,
+  { ends_on, overage }: RefusingPeriod,
   standing: Standing,
   quantity: number,
   now: Date,
 ): number | null {
-  if (limitsOf(standing).some(({ limit }) => quantity - overage > limit)) return null;
-  return secondsUntilEndOf(periodOf(period, dayOf(now), standing).ends_on, now);
+  if (limitsOf(standing, dayOf(now)).some(({ limit }) => quantity - overage > limit)) return null;
+  return secondsUntilEndOf(ends_on, now);
 }
 
-/** A day or month that the new uses of a list would take beyond a limit: what is `left` of it, and how many uses the list `adds`. */
-export type PeriodBeyond = RefusingLimit & { starts_on: string; ends_on: string; adds: number };
+/** A limit that the new uses of a list would pass: the list `adds` so many uses to its day or month. */
+export type PeriodBeyond = RefusingPeriod & { adds: number };
 
 /** A use of a list. `isDated`: it has an instant of its own, so it counts on the same day however late it is sent. */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
@@ -88,11 +93,11 @@ function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number 
     .at(-1);
   return fitsLater && last !== undefined ? secondsUntilEndOf(last, now) : null;
 }
-const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((Date.parse(day) + DAY_MS - now.getTime()) / 1000);
+const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOf(day).getTime() - now.getTime()) / 1000);
 
 /** How many uses are left of the limits, or null without a limit. 0, never less, where more is counted. */
-export function remainingOf(standing: Standing): number | null {
-  const left = limitsOf(standing).map(({ limit, used }) => limit - used);
+export function remainingOf(standing: Standing, today: string): number | null {
+  const left = limitsOf(standing, today).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
@@ -103,11 +108,20 @@ export const standingAfter = (standing: Standing, quantity: number): Standing =>
   month: standing.month === null ? null : standing.month + quantity,
 });
 
-/** The limits that are set, the month's first, each with the uses that count towards it. */
-function limitsOf({ daily_limit, monthly_limit, today, month }: Omit<Standing, 'overage'>) {
-  const limits: { period: LimitedPeriod; limit: number; used: number }[] = [];
-  if (monthly_limit !== null && month !== null) limits.push({ period: 'month', limit: monthly_limit, used: month });
-  if (daily_limit !== null && today !== null) limits.push({ period: 'day', limit: daily_limit, used: today });
+/** The limits that are set, the month's first, each with the uses of its day or month. */
+function limitsOf(standing: Omit<Standing, 'overage'>, day: string) {
+  const { daily_limit, monthly_limit, today, month, month_starts_on, month_ends_on } = standing;
+  const limits: { period: LimitedPeriod; starts_on: string; ends_on: string; limit: number; used: number }[] = [];
+  if (monthly_limit !== null && month !== null && month_starts_on !== null && month_ends_on !== null)
+    limits.push({
+      period: 'month',
+      starts_on: month_starts_on,
+      ends_on: month_ends_on,
+      limit: monthly_limit,
+      used: month,
+    });
+  if (daily_limit !== null && today !== null)
+    limits.push({ period: 'day', starts_on: day, ends_on: day, limit: daily_limit, used: today });
   return limits;
 }
 
@@ -140,10 +154,10 @@ export type Passed = {
 
 /** What `quantity` more uses of today pass: of each limit the highest threshold that is reached then, and was not before. */
 export const thresholdsPassedBy = (before: Standing, quantity: number, today: string): Passed[] =>
-  limitsOf(before).flatMap(({ period, limit, used: usedBefore }) => {
+  limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
     const used = usedBefore + quantity;
     const alert_at = thresholdsOf(before);
-    const threshold = thresholdOf(limit, used, alert_at);
-    if (threshold === null || threshold === thresholdOf(limit, usedBefore, alert_at)) return [];
-    return [{ period, limit, threshold, used, ...periodOf(period, today, before) }];
+    const threshold = thresholdOf(period.limit, used, alert_at);
+    if (threshold === null || threshold === thresholdOf(period.limit, usedBefore, alert_at)) return [];
+    return [{ ...period, threshold, used }];
   });

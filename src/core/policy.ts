@@ -69,6 +69,7 @@ export const POLICY = {
     allowsRecordKey: true,
     allowsInactive: false,
   },
+  lower_uses: { ...OPERATE, resource: 'usage', does: 'lower uses', allowsRecordKey: true },
   read_access: { ...READ, resource: 'access', does: 'read access domains' },
   change_access: { ...CHANGE, resource: 'access', does: 'change access domains' },
   read_refused_origins: { ...READ, resource: 'access', does: 'read refused origins' },

@@ -31,6 +31,11 @@ export const MAX_AHEAD_MINUTES = 5;
  */
 export const KEEP_ID_DAYS = { key: 40, token: 2 } as const;
 
+/** A use can be lowered until so many days after the day on which it counts. */
+export const LOWER_DAYS = KEEP_ID_DAYS.key;
+/** So many days after a day, no use of it can be recorded or lowered any more. */
+export const FINAL_AFTER_DAYS = Math.max(MAX_AGE_DAYS, LOWER_DAYS) + 1;
+
 /** The form of the id of a use. */
 export const USE_ID = /^[\x21-\x7e]{1,255}$/;
 

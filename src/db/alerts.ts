@@ -7,8 +7,8 @@ import { MAX_THRESHOLDS } from '../core/fields.ts';
 import { DEFAULT_ALERT_AT, type Passed } from '../core/limits.ts';
 import { addDays, dayOf, HOUR_MS, timestampOf } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
+import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
-import { monthOfLimit } from './limits.ts';
 import { NEW_ID, type NewRow, newRow, rowIn } from './new-row.ts';
 import { isPermitted, permittedId } from './permission.ts';
 import { alerts, businesses, type Database, dailyUsage, messages } from './schema.ts';
@@ -73,17 +73,27 @@ const highestReached = sql.raw(
  */
 async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
-  const { id, daily_limit, monthly_limit, billing_day, limits_at, alert_at } = businesses;
-  const month = monthOfLimit(today, billing_day, sql.raw('ago'));
-  const ofPeriod = (day: SQL, month: SQL) => sql`case period when 'day' then ${day} else ${month} end`;
+  const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, limits_at, alert_at } = businesses;
+  const month = billingMonth(businesses, sql`${today}`);
+  // Materialized, or SQLite works the month out again for each period.
+  const swept = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
+      ${has_billing_changes} as has_billing_changes,
+      ${limits_at} as limits_at, ${alert_at} as alert_at, ${inFull} as in_full, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on
+    from ${businesses} where ${isLimited} and ${which} and not ${isVerification}`;
+  const dayBefore = sql`date(swept.starts_on, '-1 day')`;
+  const monthBefore = billingMonth(
+    { id: sql`swept.id`, billing_day: sql`swept.billing_day`, has_billing_changes: sql`swept.has_billing_changes` },
+    dayBefore,
+  );
   const day = sql`date(${today}, -ago || ' days')`;
-  const measured = sql`select ${id} as business_id, period, ago, ${limits_at} as limits_at, ${inFull} as in_full,
-      ${ofPeriod(sql`${daily_limit}`, sql`${monthly_limit}`)} as "limit",
-      ${ofPeriod(day, month.starts_on)} as starts_on,
-      ${ofPeriod(day, month.ends_on)} as ends_on,
-      coalesce(${alert_at}, ${JSON.stringify(DEFAULT_ALERT_AT)}) as alert_at
-    from ${businesses} cross join ${PERIODS}
-    where ${isLimited} and ${which} and not ${isVerification}`;
+  const ofPeriod = (day: SQL, month: SQL, before: SQL) =>
+    sql`case when period = 'day' then ${day} when ago = 0 then ${month} else ${before} end`;
+  const measured = sql`select id as business_id, period, ago, limits_at, in_full,
+      case period when 'day' then daily_limit else monthly_limit end as "limit",
+      ${ofPeriod(day, sql`swept.starts_on`, monthBefore.starts_on)} as starts_on,
+      ${ofPeriod(day, sql`swept.ends_on`, dayBefore)} as ends_on,
+      coalesce(alert_at, ${JSON.stringify(DEFAULT_ALERT_AT)}) as alert_at
+    from swept cross join ${PERIODS}`;
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
   const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day')
     and (in_full or ends_on = date(${today}, '-1 day')))`;
@@ -111,7 +121,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
     at: timestampOf(now),
   });
   await db.insert(alerts).select(
-    sql`with measured as (${measured}), used as materialized (${used}), reached as (${reached})
+    sql`with swept as materialized (${swept}), measured as (${measured}), used as materialized (${used}), reached as (${reached})
       select ${row} from reached where ${isMissing}`,
   );
 }

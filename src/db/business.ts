@@ -1,12 +1,21 @@
 // The statements that read businesses.
 import { and, between, eq, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
 import type { Refusal } from '../core/policy.ts';
-import type { CallShape, CallValue } from './call.ts';
+import { billingDayOf, billingMonth } from './billing.ts';
+import { $call, type CallShape, type CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
-import { standingOf } from './limits.ts';
+import { billingOf, standingOf } from './limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
-import { access, type BusinessRow, businessColumns, businesses, dailyUsage, limitColumns } from './schema.ts';
+import {
+  access,
+  type BusinessRow,
+  billingColumns,
+  businessColumns,
+  businesses,
+  dailyUsage,
+  limitColumns,
+} from './schema.ts';
 import { type EntryOf, statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 import { formerTokensOf } from './tokens.ts';
@@ -31,13 +40,14 @@ export const businessWithEntries = statement([], (permission) =>
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
 )({});
 
-/** Reads the same, and what the limits need and the former tokens that still work. */
+/** Reads the same, and the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission, _, shape) =>
   builder
     .select({
       ...verdictOf(permission),
       ...businessAndEntries,
       ...standingOf(permission, shape),
+      ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
     })
     .from(permission)
@@ -78,6 +88,7 @@ function pageOfBusinesses(
       id: businesses.id,
       updated_at: businesses.updated_at,
       ...limitColumns,
+      ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
       // Not `refusal`, as the permission has one: Drizzle writes an alias without its table, and SQLite would take the other.
       denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
@@ -87,17 +98,24 @@ function pageOfBusinesses(
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
-  const { id, updated_at, daily_limit, monthly_limit, billing_day, overage, alert_at, denied } = page;
+  const { id, updated_at, daily_limit, monthly_limit, overage, alert_at, denied } = page;
   const shownId = sql`case when ${denied} is null then ${id} end`;
+  const { billing_day, has_billing_changes } = page;
+  const billed = { id: shownId, billing_day, has_billing_changes };
+  const month = billingMonth(billed, $call.today);
+  const ifMonthly = (day: SQL) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
+  const from = sql`min(${$.from}, coalesce(${ifMonthly(month.starts_on)}, ${$.from}))`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
-    from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, $.from))})`;
+    from ${dailyUsage} where ${and(eq(dailyUsage.business_id, shownId), gte(dailyUsage.day, from))})`;
   const entry = jsonObject({
     id: sql<number>`${id}`,
     denied: sql<Refusal | null>`${denied}`,
     business: asJson<BusinessRow>(sql`${page.business}`),
     daily_limit: sql<number | null>`${daily_limit}`,
     monthly_limit: sql<number | null>`${monthly_limit}`,
-    billing_day: sql<number>`${billing_day}`,
+    ...billingDayOf(billed),
+    month_starts_on: ifMonthly(month.starts_on),
+    month_ends_on: ifMonthly(month.ends_on),
     overage: sql<number | null>`${overage}`,
     alert_at: sql<string | null>`${alert_at}`,
     counts: asJson<Record<string, number>>(counts),

@@ -33,6 +33,8 @@ type Definition<N extends string, W extends Writes<N>> = {
   /** JSON for the list of changes, read before the change is applied. Leave out for null. */
   before?: ($: Values<N>) => SQL;
   after?: ($: Values<N>) => SQL;
+  /** Whether the business, as responses show it, stays as it was. */
+  keepsUpdatedAt?: true;
   /** The writes that apply the change, by name and in order. Each must depend on `isDecided` or `decidedId`. */
   apply: W;
 };
@@ -44,14 +46,14 @@ type Definition<N extends string, W extends Writes<N>> = {
 export function change<const N extends string, W extends Writes<N>>(
   action: Action,
   names: readonly N[],
-  { decideIf, before = () => NULL, after = () => NULL, apply }: Definition<N, W>,
+  { decideIf, before = () => NULL, after = () => NULL, keepsUpdatedAt, apply }: Definition<N, W>,
 ) {
   const all: readonly (N | 'decision')[] = [...names, 'decision'];
   const decided = statement(all, (permission, $) => {
     const permitted = sql`(select ${permittedId(permission)} from ${permission})`;
     return builder
       .update(businesses)
-      .set({ updated_at: sql`${$call.now}`, decision: sql`${$.decision}` })
+      .set({ updated_at: keepsUpdatedAt ? businesses.updated_at : sql`${$call.now}`, decision: sql`${$.decision}` })
       .where(and(eq(businesses.id, permitted), isBeforeDeadline, decideIf($)))
       .returning(businessColumns);
   });

@@ -61,6 +61,7 @@ const insertBusiness = statement([...IDENTITY, 'fields', 'id', 'hash', 'is_free'
     creation_request: sql`unhex(${$.request})`,
     billing_day: sql`coalesce(${$.fields} ->> 'billing_day', 1)`,
     limits_at: $.now,
+    has_billing_changes: 0,
   };
   const isKnown = sql`exists (select 1 from ${businesses} where ${eq(businesses.creation_key, creationKeyOf($))})`;
   const isRetired = sql`exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, $.hash)})`;

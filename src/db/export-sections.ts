@@ -13,12 +13,14 @@ import {
   access,
   alerts,
   apiKeys,
+  billingChanges,
   businessColumns,
   businesses,
   changes,
   codes,
   dailyUsage,
   formerTokens,
+  importedDays,
   limitColumns,
   messages,
   refusedOrigins,
@@ -138,6 +140,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
           ...columns,
           token: sql<string>`${lastFour(sql`${businesses.token}`)}`.as('token'),
           ...limitColumns,
+          billing_day: businesses.billing_day,
           limits_at: businesses.limits_at,
           former_tokens: selectOne(former, sql`from ${formerTokens} where ${isOwn}`).as('former_tokens'),
         })
@@ -161,6 +164,16 @@ export const SECTIONS: Record<Section, ReadSection> = {
   counts: section(
     rowsOf(dailyUsage, dailyUsage.day, ''),
     ({ day, ...row }) => ({ type: 'count', ...row, date: day }),
+    ({ business_id, day }) => ({ id: business_id, key: day }),
+  ),
+  billing_changes: section(
+    rowsOf(billingChanges, billingChanges.starts_on, ''),
+    (row) => ({ type: 'billing_change', ...row }),
+    ({ business_id, starts_on }) => ({ id: business_id, key: starts_on }),
+  ),
+  imported_days: section(
+    rowsOf(importedDays, importedDays.day, ''),
+    ({ day, ...row }) => ({ type: 'imported_day', ...row, date: day }),
     ({ business_id, day }) => ({ id: business_id, key: day }),
   ),
   refused_origins: section(

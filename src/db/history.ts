@@ -3,9 +3,10 @@ import { and, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject } from './json.ts';
+import { firstLoweredDay } from './lowering.ts';
 import { newRow } from './new-row.ts';
 import { permittedId } from './permission.ts';
-import { businesses, dailyUsage } from './schema.ts';
+import { businesses, dailyUsage, importedDays } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 import { boundedSumOfCounts } from './usage.ts';
@@ -17,6 +18,9 @@ const listedCount = sql.raw('value ->> 1');
 /** The stored count of a listed day. */
 const isStored = (business_id: SQLWrapper) =>
   and(eq(dailyUsage.business_id, business_id), eq(dailyUsage.day, listedDay));
+/** Whether the listed count is not the stored one. */
+const isChanged = (business_id: SQLWrapper) =>
+  sql`${listedCount} <> coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(business_id)}), 0)`;
 /** Listed days that have another count. `cross join` makes SQLite look each day up by the key. */
 const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
   where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
@@ -32,8 +36,7 @@ const readTaken = statement(['days', 'replace'], (permission, $) => {
 
 const importing = change('import_usage', ['days', 'replace', 'total'], {
   decideIf($) {
-    const stored = sql`coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(businesses.id)}), 0)`;
-    const differs = sql`exists (select 1 from json_each(${$.days}) where ${listedCount} <> ${stored})`;
+    const differs = sql`exists (select 1 from json_each(${$.days}) where ${isChanged(businesses.id)})`;
     const isFree = sql`(${$.replace} or not exists (select 1 ${taken(sql`${$.days}`, businesses.id)}))`;
     return sql`${isFree} and ${differs}`;
   },
@@ -41,6 +44,16 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
   after: ($) => sql`${$.total}`,
   apply: {
+    /** Uses of days before these cannot be lowered anyway. */
+    imported: ($) =>
+      builder
+        .insert(importedDays)
+        .select(
+          sql`select ${newRow(importedDays, { business_id: businesses.id, day: listedDay })}
+            from ${businesses} cross join json_each(${$.days})
+            where ${isDecided($)} and ${listedDay} >= ${firstLoweredDay} and ${isChanged(businesses.id)}`,
+        )
+        .onConflictDoNothing({ target: [importedDays.business_id, importedDays.day] }),
     applied: ($) =>
       builder
         .insert(dailyUsage)

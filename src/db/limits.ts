@@ -1,26 +1,21 @@
 // The limits of a business and the uses that count towards them, as SQL (core/limits.ts).
 import { and, between, eq, type SQLWrapper, sql } from 'drizzle-orm';
+import { billingDayOf, billingMonth } from './billing.ts';
 import { $call, type CallShape } from './call.ts';
 import { type Permission, permittedId } from './permission.ts';
 import { dailyUsage } from './schema.ts';
 
-/**
- * The first and the last day of the month of a limit in which `today` is, or of one that was `ago` months before: as periodOf in
- * core/limits.ts has it, a month of the calendar, some days later.
- */
-export function monthOfLimit(today: string | SQLWrapper, billing_day: SQLWrapper, ago = sql.raw('0')) {
-  const first = sql`${today}, (1 - ${billing_day}) || ' days', 'start of month'`;
-  return {
-    starts_on: sql`date(${first}, -${ago} || ' months', (${billing_day} - 1) || ' days')`,
-    ends_on: sql`date(${first}, (1 - ${ago}) || ' months', (${billing_day} - 2) || ' days')`,
-  };
-}
+const billed = (permission: Permission) => {
+  const { billing_day, has_billing_changes } = permission;
+  return { id: permittedId(permission), billing_day, has_billing_changes };
+};
+const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
 /** The uses of today, and of this month, as far as a limit needs them: without one, null, and nothing is read. */
 function usesOfLimits(permission: Permission) {
-  const { daily_limit, monthly_limit, billing_day } = permission;
+  const { daily_limit, monthly_limit } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
-  const { starts_on, ends_on } = monthOfLimit($call.today, billing_day);
+  const { starts_on, ends_on } = monthOf(permission);
   const ofMonth = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, starts_on, ends_on));
   return {
     today: sql<number | null>`case when ${daily_limit} is not null
@@ -45,10 +40,27 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape:
 /** The limits, and the uses that count towards them so far (core/limits.ts). */
 export function standingOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
-  const { daily_limit, monthly_limit, billing_day, alert_at } = permission;
-  // Null only where there is no business, and so a refusal.
-  const billing = sql<number>`${billing_day}`.as('billing_day');
-  const overage = sql<number | null>`${overageFor(shape, permission)}`.as('overage');
-  const used = { today: today.as('today'), month: month.as('month') };
-  return { daily_limit, monthly_limit, billing_day: billing, overage, alert_at, ...used };
+  const { daily_limit, monthly_limit, alert_at } = permission;
+  const { starts_on, ends_on } = monthOf(permission);
+  const ifMonthly = (day: SQLWrapper) => sql<string | null>`case when ${monthly_limit} is not null then ${day} end`;
+  return {
+    daily_limit,
+    monthly_limit,
+    overage: sql<number | null>`${overageFor(shape, permission)}`.as('overage'),
+    alert_at,
+    today: today.as('today'),
+    month: month.as('month'),
+    month_starts_on: ifMonthly(starts_on).as('month_starts_on'),
+    month_ends_on: ifMonthly(ends_on).as('month_ends_on'),
+  };
+}
+
+/** The billing day, and the change of it that waits. */
+export function billingOf(permission: Permission) {
+  const { billing_day, next_billing_day, from } = billingDayOf(billed(permission));
+  return {
+    billing_day: billing_day.as('billing_day'),
+    next_billing_day: next_billing_day.as('next_billing_day'),
+    from: from.as('from'),
+  };
 }

@@ -3,7 +3,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, type SQLWrapper,
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Invalidity, POLICY, type Refusal } from '../core/policy.ts';
 import { $call, type CallShape, candidate } from './call.ts';
-import { access, apiKeys, businesses, codes, formerTokens, limitColumns } from './schema.ts';
+import { access, apiKeys, billingColumns, businesses, codes, formerTokens, limitColumns } from './schema.ts';
 import { builder, NULL } from './text.ts';
 
 /** Matches the current token of a business, or one that was replaced and has not expired. */
@@ -83,6 +83,7 @@ export function permissionFor(shape: CallShape) {
     is_session: ofKey<number>(isSession, 'is_session'),
     key_session_of: ofKey<number>(apiKeys.session_of, 'key_session_of'),
     ...limitColumns,
+    ...billingColumns,
     owner_id: sql<number | null>`${businesses.user_id}`.as('owner_id'),
   };
   const isOwn = and(

@@ -9,6 +9,11 @@ const businessId = () =>
   integer()
     .notNull()
     .references(() => businesses.id);
+/** The rows go with the business. */
+const ownedBusinessId = () =>
+  integer()
+    .notNull()
+    .references(() => businesses.id, { onDelete: 'cascade' });
 
 export const businesses = sqliteTable(
   'businesses',
@@ -29,16 +34,20 @@ export const businesses = sqliteTable(
     decision: text(),
     creation_key: blob(),
     creation_request: blob(),
+    /** The billing day until the first of `billing_changes`. */
     billing_day: integer().notNull().default(1),
-    /** When a limit, the billing day or the thresholds were last set. */
+    /** When a limit or the thresholds were last set. */
     limits_at: text(),
     /** How many uses are counted beyond a limit. Null: any number. */
     overage: integer().default(0),
     /** The thresholds of its alerts: a JSON list of percentages. Null: the default. */
     alert_at: text(),
+    /** Whether it can have rows in `billing_changes`. */
+    has_billing_changes: integer().notNull().default(0),
   },
   (table) => [
     index('businesses_user_id').on(table.user_id),
+    index('businesses_billing_day').on(table.billing_day),
     index('businesses_limited').on(sql`id % 60`).where(sql`daily_limit is not null or monthly_limit is not null`),
     uniqueIndex('businesses_creation_key').on(table.creation_key).where(isNotNull(table.creation_key)),
   ],
@@ -105,6 +114,23 @@ export const codes = sqliteTable(
   ],
 );
 
+/** A change of the billing day. It waits for the month that is running when it is made, and for the one after it. */
+export const billingChanges = sqliteTable(
+  'billing_changes',
+  {
+    business_id: ownedBusinessId(),
+    /** The first day of the month that ends on the day before `changes_on`. */
+    starts_on: text().notNull(),
+    /** From this day on, months begin on `billing_day`. */
+    changes_on: text().notNull(),
+    billing_day: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.business_id, table.starts_on] }),
+    index('billing_changes_billing_day').on(table.billing_day, table.business_id),
+  ],
+);
+
 export const dailyUsage = sqliteTable(
   'daily_usage',
   { business_id: businessId(), day: text().notNull(), count: integer().notNull(), counted_at: text() },
@@ -120,11 +146,20 @@ export const ledger = sqliteTable(
     recorded_on: text().notNull(),
     keep_days: integer().notNull().default(40),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
+    /** How many uses it counts. Null: recorded by a version that did not store it. */
+    quantity: integer(),
   },
   (table) => [
     primaryKey({ columns: [table.business_id, table.digest] }),
     index('ledger_forget_on').on(table.forget_on),
   ],
+);
+
+/** The recent days whose counts were imported: those counts are not the sum of uses, so the uses cannot be lowered. */
+export const importedDays = sqliteTable(
+  'imported_days',
+  { business_id: ownedBusinessId(), day: text().notNull() },
+  (table) => [primaryKey({ columns: [table.business_id, table.day] })],
 );
 
 export const formerTokens = sqliteTable(
@@ -215,9 +250,7 @@ export const alerts = sqliteTable(
   'alerts',
   {
     id: id(),
-    business_id: integer()
-      .notNull()
-      .references(() => businesses.id, { onDelete: 'cascade' }),
+    business_id: ownedBusinessId(),
     period: text({ enum: ['day', 'month'] }).notNull(),
     starts_on: text().notNull(),
     ends_on: text().notNull(),
@@ -262,7 +295,8 @@ export const runs = sqliteTable('runs', { name: text().notNull(), ended_at: text
 ]);
 
 const { id: idOfBusiness, user_id, name, main_domain, site, country_id, business_size, token } = businesses;
-const { status, created_at, updated_at, daily_limit, monthly_limit, billing_day, overage, alert_at } = businesses;
+const { status, created_at, updated_at, daily_limit, monthly_limit, overage, alert_at } = businesses;
+const { billing_day, has_billing_changes } = businesses;
 /** The columns of a business that responses show. */
 export const businessColumns = {
   id: idOfBusiness,
@@ -277,7 +311,8 @@ export const businessColumns = {
   created_at,
   updated_at,
 };
-export const limitColumns = { daily_limit, monthly_limit, billing_day, overage, alert_at };
+export const limitColumns = { daily_limit, monthly_limit, overage, alert_at };
+export const billingColumns = { billing_day, has_billing_changes };
 
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;

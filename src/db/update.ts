@@ -1,9 +1,10 @@
 // How the operator changes the fields of a business.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
-import { DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
+import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
 import type { Optional } from '../core/optional.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
+import { changeBillingDay, hasBillingChanges, latestBillingDay } from './billing.ts';
 import { businessInFull } from './business.ts';
 import { $call } from './call.ts';
 import { change, type Decision, isDecided } from './change.ts';
@@ -16,7 +17,8 @@ import { builder, type Placeholders } from './text.ts';
 /** What can be changed. A limit that is null is lifted. */
 export type BusinessUpdate = Optional<
   Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> &
-    Limits & { alert_at: number[] }
+    Limits &
+    Pick<Billing, 'billing_day'> & { alert_at: number[] }
 >;
 
 const COLUMNS = [
@@ -29,19 +31,20 @@ const COLUMNS = [
   'status',
   'daily_limit',
   'monthly_limit',
-  'billing_day',
   'overage',
   'alert_at',
 ] as const satisfies (keyof BusinessUpdate)[];
+const FIELDS = [...COLUMNS, 'billing_day'] as const satisfies (keyof BusinessUpdate)[];
 
-/** What a column has, as JSON has it. */
-const storedIn = (name: (typeof COLUMNS)[number]) =>
-  name === 'alert_at'
-    ? asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`)
-    : businesses[name];
+/** What is stored of a field, as JSON has it. */
+function storedIn(name: (typeof FIELDS)[number]) {
+  if (name === 'billing_day') return latestBillingDay;
+  if (name !== 'alert_at') return businesses[name];
+  return asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`);
+}
 /** The value of the business that a member of the JSON of the fields is about. */
 const currentValue = sql`case key ${sql.join(
-  COLUMNS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
+  FIELDS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
   sql` `,
 )} end`;
 
@@ -63,6 +66,7 @@ const update = change('update_business', ['fields'], {
         .update(apiKeys)
         .set(ending($.now))
         .where(and(eq(apiKeys.business_id, transferredId($)), isNull(apiKeys.revoked_at))),
+    ...changeBillingDay,
     dropped: ($) => builder.delete(codes).where(eq(codes.business_id, transferredId($))),
     set($) {
       const set = COLUMNS.map((name): [string, SQL] => {
@@ -73,11 +77,11 @@ const update = change('update_business', ['fields'], {
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
         ];
       });
-      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'billing_day', 'alert_at') and value is not ${currentValue})`;
+      const changesLimits = sql`exists (select 1 from json_each(${$.fields}) where key in ('daily_limit', 'monthly_limit', 'alert_at') and value is not ${currentValue})`;
       const limits_at = sql`case when ${changesLimits} then ${$.now} else ${businesses.limits_at} end`;
       return builder
         .update(businesses)
-        .set({ ...Object.fromEntries(set), limits_at })
+        .set({ ...Object.fromEntries(set), limits_at, has_billing_changes: hasBillingChanges($) })
         .where(isDecided($));
     },
   },

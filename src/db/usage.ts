@@ -5,9 +5,10 @@ import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
 import type { Range } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
+import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
-import { isOverLimit, monthOfLimit, standingOf } from './limits.ts';
+import { isOverLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
@@ -23,7 +24,7 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
 });
 
 /** The sum of counts. It is exact if it is at most MAX_COUNT; otherwise it is greater. (sum() fails beyond 2^63 - 1.) */
-const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
+export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
 /** The same where a report must not fail: what is beyond MAX_COUNT is MAX_COUNT. Bound, it would not be an integer to D1. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
@@ -106,7 +107,7 @@ export const countUse = statement(['quantity'], (permission, $, shape) =>
 
 /** The row that remembers a use. */
 const ledgerRow = (
-  use: Record<'business_id' | 'digest' | 'day', SQLWrapper>,
+  use: Record<'business_id' | 'digest' | 'day' | 'quantity', SQLWrapper>,
   today: SQLWrapper,
   { caller }: CallShape,
 ) =>
@@ -143,7 +144,7 @@ export const countOnce = countingOnce(
   // For a use that was not counted, the permission is not evaluated again.
   (permission, $, shape) =>
     builder.insert(ledger).select(
-      sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today }, $.today, shape)}
+      sql`select ${ledgerRow({ business_id: permittedId(permission), digest: $.digest, day: $.today, quantity: $.quantity }, $.today, shape)}
         from (select 1 where ${hasWritten}) cross join ${permission} where ${isPermitted(permission)}`,
     ),
 );
@@ -170,6 +171,7 @@ export type IdentifiedUse = { digest: string; day: string; quantity: number };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
+const listedQuantity = sql.raw('value ->> 2');
 
 /** Whether a limit can refuse a list. It never does for the operator, who reports what has happened. */
 const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
@@ -182,13 +184,15 @@ const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }
  * permission in the `from` around it. To be asked only if `isBound`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
-  const { daily_limit, monthly_limit, billing_day, overage } = permission;
-  const month = monthOfLimit(sql`day`, sql`billing_day`);
+  const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
+  const bound = { id: $call.business_id, billing_day: sql`bound.billing_day`, has_billing_changes: sql`bound.changed` };
+  const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
   // Materialized, or SQLite works each out again for whatever names it.
   return sql`(with
-      bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day, ${overage} as overage),
-      days as materialized (select ${listedDay} as day, sum(value ->> 2) as added from bound cross join json_each(${uses})
+      bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
+        ${has_billing_changes} as changed, ${overage} as overage),
+      days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added from bound cross join json_each(${uses})
         where ${isNewFor($call.business_id, listedDigest)} group by 1),
       periods as materialized (
         select 'month' as period, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on, monthly as "limit", overage, sum(added) as adds
@@ -204,7 +208,7 @@ const countNewUses = countingOnce(
   // `cross join` makes SQLite read the permission first, so a refused call does not read the list.
   (permission, $, shape) =>
     addToCounts(
-      { business_id: permittedId(permission), day: listedDay, count: sql`sum(value ->> 2)`, counted_at: $.now },
+      { business_id: permittedId(permission), day: listedDay, count: sql`sum(${listedQuantity})`, counted_at: $.now },
       sql`from ${permission} cross join json_each(${$.uses})
         where ${isPermitted(permission)} and ${isBeforeDeadline} and ${isNew(permission, listedDigest)}
           and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
@@ -215,7 +219,7 @@ const countNewUses = countingOnce(
     return builder
       .insert(ledger)
       .select(
-        sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay }, $.today, shape)}
+        sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity }, $.today, shape)}
           from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
       )
       .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })

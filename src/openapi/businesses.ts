@@ -1,4 +1,5 @@
 // The words of what concerns users, and all businesses.
+import * as z from 'zod/mini';
 import { ownsRule, RECENT_RULE, usedKeyRule } from '../core/conflict.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
@@ -179,12 +180,16 @@ For a user who is unknown or erased it does nothing, so it is safe to repeat.`,
     operationId: 'readAllUsage',
     summary: 'Read what each business used',
     description: `How many uses each business had in a range of at most ${MAX_RANGE_DAYS} days, both ends included, in the order of their
-ids: for an invoice run. Every business is there, with 0 if it had none. Only the operator can read this. A page comes from one
-database, so it can be short or empty and still have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the
-header \`Link\` has the URL of the next one.`,
-    parameters: { limit: [`How many at most. Default: ${MAX_TOTALS_PER_PAGE}.`, 20] },
+ids. Every business is there, with 0 if it had none. With \`ended\`, only the businesses whose billing month ended on that day are there, with
+that month: for an invoice run. Only the operator can read this. A page comes from one database, so it can be short or empty and still
+have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the header \`Link\` has the URL of the next one.`,
+    parameters: {
+      ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
+      user_id: ['Only the businesses of this user. Allowed with `ended` only.', 7],
+      limit: [`How many at most. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
+    },
     success: orCsv(
-      ok('One page of businesses.', schemas.totals, {
+      ok('`Totals`, or with `ended`, `EndedMonths`.', z.union([schemas.totals, schemas.endedMonths]), {
         page: {
           usage: [
             { business_id: 1, user_id: 7, count: 15 },
@@ -192,8 +197,20 @@ header \`Link\` has the URL of the next one.`,
           ],
           next: null,
         },
+        ended: {
+          usage: [
+            {
+              ...{ business_id: 1, user_id: 7, name: 'Acme', starts_on: '2026-02-01', ends_on: '2026-02-28' },
+              ...{ count: 8412, monthly_limit: 10_000, final: false },
+            },
+          ],
+          next: null,
+        },
       }),
-      { page: 'business_id,user_id,count\r\n1,7,15\r\n2,7,0\r\n' },
+      {
+        page: 'business_id,user_id,count\r\n1,7,15\r\n2,7,0\r\n',
+        ended: `business_id,user_id,name,starts_on,ends_on,count,monthly_limit,final\r\n1,7,Acme,2026-02-01,2026-02-28,8412,10000,false\r\n`,
+      },
       linked,
     ),
     invalid: { invalid_day: { from: 'yesterday' }, invalid_limit: { limit: '1001' } },
@@ -202,6 +219,8 @@ header \`Link\` has the URL of the next one.`,
         'from',
         `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
       ),
+      not_ended: invalidField('ended', 'must be a day before today (2026-03-03, UTC)'),
+      with_range: invalidField('from', 'must not come with ended'),
     },
   },
   'GET /api/v1/alerts': {

@@ -42,6 +42,8 @@ export const detailsOf = (...sites: string[]): schemas.BusinessDetails => ({
     daily: 1000,
     monthly: null,
     billing_day: 1,
+    next_billing_day: null,
+    from: null,
     overage: 0,
     alert_at: [80, 100],
     today: 4,

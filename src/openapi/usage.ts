@@ -1,7 +1,7 @@
 // The words of reading and recording the uses of a business.
 import * as z from 'zod/mini';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
-import { KEEP_ID_DAYS } from '../core/use.ts';
+import { KEEP_ID_DAYS, LOWER_DAYS } from '../core/use.ts';
 import { limitOfList, limitReached } from '../http/errors.ts';
 import { quantityBody, rangeQuery, usesBody } from '../wire/requests.ts';
 import * as schemas from '../wire/responses.ts';
@@ -73,5 +73,28 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
       invalid_body: mismatch(usesBody, { use: 'order-1' }),
       invalid_quantity: mismatch(quantityBody, { quantity: 0 }),
     },
+  },
+  'PATCH /api/v1/business/usage/{business_id}': {
+    operationId: 'lowerUses',
+    summary: 'Lower the quantities of uses',
+    description: `Sets the quantity of recorded uses to a lower one, 0 included, and lowers the counts of their days by the same. An id is that of an
+\`Idempotency-Key\` or of a list, sent with an API key or an operator key. It can be lowered until ${LOWER_DAYS} days after the day of the use, and not on a
+day whose count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id stays: to record it again counts
+nothing. Only the operator can do this.`,
+    body: {
+      description: 'The uses, each id once, and their new quantities.',
+      component: ['LowerUses', 'Uses to lower.'],
+      examples: {
+        settled: {
+          uses: [
+            { id: 'job-1', quantity: 120 },
+            { id: 'job-2', quantity: 0 },
+          ],
+        },
+      },
+    },
+    success: ok('How many were lowered.', schemas.loweredUses, { settled: { lowered: 2, unchanged: 0, unknown: 0 } }),
+    invalid: { invalid_quantity: { uses: [{ id: 'job-1', quantity: -1 }] } },
+    refusals: { repeated_id: invalidField('uses.1.id', 'must not repeat uses.0') },
   },
 };

@@ -4,7 +4,7 @@ import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
 import { durationOf } from '../core/duration.ts';
 import { historyErrors } from '../core/history.ts';
-import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { dayOf, rangeOf, timestampOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
 import { businessesAfter, businessesOfUserAfter, businessInFull, businessWithEntries } from '../db/business.ts';
 import { changesOfBusiness } from '../db/changes.ts';
@@ -55,8 +55,7 @@ export const business = newRoutes()
     const today = dayOf(now);
     const limit = Number(query.limit ?? DEFAULT_PER_PAGE);
     const after = Number(query.after ?? 0);
-    // A month that is not over began at most 30 days ago.
-    const page = { limit, after, from: addDays(today, -30), since: originsKeptFrom(now) };
+    const page = { limit, after, from: rangeOf({}, today).from, since: originsKeptFrom(now) };
     const row =
       query.user_id === undefined
         ? await readPage(c, after, businessesAfter(page))

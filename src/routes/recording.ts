@@ -1,14 +1,16 @@
-// What a POST to usage records. The guard has already decided which operation it is.
+// The lists of uses that requests record and lower. Of a POST, the guard has already decided which operation it is.
+import type * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import type { ParsedJson } from '../core/json.ts';
 import type { ListedUse } from '../core/limits.ts';
 import { dayOf } from '../core/time.ts';
 import { dayOfUse } from '../core/use.ts';
+import type { LoweredUse } from '../db/lowering.ts';
 import type { IdentifiedUse } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { invalidField, invalidInput, requireJson } from '../http/input.ts';
-import { AT_RULE, usesBody } from '../wire/requests.ts';
+import { AT_RULE, type loweringBody, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
 
@@ -30,4 +32,21 @@ export async function identifiedUses(
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
   const identified = Array.from(first, async ([id, use]) => ({ digest: await digestOf(credential.kind, id), ...use }));
   return { uses: await Promise.all(identified), listed: uses.length };
+}
+
+/** The uses that a list lowers. Throws if an id is listed twice: which quantity it should get would be a guess. */
+export async function loweredUses(
+  c: ContextOf<Guarded>,
+  { uses }: z.output<typeof loweringBody>,
+): Promise<LoweredUse[]> {
+  const errors: FieldErrors = {};
+  const first = new Map<string, number>();
+  for (const [index, { id }] of uses.entries()) {
+    const before = first.get(id);
+    if (before === undefined) first.set(id, index);
+    else errors[`uses.${index}.id`] = [`uses.${index}.id must not repeat uses.${before}`];
+  }
+  if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
+  const { kind } = c.get('call').credential;
+  return Promise.all(uses.map(async ({ id, quantity }) => ({ digest: await digestOf(kind, id), quantity })));
 }

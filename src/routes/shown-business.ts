@@ -1,13 +1,5 @@
 // How responses show a business.
-import {
-  endOfPeriod,
-  type LimitedPeriod,
-  MAX_COUNT,
-  periodOf,
-  remainingOf,
-  type Standing,
-  thresholdsOf,
-} from '../core/limits.ts';
+import { type Billing, endOf, MAX_COUNT, remainingOf, type Standing, thresholdsOf } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -37,22 +29,23 @@ export const businessResponse = (
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
 /** The limits of a business, what is used and left of them, and when their periods end. */
-function shownLimits(standing: Standing, today: string): Limits {
-  const remaining = remainingOf(standing);
+function shownLimits(standing: Standing & Billing, today: string): Limits {
+  const remaining = remainingOf(standing, today);
   if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, billing_day, overage } = standing;
-  const end = (period: LimitedPeriod) => timestampOf(endOfPeriod(period, today, standing));
+  const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = standing;
   return {
     daily,
     monthly,
-    billing_day,
+    billing_day: standing.billing_day,
+    next_billing_day: standing.next_billing_day,
+    from: standing.from,
     overage,
     alert_at: [...thresholdsOf(standing)],
     today: daily === null ? null : standing.today,
-    month: standing.month === null || monthly === null ? null : Math.min(standing.month, MAX_COUNT),
+    month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
     remaining,
-    day_ends: daily === null ? null : end('day'),
-    month_ends: monthly === null ? null : end('month'),
+    day_ends: daily === null ? null : timestampOf(endOf(today)),
+    month_ends: month_ends_on === null ? null : timestampOf(endOf(month_ends_on)),
   };
 }
 
@@ -68,7 +61,7 @@ export const detailsResponse = (
     limits: shownLimits(row, dayOf(c.get('call').now)),
     former_tokens,
   });
-type RowOfBusiness = Verdict & Standing & { entries: Json<Entry[]> };
+type RowOfBusiness = Verdict & Standing & Billing & { entries: Json<Entry[]> };
 
 /** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it has refused. */
 export function listedBusiness(
@@ -76,8 +69,10 @@ export function listedBusiness(
   verdict: Verdict,
   today: string,
 ): ListedBusiness {
-  const { starts_on, ends_on } = periodOf('month', today, limits);
-  const inMonth = Object.entries(counts).filter(([day]) => day >= starts_on && day <= ends_on);
+  const { month_starts_on, month_ends_on } = limits;
+  const inMonth = Object.entries(counts).filter(
+    ([day]) => month_starts_on !== null && day >= month_starts_on && month_ends_on !== null && day <= month_ends_on,
+  );
   const month = inMonth.reduce((sum, [, count]) => sum + count, 0);
   return {
     ...business,

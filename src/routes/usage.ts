@@ -1,6 +1,4 @@
-// /api/v1/business/usage/{business_id}: the usage report, and recording uses. /api/v1/usage: what each business used.
-import type { TypedResponse } from 'hono';
-import type * as z from 'zod/mini';
+// /api/v1/business/usage/{business_id}: the usage report, and recording and lowering uses.
 import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
@@ -15,40 +13,32 @@ import {
   standingAfter,
   thresholdsPassedBy,
 } from '../core/limits.ts';
-import { dayOf, fillRange, type Range, rangeOf, rangeProblem } from '../core/time.ts';
+import { dayOf, fillRange } from '../core/time.ts';
 import { writeMissingOf, writePassed } from '../db/alerts.ts';
 import { type Json, parseJson } from '../db/json.ts';
+import { lowerUses } from '../db/lowering.ts';
 import {
   countManyOnce,
   countOnce,
   countUse,
-  exactTotals,
   isBeyondCount,
   limitsOnly,
   readKnownUse,
   readStanding,
-  totalsAfter,
   usageInRange,
 } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard, guardRecording } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
+import { csvResponse, VARY } from '../http/csv.ts';
 import { limitOfList, limitReached } from '../http/errors.ts';
-import { invalidField, requireId, requireJson } from '../http/input.ts';
-import { nextAfter, readPage } from '../http/pages.ts';
-import { send, success } from '../http/response.ts';
+import { requireId, requireJson } from '../http/input.ts';
+import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
-import { MAX_TOTALS_PER_PAGE, quantityBody, rangeQuery, totalsQuery } from '../wire/requests.ts';
-import type { RecordedUse, RecordedUses, Totals, UsageReport } from '../wire/responses.ts';
-import { identifiedUses } from './recording.ts';
-
-/** The range of a report, with defaults for what the query leaves open. */
-async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {
-  const range = rangeOf(query, dayOf(c.get('call').now));
-  const problem = rangeProblem(range, query.to === undefined);
-  if (problem !== null) throw await invalidField(c, 'from', problem);
-  return range;
-}
+import { loweringBody, quantityBody, rangeQuery } from '../wire/requests.ts';
+import type { LoweredUses, RecordedUse, RecordedUses, UsageReport } from '../wire/responses.ts';
+import { rangeOfReport } from './range.ts';
+import { identifiedUses, loweredUses } from './recording.ts';
 
 /** The rows of one recorded use: what was read before, and the count if it was counted. */
 type Outcome = { before: Standing & { date?: string | null; count?: number }; counted: DayCount | undefined };
@@ -90,12 +80,12 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   if (use === undefined) {
     // With only a monthly limit, compare the month: no day exceeds its month.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
-    const refusing = refusingLimit(before, quantity);
+    const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
       ? new Error('a permitted use was not counted')
       : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
   }
-  const remaining = remainingOf(counted === undefined ? before : standingAfter(before, quantity));
+  const remaining = remainingOf(counted === undefined ? before : standingAfter(before, quantity), dayOf(now));
   return remaining === null ? use : { ...use, remaining };
 }
 
@@ -114,31 +104,14 @@ function listRefused(
   return limitOfList(use.index, refusing, wait, isNow ? undefined : when);
 }
 
-const VARY = { Vary: 'Accept' };
-
-type CsvFile = { name: string; lines: string[]; headers?: Record<string, string> };
-
-/** Lines as a file (RFC 4180). No cell may be a formula: each is a day or a number. */
-function csvResponse(c: ContextOf<Guarded>, { name, lines, headers = {} }: CsvFile) {
-  const ofFile = { 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}.csv"` };
-  const csv = lines.map((line) => `${line}\r\n`).join('');
-  return send(c, csv, 200, { ...VARY, ...ofFile, ...headers }) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
-}
-
-/** Where the next page is (RFC 8288). It names the days, so that all pages have the same range, whatever day it is by then. */
-function linkHeader(c: ContextOf<Guarded>, next: Record<'from' | 'to' | 'limit' | 'after', string | number>) {
-  const query = Object.entries(next).map(([name, value]) => `${name}=${value}`);
-  return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
-}
-
 export const usage = newRoutes()
   .get('/:business_id', guard('read_usage', { query: rangeQuery }), async (c) => {
     const range = await rangeOfReport(c, c.req.valid('query'));
     const { row } = await c.get('ask')(usageInRange(range));
     const used = fillRange(range, parseJson(row.counts));
     if (prefersCsv(c.req.header('Accept'))) {
-      const lines = ['date,count', ...used.map(({ date, count }) => `${date},${count}`)];
-      return csvResponse(c, { name: `usage-${c.get('call').business_id}-${range.from}-${range.to}`, lines });
+      const name = `usage-${c.get('call').business_id}-${range.from}-${range.to}`;
+      return csvResponse(c, { name, columns: ['date', 'count'], rows: used });
     }
     return success<UsageReport>(c, { used }, VARY);
   })
@@ -158,23 +131,11 @@ export const usage = newRoutes()
     const outcome = await recordUse(c, quantity);
     scheduleAlerts(c, outcome, quantity);
     return success<RecordedUse>(c, requireRecorded(outcome, quantity, c.get('call').now));
+  })
+  .patch('/:business_id', guard('lower_uses', { body: loweringBody }), async (c) => {
+    const uses = await loweredUses(c, c.req.valid('json'));
+    const { read, steps } = lowerUses(uses);
+    const { row, lowered } = await c.get('ask')(read, steps);
+    const counts = { lowered: lowered.length, unchanged: row.known - lowered.length, unknown: uses.length - row.known };
+    return success<LoweredUses>(c, counts);
   });
-
-export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
-  const query = c.req.valid('query');
-  const range = await rangeOfReport(c, query);
-  const limit = Number(query.limit ?? MAX_TOTALS_PER_PAGE);
-  const after = Number(query.after ?? 0);
-  const row = await readPage(c, after, totalsAfter({ ...range, limit, after }));
-  const page = exactTotals(row.totals, range);
-  const next = nextAfter(c, { after, limit, ids: page.map(({ business_id }) => business_id) });
-  if (prefersCsv(c.req.header('Accept'))) {
-    const rows = page.map(({ business_id, user_id, count }) => `${business_id},${user_id},${count}`);
-    return csvResponse(c, {
-      name: `usage-${range.from}-${range.to}${after === 0 ? '' : `-after-${after}`}`,
-      lines: ['business_id,user_id,count', ...rows],
-      headers: next === null ? {} : linkHeader(c, { ...range, limit, after: next }),
-    });
-  }
-  return success<Totals>(c, { usage: page, next }, VARY);
-});

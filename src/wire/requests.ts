@@ -149,7 +149,11 @@ export const businessesQuery = {
 export const MAX_TOTALS_PER_PAGE = 1000;
 export const totalsQuery = {
   name: 'this list',
-  schema: z.extend(rangeQuery.schema, pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape),
+  schema: z.extend(rangeQuery.schema, {
+    ended: day,
+    user_id: businessesQuery.schema.shape.user_id,
+    ...pageQuery('after', MAX_TOTALS_PER_PAGE).schema.shape,
+  }),
 } satisfies Query;
 
 const SITES_RULE = `must be a list of 1 to ${MAX_SITES_PER_CALL} URLs, such as ["https://example.com"]`;
@@ -300,6 +304,20 @@ const use = strict(
     quantity: z.optional(quantity),
   },
   'must be an object such as {"id":"order-1"}',
+);
+const LOWERED_RULE = `must be a whole number from 0 to ${MAX_QUANTITY}`;
+const LOWER_BODY_RULE = 'must be a JSON object such as {"uses":[{"id":"order-1","quantity":0}]}';
+const loweredUse = strict(
+  {
+    id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),
+    quantity: wholeNumber(0, MAX_QUANTITY, LOWERED_RULE),
+  },
+  'must be an object such as {"id":"order-1","quantity":0}',
+);
+const LOWERED_USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","quantity":0}]`;
+export const loweringBody = strict(
+  { uses: boundedList(loweredUse, MAX_USES_PER_CALL, LOWERED_USES_RULE) },
+  LOWER_BODY_RULE,
 );
 export const usesBody = z.pipe(
   z.unknown().check(z.refine((body) => typeof body === 'object' && body !== null && 'uses' in body, BODY_RULE)),

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { MAX_PERCENT, MAX_THRESHOLDS } from '../core/fields.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
+import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 
 /** A component of the description: generated clients have it under this name. */
@@ -51,6 +52,12 @@ export const recordedUses = object('RecordedUses', 'The result of recording a li
   duplicates: count('How many were counted before, or are repeated in the list.'),
 });
 export type RecordedUses = z.infer<typeof recordedUses>;
+export const loweredUses = object('LoweredUses', 'The result of lowering uses.', {
+  lowered: count('How many of the uses have a lower quantity now.'),
+  unchanged: count('How many already had this quantity or a lower one.'),
+  unknown: count('How many cannot be lowered: no such use is remembered, its day is too long ago, or was imported.'),
+});
+export type LoweredUses = z.infer<typeof loweredUses>;
 
 const access = object('Access', 'A registered domain.', {
   id: id('the entry'),
@@ -59,13 +66,16 @@ const access = object('Access', 'A registered domain.', {
   created_at: time('it was added'),
   updated_at: time('it was last changed'),
 });
+const billingDay = (of: string) => z.int().check(z.minimum(1), z.maximum(28), z.describe(of));
 const percent = z.int().check(z.minimum(1), z.maximum(MAX_PERCENT));
 const limits = z
   .nullable(
     object('Limits', 'The most uses of a day and of a month, UTC, and how much of them is used.', {
       daily: z.nullable(count('Of a day. Null: no limit.')),
       monthly: z.nullable(count('Of a month. Null: no limit.')),
-      billing_day: z.int().check(z.minimum(1), z.maximum(28), z.describe('The day on which a month begins.')),
+      billing_day: billingDay('The day on which a month begins.'),
+      next_billing_day: z.nullable(billingDay('The billing day after a change that waits. Null: none does.')),
+      from: z.nullable(day('The first day on which a month begins on `next_billing_day`. Null: no change waits.')),
       overage: z.nullable(count('How many uses are counted beyond a limit; none with a token. Null: any number.')),
       alert_at: z
         .array(percent)
@@ -291,6 +301,25 @@ export const totals = object('Totals', 'The uses of each business in a range of 
   next,
 });
 export type Totals = z.infer<typeof totals>;
+const endedMonth = object('EndedMonth', 'A billing month of one business that has ended.', {
+  business_id: id('the business'),
+  user_id: id('the user who owns it'),
+  name: text('Its name, as it is now.'),
+  starts_on: day('The first day of the month.'),
+  ends_on: day('The last day of the month.'),
+  count: count('Number of uses in the month; 0 if there were none.'),
+  monthly_limit: z.nullable(count('Its limit of a month, as it is now. Null: no limit.')),
+  final: z
+    .boolean()
+    .check(
+      z.describe(`Whether only an import can change the count: from ${FINAL_AFTER_DAYS} days after the month on.`),
+    ),
+});
+export const endedMonths = object('EndedMonths', 'The billing months that ended on a day.', {
+  usage: list('By id. A page can be short, or empty, although `next` is set.', endedMonth),
+  next,
+});
+export type EndedMonths = z.infer<typeof endedMonths>;
 
 const databaseName = {
   number: z.int().check(z.minimum(0), z.describe('Number of the database: 0 for `DB`, 1 for `DB_1`.')),

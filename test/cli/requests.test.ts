@@ -107,6 +107,38 @@ describe('user export', () => {
   });
 });
 
+describe('usage lower', () => {
+  test('sends each use with its quantity; an id can have an equals sign', async () => {
+    const { env, sent } = await stub(success({ lowered: 1, unchanged: 0, unknown: 1 }));
+    const counts = { lowered: 1, unchanged: 0, unknown: 1 };
+    expect(await printed(env, 'usage', 'lower', '1', 'job-1=120', 'a=b=0')).toEqual(counts);
+    const body = {
+      uses: [
+        { id: 'job-1', quantity: 120 },
+        { id: 'a=b', quantity: 0 },
+      ],
+    };
+    expect(sent).toMatchObject([{ request: 'PATCH /business/usage/1', body }]);
+  });
+
+  test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000001'])(
+    'refuses %s, and sends nothing',
+    async (use) => {
+      const { env, sent } = await stub();
+      await expect(printed(env, 'usage', 'lower', '1', use)).rejects.toThrow(use);
+      expect(sent).toEqual([]);
+    },
+  );
+});
+
+describe('usage totals', () => {
+  test('asks for the months that ended on a day without a range', async () => {
+    const { env, sent } = await stub(success({ usage: [], next: null }));
+    expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
+    expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);
+  });
+});
+
 describe('access check', () => {
   const ACTIVE = { status: 'active', access_list: [{ site: 'https://a.example' }, { site: 'https://*.b.example' }] };
   test.each<[string, object, string, boolean, string | null]>([

@@ -53,6 +53,16 @@ export const SENT: [argv: string[], request: string, body?: unknown][] = [
   [words('access clear 1'), 'DELETE /business/1/access'],
   [words('access refused 1'), 'GET /business/1/access/refused'],
   [words('access forget-refused 1'), 'DELETE /business/1/access/refused'],
+  [
+    words('usage lower 1 job-1=120 job-2=0'),
+    'PATCH /business/usage/1',
+    {
+      uses: [
+        { id: 'job-1', quantity: 120 },
+        { id: 'job-2', quantity: 0 },
+      ],
+    },
+  ],
   [words('changes list 1'), 'GET /business/1/changes'],
   [
     words('changes list 1 --action rotate_token --search acme --from 2026-01-01 --to 2026-01-31'),

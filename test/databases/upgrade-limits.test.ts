@@ -77,14 +77,36 @@ test('the limits and what is used of them are the same, and the month begins on 
     [
       BOTH,
       {
-        ...{ daily: 10, monthly: 100, billing_day: 1, overage: 0, alert_at, today: 7, month: 60, remaining: 3 },
+        ...{
+          daily: 10,
+          monthly: 100,
+          billing_day: 1,
+          next_billing_day: null,
+          from: null,
+          overage: 0,
+          alert_at,
+          today: 7,
+          month: 60,
+          remaining: 3,
+        },
         ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends },
       },
     ],
     [
       USED_UP,
       {
-        ...{ daily: null, monthly: 60, billing_day: 1, overage: 0, alert_at, today: null, month: 60, remaining: 0 },
+        ...{
+          daily: null,
+          monthly: 60,
+          billing_day: 1,
+          next_billing_day: null,
+          from: null,
+          overage: 0,
+          alert_at,
+          today: null,
+          month: 60,
+          remaining: 0,
+        },
         ...{ day_ends: null, month_ends },
       },
     ],

@@ -238,6 +238,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
     call('DELETE', `/business/${$.SHOP}?name=Acme`, key),
     call('PUT', history, key, { days: [{ date: '2026-01-31', count: 1 }] }),
+    call('PATCH', usage($.SHOP), key, { uses: [{ id: 'order-1', quantity: 0 }] }),
     call('GET', '/user/7/keys', key),
     call('POST', '/user/7/keys', key),
     call('DELETE', '/user/7/keys/1', key),

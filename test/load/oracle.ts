@@ -19,6 +19,7 @@ export type Alert = {
 export type Settings = {
   daily_limit: number | null;
   monthly_limit: number | null;
+  /** The one that was asked for last. */
   billing_day: number;
   overage: number | null;
   alert_at: number[];
@@ -37,19 +38,11 @@ function levelOf(limit: number, used: number, alert_at: number[]): number {
 /** The first count that is not below a percentage of a limit. */
 const firstOf = (limit: number, percent: number): number => Math.ceil((limit * percent) / 100);
 
-const months = new Map<string, string[]>();
-/** The days of the month in which a day is, from one billing day to the day before the next. */
-function monthOf(day: string, billing_day: number): string[] {
-  const name = `${day} ${billing_day}`;
-  const known = months.get(name);
-  if (known !== undefined) return known;
-  let first = day;
-  while (Number(first.slice(8)) !== billing_day) first = stepped(first, -1);
-  const days = [first];
-  for (let next = stepped(first, 1); Number(next.slice(8)) !== billing_day; next = stepped(next, 1)) days.push(next);
-  months.set(name, days);
+const daysFrom = (first: string, next: string): string[] => {
+  const days: string[] = [];
+  for (let day = first; day < next; day = stepped(day, 1)) days.push(day);
   return days;
-}
+};
 
 export class Oracle {
   readonly counts = new Map<string, number>();
@@ -59,9 +52,39 @@ export class Oracle {
   private readonly dayOfId = new Map<string, string>();
   private readonly written = new Map<string, number>();
   private changedOn: string;
+  /** The first day of a month before all that happens: of the calendar, as the billing day is 1. */
+  private readonly first: string;
+  /** The billing day that is wanted from a month on, by the first day of that month. It is the one that is long. */
+  private readonly wanted = new Map<string, number>();
 
   constructor(now: number) {
     this.changedOn = dayAt(now);
+    this.first = `${dayAt(now - 120 * DAY).slice(0, 8)}01`;
+  }
+
+  /** The days of the month in which a day is: month after month, each to the first billing day that is 28 days later or more. */
+  private monthOf(day: string): string[] {
+    let billing_day = 1;
+    for (let first = this.first; ; ) {
+      billing_day = this.wanted.get(first) ?? billing_day;
+      let next = dayAt(Date.parse(first) + 28 * DAY);
+      while (Number(next.slice(8)) !== billing_day) next = stepped(next, 1);
+      if (day < next) return daysFrom(first, next);
+      first = next;
+    }
+  }
+
+  private wantBillingDay(billing_day: number, today: string): void {
+    for (const first of this.wanted.keys()) if (first > today) this.wanted.delete(first);
+    const current = [...this.wanted.values()].at(-1) ?? 1;
+    if (billing_day !== current) this.wanted.set(stepped(this.monthOf(today).at(-1) as string, 1), billing_day);
+  }
+
+  private billing(today: string) {
+    const billing_day = Number(this.monthOf(today)[0]?.slice(8));
+    const [first, next_billing_day] = [...this.wanted].at(-1) ?? [];
+    const from = first === undefined ? '' : stepped(this.monthOf(first).at(-1) as string, 1);
+    return from > today ? { billing_day, next_billing_day, from } : { billing_day, next_billing_day: null, from: null };
   }
 
   private sum(days: string[]): number {
@@ -72,9 +95,9 @@ export class Oracle {
 
   /** The limits that are set, the month's first: the longer one answers. */
   private limitsOn(day: string) {
-    const { daily_limit, monthly_limit, billing_day } = this.settings;
+    const { daily_limit, monthly_limit } = this.settings;
     const all: { period: Period; limit: number | null; days: string[] }[] = [
-      { period: 'month', limit: monthly_limit, days: monthOf(day, billing_day) },
+      { period: 'month', limit: monthly_limit, days: this.monthOf(day) },
       { period: 'day', limit: daily_limit, days: [day] },
     ];
     return all.flatMap(({ period, limit, days }) =>
@@ -102,16 +125,16 @@ export class Oracle {
 
   /** `limits` of one business. */
   standing(now: number): object | null {
-    const { daily_limit, monthly_limit, billing_day, overage, alert_at } = this.settings;
+    const { daily_limit, monthly_limit, overage, alert_at } = this.settings;
     const remaining = this.remaining(now);
     if (remaining === null) return null;
     const today = dayAt(now);
-    const month = monthOf(today, billing_day);
+    const month = this.monthOf(today);
     const after = (day: string) => `${stepped(day, 1)}T00:00:00.000000Z`;
     return {
       daily: daily_limit,
       monthly: monthly_limit,
-      billing_day,
+      ...this.billing(today),
       overage,
       alert_at,
       today: daily_limit === null ? null : this.sum([today]),
@@ -232,8 +255,9 @@ export class Oracle {
   change(fields: Partial<Settings>, now: number): void {
     const changed = { ...this.settings, ...fields };
     if (JSON.stringify(changed) === JSON.stringify(this.settings)) return;
-    const { overage } = this.settings; // which no alert depends on
-    const isMeasured = JSON.stringify({ ...changed, overage }) !== JSON.stringify(this.settings);
+    if (changed.billing_day !== this.settings.billing_day) this.wantBillingDay(changed.billing_day, dayAt(now));
+    const { overage, billing_day } = this.settings; // which no alert depends on
+    const isMeasured = JSON.stringify({ ...changed, overage, billing_day }) !== JSON.stringify(this.settings);
     this.settings = changed;
     if (isMeasured) this.changedOn = dayAt(now);
   }

@@ -79,6 +79,7 @@ const CASES: Record<Action, Case> = {
     title: 'Usage imported',
     lines: ['Days: 400', 'Uses: 1,234,567'],
   },
+  lower_uses: { before: { uses: 500 }, after: { uses: 120 }, title: 'Uses lowered', lines: ['Uses: 500 → 120'] },
 };
 
 test('each action that the service records has words, in the list and as a choice', () => {

@@ -25,9 +25,10 @@ select
   api_keys.session_of as key_session_of,
   businesses.daily_limit,
   businesses.monthly_limit,
-  businesses.billing_day,
   businesses.overage,
   businesses.alert_at,
+  businesses.billing_day,
+  businesses.has_billing_changes,
   businesses.user_id as owner_id
 from
   api_keys

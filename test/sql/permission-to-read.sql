@@ -38,9 +38,10 @@ select
   null as key_session_of,
   daily_limit,
   monthly_limit,
-  billing_day,
   overage,
   alert_at,
+  billing_day,
+  has_billing_changes,
   user_id as owner_id
 from
   businesses

@@ -10,7 +10,6 @@ select
   :deadline - unixepoch('subsec') as time_left,
   permission.daily_limit,
   permission.monthly_limit,
-  permission.billing_day as billing_day,
   0 as overage,
   permission.alert_at,
   case
@@ -42,22 +41,156 @@ select
           daily_usage.business_id = case
             when refusal is null then :business_id
           end
-          and daily_usage.day between date(
-            :today,
-            (1 - permission.billing_day) || ' days',
-            'start of month',
-            -0 || ' months',
-            (permission.billing_day - 1) || ' days'
-          ) and date(
-            :today,
-            (1 - permission.billing_day) || ' days',
-            'start of month',
-            (1 - 0) || ' months',
-            (permission.billing_day - 2) || ' days'
+          and daily_usage.day between coalesce(
+            case
+              when permission.has_billing_changes then (
+                select
+                  case
+                    when :today < billing_changes.changes_on then billing_changes.starts_on
+                    else date(
+                      :today,
+                      (1 - billing_changes.billing_day) || ' days',
+                      'start of month',
+                      (billing_changes.billing_day - 1) || ' days'
+                    )
+                  end
+                from
+                  billing_changes
+                where
+                  (
+                    billing_changes.business_id = case
+                      when refusal is null then :business_id
+                    end
+                    and billing_changes.starts_on <= :today
+                  )
+                order by
+                  billing_changes.starts_on desc
+                limit
+                  1
+              )
+            end,
+            date(
+              :today,
+              (1 - permission.billing_day) || ' days',
+              'start of month',
+              (permission.billing_day - 1) || ' days'
+            )
+          ) and coalesce(
+            case
+              when permission.has_billing_changes then (
+                select
+                  max(
+                    date(billing_changes.changes_on, '-1 day'),
+                    date(
+                      :today,
+                      (1 - billing_changes.billing_day) || ' days',
+                      'start of month',
+                      '+1 month',
+                      (billing_changes.billing_day - 2) || ' days'
+                    )
+                  )
+                from
+                  billing_changes
+                where
+                  (
+                    billing_changes.business_id = case
+                      when refusal is null then :business_id
+                    end
+                    and billing_changes.starts_on <= :today
+                  )
+                order by
+                  billing_changes.starts_on desc
+                limit
+                  1
+              )
+            end,
+            date(
+              :today,
+              (1 - permission.billing_day) || ' days',
+              'start of month',
+              '+1 month',
+              (permission.billing_day - 2) || ' days'
+            )
           )
         )
     )
   end as month,
+  case
+    when permission.monthly_limit is not null then coalesce(
+      case
+        when permission.has_billing_changes then (
+          select
+            case
+              when :today < billing_changes.changes_on then billing_changes.starts_on
+              else date(
+                :today,
+                (1 - billing_changes.billing_day) || ' days',
+                'start of month',
+                (billing_changes.billing_day - 1) || ' days'
+              )
+            end
+          from
+            billing_changes
+          where
+            (
+              billing_changes.business_id = case
+                when refusal is null then :business_id
+              end
+              and billing_changes.starts_on <= :today
+            )
+          order by
+            billing_changes.starts_on desc
+          limit
+            1
+        )
+      end,
+      date(
+        :today,
+        (1 - permission.billing_day) || ' days',
+        'start of month',
+        (permission.billing_day - 1) || ' days'
+      )
+    )
+  end as month_starts_on,
+  case
+    when permission.monthly_limit is not null then coalesce(
+      case
+        when permission.has_billing_changes then (
+          select
+            max(
+              date(billing_changes.changes_on, '-1 day'),
+              date(
+                :today,
+                (1 - billing_changes.billing_day) || ' days',
+                'start of month',
+                '+1 month',
+                (billing_changes.billing_day - 2) || ' days'
+              )
+            )
+          from
+            billing_changes
+          where
+            (
+              billing_changes.business_id = case
+                when refusal is null then :business_id
+              end
+              and billing_changes.starts_on <= :today
+            )
+          order by
+            billing_changes.starts_on desc
+          limit
+            1
+        )
+      end,
+      date(
+        :today,
+        (1 - permission.billing_day) || ' days',
+        'start of month',
+        '+1 month',
+        (permission.billing_day - 2) || ' days'
+      )
+    )
+  end as month_ends_on,
   ledger.day as date,
   coalesce(daily_usage.count, 0) as count
 from
@@ -135,18 +268,76 @@ where
               daily_usage.business_id = case
                 when refusal is null then :business_id
               end
-              and daily_usage.day between date(
-                :today,
-                (1 - permission.billing_day) || ' days',
-                'start of month',
-                -0 || ' months',
-                (permission.billing_day - 1) || ' days'
-              ) and date(
-                :today,
-                (1 - permission.billing_day) || ' days',
-                'start of month',
-                (1 - 0) || ' months',
-                (permission.billing_day - 2) || ' days'
+              and daily_usage.day between coalesce(
+                case
+                  when permission.has_billing_changes then (
+                    select
+                      case
+                        when :today < billing_changes.changes_on then billing_changes.starts_on
+                        else date(
+                          :today,
+                          (1 - billing_changes.billing_day) || ' days',
+                          'start of month',
+                          (billing_changes.billing_day - 1) || ' days'
+                        )
+                      end
+                    from
+                      billing_changes
+                    where
+                      (
+                        billing_changes.business_id = case
+                          when refusal is null then :business_id
+                        end
+                        and billing_changes.starts_on <= :today
+                      )
+                    order by
+                      billing_changes.starts_on desc
+                    limit
+                      1
+                  )
+                end,
+                date(
+                  :today,
+                  (1 - permission.billing_day) || ' days',
+                  'start of month',
+                  (permission.billing_day - 1) || ' days'
+                )
+              ) and coalesce(
+                case
+                  when permission.has_billing_changes then (
+                    select
+                      max(
+                        date(billing_changes.changes_on, '-1 day'),
+                        date(
+                          :today,
+                          (1 - billing_changes.billing_day) || ' days',
+                          'start of month',
+                          '+1 month',
+                          (billing_changes.billing_day - 2) || ' days'
+                        )
+                      )
+                    from
+                      billing_changes
+                    where
+                      (
+                        billing_changes.business_id = case
+                          when refusal is null then :business_id
+                        end
+                        and billing_changes.starts_on <= :today
+                      )
+                    order by
+                      billing_changes.starts_on desc
+                    limit
+                      1
+                  )
+                end,
+                date(
+                  :today,
+                  (1 - permission.billing_day) || ' days',
+                  'start of month',
+                  '+1 month',
+                  (permission.billing_day - 2) || ' days'
+                )
               )
             )
         )
@@ -167,7 +358,7 @@ returning
 
 -- remembered
 insert into
-  ledger (business_id, digest, day, recorded_on, keep_days)
+  ledger (business_id, digest, day, recorded_on, keep_days, quantity)
 select
   case
     when refusal is null then :business_id
@@ -175,7 +366,8 @@ select
   unhex (:digest),
   :today,
   :today,
-  2
+  2,
+  :quantity
 from
   (
     select

@@ -13,4 +13,5 @@ export const ACTIONS = {
   create_key: { title: 'API key created', choice: 'Creating API keys' },
   revoke_key: { title: 'API key revoked', choice: 'Revoking API keys' },
   import_usage: { title: 'Usage imported', choice: 'Importing usage' },
+  lower_uses: { title: 'Uses lowered', choice: 'Lowering uses' },
 } satisfies Record<Action, { title: string; choice: string }>;

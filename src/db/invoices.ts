@@ -1,0 +1,83 @@
+// The invoice run: the billing months that ended on a day (docs/api.md, "The invoice run").
+import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { Conflict } from '../core/conflict.ts';
+import { MAX_COUNT } from '../core/limits.ts';
+import { billingMonth } from './billing.ts';
+import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { isPermitted, type Permission } from './permission.ts';
+import { billingChanges, businesses, dailyUsage } from './schema.ts';
+import { type EntryOf, statement, withVerdict } from './statement.ts';
+import type { Placeholders } from './text.ts';
+import { sumOfCounts } from './usage.ts';
+
+type Ended = Placeholders<'limit' | 'after' | 'ended'>;
+
+/** The months of businesses that ended on a day. `page` selects the ids of the businesses, in order. */
+function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
+  const { id, user_id, name, monthly_limit } = businesses;
+  const { starts_on } = billingMonth(businesses, sql`${ended}`);
+  const inMonth = and(eq(dailyUsage.business_id, id), sql`${dailyUsage.day} between ${starts_on} and ${ended}`);
+  const month = jsonObject({
+    business_id: id,
+    user_id,
+    name,
+    starts_on,
+    count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inMonth})`,
+    monthly_limit,
+  });
+  const from = sql`from (${page}) as page cross join ${businesses} where ${eq(id, sql`page.id`)}`;
+  return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
+}
+
+/** Whether no change of the business begins after `start` and by `ended`: what held at `start` holds on `ended`. */
+const holdsUntil = (
+  ended: SQLWrapper,
+  business_id: SQLWrapper,
+  start: SQL,
+) => sql`not exists (select 1 from ${billingChanges} as later
+  where later.business_id = ${business_id} and later.starts_on > ${start} and later.starts_on <= ${ended})`;
+
+/**
+ * Reads the verdict and the months that ended on the day `ended`, of at most `limit` businesses after the id `after`. The next month of
+ * each begins on the day after, so that day is its billing day: an index has those businesses, and another those with a change to it.
+ */
+export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $) => {
+  const next = sql`date(${$.ended}, '+1 day')`;
+  const nextDay = sql`cast(strftime('%d', ${next}) as integer)`;
+  const byFirstDay = and(eq(businesses.billing_day, nextDay), gt(businesses.id, $.after));
+  const { business_id, billing_day, starts_on, changes_on } = billingChanges;
+  const byChange = and(eq(billing_day, nextDay), gt(business_id, $.after), lte(changes_on, next));
+  return monthsOf(
+    permission,
+    $,
+    sql`select ${businesses.id} as id from ${businesses}
+        where ${isPermitted(permission)} and ${byFirstDay} and ${holdsUntil(sql`${$.ended}`, businesses.id, sql`''`)}
+      union all select ${business_id} from ${billingChanges}
+        where ${isPermitted(permission)} and ${byChange} and ${holdsUntil(sql`${$.ended}`, business_id, sql`${starts_on}`)}
+      order by id limit ${$.limit}`,
+  );
+});
+/** The same of one user. */
+export const monthsEndedOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
+  const { id, user_id } = businesses;
+  const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));
+  const hasEnded = sql`${billingMonth(businesses, sql`${$.ended}`).ends_on} = ${$.ended}`;
+  return monthsOf(
+    permission,
+    $,
+    sql`select ${id} as id from ${businesses} where ${and(isOwn, hasEnded)} order by id limit ${$.limit}`,
+  );
+});
+/** A month of that list. */
+export type EndedMonth = EntryOf<ReturnType<typeof monthsEnded>, 'months'>;
+
+/** The months of a page. Throws a Conflict if a count is not exact. */
+export function exactMonths(months: Json<EndedMonth[]>): EndedMonth[] {
+  const page = parseJson(months);
+  const beyond = page.find(({ count }) => count > MAX_COUNT);
+  if (beyond === undefined) return page;
+  throw new Conflict(
+    'ended',
+    `must be another day: business ${beyond.business_id} has more than ${MAX_COUNT} uses in its month`,
+  );
+}

@@ -1,0 +1,34 @@
+// Responses as CSV files (RFC 4180).
+import type { TypedResponse } from 'hono';
+import type { ContextOf, Guarded } from '../env.ts';
+import { send } from './response.ts';
+
+/** Responses that are CSV or JSON, as the caller prefers. */
+export const VARY = { Vary: 'Accept' };
+
+type Cell = string | number | boolean | null;
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe, which makes it a text. */
+function cellOf(value: Cell): string {
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : `${value ?? ''}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Rows as a file. */
+export function csvResponse<Row extends Record<string, Cell>>(
+  c: ContextOf<Guarded>,
+  {
+    name,
+    columns,
+    rows,
+    headers = {},
+  }: { name: string; columns: (keyof Row & string)[]; rows: Row[]; headers?: Record<string, string> },
+) {
+  const ofFile = { 'Content-Type': 'text/csv', 'Content-Disposition': `attachment; filename="${name}.csv"` };
+  const lines = [
+    columns.join(','),
+    ...rows.map((row) => columns.map((column) => cellOf(row[column] as Cell)).join(',')),
+  ];
+  const csv = lines.map((line) => `${line}\r\n`).join('');
+  return send(c, csv, 200, { ...VARY, ...ofFile, ...headers }) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
+}

@@ -1,0 +1,101 @@
+// /api/v1/usage: what each business used in a range of days, or in the billing month that ended on a day.
+import type * as z from 'zod/mini';
+import { addDays, dayOf } from '../core/time.ts';
+import { FINAL_AFTER_DAYS } from '../core/use.ts';
+import { findHome } from '../db/homes.ts';
+import { exactMonths, monthsEnded, monthsEndedOfUser } from '../db/invoices.ts';
+import { exactTotals, totalsAfter } from '../db/usage.ts';
+import type { ContextOf, Guarded } from '../env.ts';
+import { guard } from '../guard.ts';
+import { prefersCsv } from '../http/accept.ts';
+import { csvResponse, VARY } from '../http/csv.ts';
+import { invalidField } from '../http/input.ts';
+import { nextAfter, readPage } from '../http/pages.ts';
+import { success } from '../http/response.ts';
+import { newRoutes } from '../http/router.ts';
+import { MAX_TOTALS_PER_PAGE, totalsQuery } from '../wire/requests.ts';
+import type { EndedMonths, Totals } from '../wire/responses.ts';
+import { rangeOfReport } from './range.ts';
+
+type Query = z.output<typeof totalsQuery.schema>;
+type Asked = Record<string, string | number>;
+
+/** The `limit` and `after` of a page. */
+const pageOf = ({ limit, after }: Query) => ({
+  limit: Number(limit ?? MAX_TOTALS_PER_PAGE),
+  after: Number(after ?? 0),
+});
+
+/** Where the next page is (RFC 8288). `asked` names the days, so that all pages are about the same ones, whatever day it is by then. */
+function linkHeader(c: ContextOf<Guarded>, asked: Asked) {
+  const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
+  return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
+}
+
+/** A page as a CSV file with these columns. `asked` is what leads to the next page, besides its `after`. */
+function csvPage<Row extends Record<string, string | number | boolean | null>>(
+  c: ContextOf<Guarded>,
+  { usage, next }: { usage: Row[]; next: number | null },
+  columns: (keyof Row & string)[],
+  { name, asked }: { name: string; asked: Asked },
+) {
+  const { after } = pageOf(c.req.query());
+  const headers = next === null ? {} : linkHeader(c, { ...asked, after: next });
+  return csvResponse(c, {
+    name: `usage-${name}${after === 0 ? '' : `-after-${after}`}`,
+    columns,
+    rows: usage,
+    headers,
+  });
+}
+
+const TOTAL = ['business_id', 'user_id', 'count'] as const;
+/** The uses of each business in a range of days. */
+async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
+  if (query.user_id !== undefined) throw await invalidField(c, 'user_id', 'must come with ended');
+  const range = await rangeOfReport(c, query);
+  const page = pageOf(query);
+  const row = await readPage(c, page.after, totalsAfter({ ...range, ...page }));
+  const usage = exactTotals(row.totals, range);
+  const next = nextAfter(c, { ...page, ids: usage.map(({ business_id }) => business_id) });
+  if (prefersCsv(c.req.header('Accept')))
+    return csvPage(c, { usage, next }, [...TOTAL], {
+      name: `${range.from}-${range.to}`,
+      asked: { ...range, limit: page.limit },
+    });
+  return success<Totals>(c, { usage, next }, VARY);
+}
+
+const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const;
+/** The uses of each business whose billing month ended on a day, or of those of one user. */
+async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
+  for (const field of ['from', 'to'] as const)
+    if (query[field] !== undefined) throw await invalidField(c, field, 'must not come with ended');
+  const today = dayOf(c.get('call').now);
+  if (ended >= today) throw await invalidField(c, 'ended', `must be a day before today (${today}, UTC)`);
+  const page = pageOf(query);
+  const { user_id } = query;
+  const row =
+    user_id === undefined
+      ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
+      : await ofUser(c, Number(user_id), { ...page, ended });
+  const final = today >= addDays(ended, FINAL_AFTER_DAYS);
+  const usage = exactMonths(row.months).map((month) => ({ ...month, ends_on: ended, final }));
+  const ids = usage.map(({ business_id }) => business_id);
+  const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
+  if (prefersCsv(c.req.header('Accept'))) {
+    const asked = { ended, ...(user_id !== undefined && { user_id }), limit: page.limit };
+    return csvPage(c, { usage, next }, [...MONTH], { name: `ended-${ended}`, asked });
+  }
+  return success<EndedMonths>(c, { usage, next }, VARY);
+}
+/** Reads in the database of the user. One who is unknown has no businesses. */
+async function ofUser(c: ContextOf<Guarded>, user_id: number, page: { limit: number; after: number; ended: string }) {
+  const home = await findHome(c.get('databases'), user_id);
+  return (await c.get('databases').askIn(home ?? 0)(monthsEndedOfUser({ ...page, user_id }))).row;
+}
+
+export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
+  const query = c.req.valid('query');
+  return query.ended === undefined ? totalsOfRange(c, query) : monthsOf(c, query, query.ended);
+});

@@ -1,0 +1,297 @@
+// The invoice run: the billing months that ended on a day (docs/api.md, "The invoice run").
+import { describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { answerOf, granted, invalid } from './answers.ts';
+import {
+  type Business,
+  type CallOptions,
+  call,
+  homes,
+  inWaves,
+  limited,
+  NOW,
+  newBusiness,
+  OPERATOR,
+  setCount,
+  TODAY,
+} from './support.ts';
+
+type Month = {
+  business_id: number;
+  user_id: number;
+  name: string;
+  starts_on: string;
+  ends_on: string;
+  count: number;
+  monthly_limit: number | null;
+  final: boolean;
+};
+const read = (query: string, options: CallOptions = {}) =>
+  call('GET', `/api/v1/usage?${query}`, { as: OPERATOR.record, ...options });
+const noonOf = (day: string) => new Date(`${day}T12:00:00Z`);
+const changeOn = (business: Business, day: string, billing_day: number) =>
+  call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { billing_day }, at: noonOf(day) });
+
+/** All pages of a run. */
+async function run(ended: string, at = NOW, query = ''): Promise<Month[]> {
+  const months: Month[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const { status, body } = await read(`ended=${ended}${query}${after === 0 ? '' : `&after=${after}`}`, { at });
+    expect(status).toBe(200);
+    months.push(...body.data.usage);
+    after = body.data.next;
+  }
+  return months;
+}
+const monthsOf = async (business: Business, ended: string, at?: Date) =>
+  (await run(ended, at)).filter(({ business_id }) => business_id === business.id);
+
+describe('a run lists', () => {
+  test('the month of each business whose billing month ended on the day, by id', async () => {
+    const ids: number[] = [];
+    for (const _ of homes) {
+      const business = await limited({ billing_day: 10, monthly_limit: 100 });
+      await limited({ billing_day: 11 });
+      const suspended = await limited({ billing_day: 10, status: 'suspended' }, { user_id: business.user_id });
+      for (const [day, count] of [
+        ['2026-02-09', 1],
+        ['2026-02-10', 20],
+        ['2026-03-09', 300],
+        ['2026-03-10', 4000],
+      ] as const)
+        await setCount(business.id, day, count);
+      ids.push(business.id, suspended.id);
+    }
+    const months = await run('2026-03-09');
+    expect(months.map(({ business_id }) => business_id)).toEqual(ids.sort((a, b) => a - b));
+    const shared = { starts_on: '2026-02-10', ends_on: '2026-03-09', final: false };
+    expect(months[0]).toEqual({
+      ...{ business_id: ids[0], user_id: expect.any(Number), name: expect.stringMatching(/^Business of \d+$/) },
+      ...{ ...shared, count: 320, monthly_limit: 100 },
+    });
+    expect(months[1]).toMatchObject({ business_id: ids[1], count: 0, monthly_limit: null });
+    expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
+  });
+
+  test('nothing on a day on which no month can end', async () => {
+    for (const ended of ['2026-01-29', '2026-03-28', '2025-12-30']) {
+      await limited({ billing_day: 28 });
+      expect(await run(ended, noonOf('2026-12-31'))).toEqual([]);
+    }
+  });
+
+  test('the month before a change, the longer month, and the months after it, each once', async () => {
+    const business = await newBusiness();
+    await changeOn(business, '2026-03-10', 15);
+    const at = noonOf('2026-12-31');
+    const found: [string, string][] = [];
+    for (let day = '2026-02-01'; day < '2026-08-01'; day = addDays(day, 1))
+      for (const { starts_on, ends_on } of await monthsOf(business, day, at)) found.push([starts_on, ends_on]);
+    expect(found).toEqual([
+      ['2026-02-01', '2026-02-28'],
+      ['2026-03-01', '2026-03-31'],
+      ['2026-04-01', '2026-05-14'],
+      ['2026-05-15', '2026-06-14'],
+      ['2026-06-15', '2026-07-14'],
+    ]);
+  });
+
+  test('those of one user, in two round trips', async () => {
+    const business = await limited({ billing_day: 12 });
+    const other = await limited({ billing_day: 12 }, { user_id: business.user_id });
+    await limited({ billing_day: 13 }, { user_id: business.user_id });
+    await limited({ billing_day: 12 });
+    const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
+    expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
+    expect(answer.body.data.next).toBeNull();
+    expect(answer.cost.round_trips).toBe(2);
+    const first = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1`);
+    expect(first.body.data.next).toBe(business.id);
+    expect(answerOf(await read('ended=2026-03-11&user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
+  });
+
+  test('a count that is final from 41 days after the month', async () => {
+    const business = await limited({ billing_day: 14 });
+    for (const [days, final] of [
+      [1, false],
+      [40, false],
+      [41, true],
+    ] as const)
+      expect(await monthsOf(business, '2026-03-13', noonOf(addDays('2026-03-13', days)))).toMatchObject([{ final }]);
+  });
+});
+
+test('a count that is final can be changed neither by a late use nor by a lowered one', async () => {
+  const business = await newBusiness();
+  const [day, last] = ['2026-02-28', '2026-02-28T23:59:59Z'];
+  const at = (days: number) => new Date(`${addDays(day, days)}T23:59:59Z`);
+  const record = (id: string, days: number) =>
+    call('POST', business.usage, { as: OPERATOR.full, body: { uses: [{ id, at: last, quantity: 9 }] }, at: at(days) });
+  const lower = (days: number, quantity: number) =>
+    call('PATCH', business.usage, { as: OPERATOR.full, body: { uses: [{ id: 'a', quantity }] }, at: at(days) });
+  expect([(await record('a', 35)).status, (await record('b', 36)).status]).toEqual([200, 422]);
+  expect((await lower(40, 5)).body.data.lowered).toBe(1);
+  expect(await monthsOf(business, day, at(40))).toMatchObject([{ count: 5, final: false }]);
+  expect((await lower(41, 1)).body.data.unknown).toBe(1);
+  expect(await monthsOf(business, day, at(41))).toMatchObject([{ count: 5, final: true }]);
+});
+
+test('a page of CSV has the same, and a Link to the next; a name that is a formula is a text', async () => {
+  const business = await limited({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
+  const other = await limited({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
+  await setCount(business.id, '2026-03-15', 7);
+  const query = `ended=2026-03-15&user_id=${business.user_id}&limit=1`;
+  const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-16') };
+  const answer = await read(query, csv);
+  const head = 'business_id,user_id,name,starts_on,ends_on,count,monthly_limit,final\r\n';
+  expect(answer.text).toBe(
+    `${head}${business.id},${business.user_id},"'=1+""a"",b",2026-02-16,2026-03-15,7,5,false\r\n`,
+  );
+  expect(answer.headers.get('Content-Disposition')).toBe('attachment; filename="usage-ended-2026-03-15.csv"');
+  const next = `https://service.example/api/v1/usage?ended=2026-03-15&user_id=${business.user_id}&limit=1&after=${business.id}`;
+  expect(answer.headers.get('Link')).toBe(`<${next}>; rel="next"`);
+  const last = await call('GET', next.slice('https://service.example'.length), { as: OPERATOR.record, ...csv });
+  expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,2026-02-16,2026-03-15,0,,false\r\n`);
+});
+
+test.each<[string, string, string]>([
+  [`ended=${TODAY}`, 'ended', `must be a day before today (${TODAY}, UTC)`],
+  ['ended=2026-03-16', 'ended', `must be a day before today (${TODAY}, UTC)`],
+  ['ended=2026-02-30', 'ended', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+  ['ended=2026-02-28&from=2026-02-01', 'from', 'must not come with ended'],
+  ['ended=2026-02-28&to=2026-02-28', 'to', 'must not come with ended'],
+  ['user_id=7', 'user_id', 'must come with ended'],
+  ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and given once'],
+])('%s is refused', async (query, field, rule) => {
+  expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
+});
+
+test('a run reads the businesses that it lists, and those whose billing day has changed since, and no others', async () => {
+  const home = homes[0];
+  const made = await Promise.all(
+    Array.from({ length: 12 }, () => limited({ billing_day: 21 }, { user_id: 3_000_000 })),
+  );
+  const insert = `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at, billing_day)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
+    select 3000001, 'A', 'a.example', 'https://a.example', 1, 's', printf('other-%030d', i), 'active', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z', 22 from n`;
+  await home.d1.prepare(insert).run();
+  for (const business of made.slice(0, 2)) await changeOn(business, '2026-01-10', 5);
+  const answer = await read('ended=2026-02-20&limit=5');
+  expect(answer.body.data.usage).toHaveLength(5);
+  expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
+  expect(answer.cost.rows_read).toBeLessThanOrEqual(40);
+});
+
+describe('over two years, in which billing days change at random,', () => {
+  const [FIRST, LAST] = ['2026-01-01', '2027-12-31'];
+  const random = (seed: number) => () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const days = (from: string, to: string) =>
+    Array.from({ length: (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1 }, (_, index) => addDays(from, index));
+  const countOf = (id: number, day: string) => (id * 7 + Number(day.slice(8)) * 13 + Number(day.slice(5, 7))) % 50;
+  const nextOn = (day: string, billing_day: number) => {
+    let next = day;
+    while (Number(next.slice(8)) !== billing_day) next = addDays(next, 1);
+    return next;
+  };
+  /** The months by another way than the service goes: one after the other. `changes` has the billing day that is set on a day. */
+  function monthsFrom(billing_day: number, changes: Map<string, number>) {
+    const months: [string, string][] = [];
+    let [starts_on, ends_on] = ['2025-12-01', ''];
+    starts_on = nextOn(starts_on, billing_day);
+    ends_on = addDays(nextOn(addDays(starts_on, 1), billing_day), -1);
+    while (ends_on <= LAST) {
+      months.push([starts_on, ends_on]);
+      const wanted = days(starts_on, ends_on).reduce((day, on) => changes.get(on) ?? day, billing_day);
+      starts_on = addDays(ends_on, 1);
+      billing_day = wanted;
+      ends_on = addDays(nextOn(addDays(starts_on, 28), billing_day), -1);
+    }
+    return months;
+  }
+
+  test('the nightly runs cover each day of 300 businesses once, and their sums are exact', {
+    tags: 'slow',
+    timeout: 300_000,
+  }, async () => {
+    const chance = random(38);
+    const pick = () => 1 + Math.floor(chance() * 28);
+    const all = await inWaves(Array.from({ length: 300 }, pick), async (billing_day) => {
+      const business = await limited({ billing_day });
+      return { business, billing_day, changes: new Map<string, number>() };
+    });
+    for (const { business } of all) {
+      const counts = days('2025-11-01', LAST).map((day) => [day, countOf(business.id, day)]);
+      await business.home.d1
+        .prepare(
+          `insert into daily_usage (business_id, day, count) select ?, value ->> 0, value ->> 1 from json_each(?) where value ->> 1 > 0`,
+        )
+        .bind(business.id, JSON.stringify(counts))
+        .run();
+    }
+    const lines = new Map<number, Month[]>(all.map(({ business }) => [business.id, []]));
+    for (const day of days(addDays(FIRST, 1), addDays(LAST, 1))) {
+      for (const month of await run(addDays(day, -1), noonOf(day))) lines.get(month.business_id)?.push(month);
+      const changing = all.filter(() => chance() < 1 / 60);
+      await inWaves(changing, async ({ business, changes }) => {
+        const wanted = pick();
+        changes.set(day, wanted);
+        expect((await changeOn(business, day, wanted)).status).toBe(200);
+      });
+    }
+    let changed = 0;
+    for (const { business, billing_day, changes } of all) {
+      changed += changes.size;
+      const months = monthsFrom(billing_day, changes).filter(([, ends_on]) => ends_on >= FIRST);
+      const billed = lines.get(business.id) ?? [];
+      expect(billed.map(({ starts_on, ends_on }) => [starts_on, ends_on])).toEqual(months);
+      for (const { starts_on, ends_on, count } of billed) {
+        expect(count).toBe(days(starts_on, ends_on).reduce((sum, day) => sum + countOf(business.id, day), 0));
+        expect(days(starts_on, ends_on).length).toBeGreaterThanOrEqual(28);
+      }
+    }
+    expect(changed).toBeGreaterThan(3000);
+    // Months that have ended have not moved: the same runs, two years later.
+    for (const day of days(FIRST, LAST).filter((_, index) => index % 9 === 0)) {
+      const again = (await run(day, noonOf('2028-06-01'))).filter(({ business_id }) => lines.has(business_id));
+      const then = [...lines.values()].flat().filter(({ ends_on }) => ends_on === day);
+      const byId = (months: Month[]) =>
+        months.map((month) => ({ ...month, final: true })).sort((a, b) => a.business_id - b.business_id);
+      expect(byId(again)).toEqual(byId(then));
+    }
+  });
+
+  test('no 28 days have more than two limits of uses, as without a change', {
+    tags: 'slow',
+    timeout: 300_000,
+  }, async () => {
+    const chance = random(39);
+    await inWaves(
+      Array.from({ length: 8 }, (_, index) => index),
+      async () => {
+        const business = await limited({ monthly_limit: 100, billing_day: 1 + Math.floor(chance() * 28) });
+        const used: number[] = [];
+        for (const day of days(FIRST, addDays(FIRST, 180))) {
+          if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
+          const path = `/api/v1/business/${business.id}`;
+          const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
+          // As much as is left, now and then: the worst is to use up one month late and the next one early.
+          const quantity = chance() < 0.3 ? limits.remaining : 0;
+          if (quantity > 0) {
+            const answer = await call('POST', business.usage, {
+              as: business.key,
+              body: { quantity },
+              at: noonOf(day),
+            });
+            expect(answer.status).toBe(200);
+          }
+          used.push(quantity);
+        }
+        for (let end = 28; end <= used.length; end++)
+          expect(used.slice(end - 28, end).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(200);
+      },
+    );
+  });
+});

@@ -1,0 +1,284 @@
+// Lowering the quantities of recorded uses (docs/api.md, "Lowering uses").
+import { describe, expect, test } from 'vitest';
+import { addDays } from '../src/core/time.ts';
+import { purge } from '../src/db/purge.ts';
+import { answerOf, granted, invalid, UNAUTHENTICATED } from './answers.ts';
+import { type Business, call, inWaves, NOW, newBusiness, OPERATOR, stored, TODAY } from './support.ts';
+
+type Use = { id: string; quantity: number; at?: string };
+const record = (business: Business, uses: Use[], options: { as?: string; at?: Date } = {}) =>
+  call('POST', business.usage, { as: OPERATOR.full, body: { uses }, ...options });
+const lower = (
+  business: Business,
+  uses: { id: string; quantity: number }[],
+  options: { as?: string; at?: Date } = {},
+) => call('PATCH', business.usage, { as: OPERATOR.record, body: { uses }, ...options });
+const counts = (lowered: number, unchanged: number, unknown: number) => granted({ lowered, unchanged, unknown });
+const noonOf = (day: string) => new Date(`${day}T12:00:00Z`);
+const changesOf = async (business: Business) =>
+  (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data.changes;
+const YESTERDAY = addDays(TODAY, -1);
+
+describe('a use that is lowered', () => {
+  test('counts less on its own day, and the change says by how much', async () => {
+    const business = await newBusiness();
+    await record(business, [
+      { id: 'a', quantity: 500 },
+      { id: 'b', quantity: 30, at: `${YESTERDAY}T12:00:00Z` },
+      { id: 'c', quantity: 7 },
+    ]);
+    const answer = await lower(business, [
+      { id: 'a', quantity: 120 },
+      { id: 'b', quantity: 29 },
+      { id: 'c', quantity: 7 },
+      { id: 'd', quantity: 0 },
+    ]);
+    expect(answerOf(answer)).toEqual(counts(2, 1, 1));
+    expect(await stored(business)).toEqual({ [TODAY]: 127, [YESTERDAY]: 29 });
+    expect(await changesOf(business)).toMatchObject([
+      { action: 'lower_uses', actor: 'operator (…rrrr)', before: { uses: 530 }, after: { uses: 149 } },
+    ]);
+  });
+
+  test('to 0 is counted nowhere: a day with nothing else has no row, and the id stays', async () => {
+    const business = await newBusiness();
+    await record(business, [{ id: 'a', quantity: 500 }]);
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(1, 0, 0));
+    expect(await stored(business)).toEqual({});
+    expect(answerOf(await record(business, [{ id: 'a', quantity: 500 }]))).toEqual(
+      granted({ recorded: 0, duplicates: 1 }),
+    );
+    expect(await stored(business)).toEqual({});
+  });
+
+  test('again, or to more, stays as it is, and leaves no change', async () => {
+    const business = await newBusiness();
+    await record(business, [{ id: 'a', quantity: 500 }]);
+    await lower(business, [{ id: 'a', quantity: 100 }]);
+    for (const quantity of [100, 101, 1_000_000]) {
+      const answer = await lower(business, [{ id: 'a', quantity }]);
+      expect(answerOf(answer)).toEqual(counts(0, 1, 0));
+      expect(answer.cost.rows_written).toBe(0);
+    }
+    expect(await stored(business)).toEqual({ [TODAY]: 100 });
+    expect(await changesOf(business)).toHaveLength(1);
+  });
+
+  test.each(['full', 'record'] as const)(
+    'was recorded alone or in a list, by an operator key (%s) or an API key',
+    async (role) => {
+      const business = await newBusiness();
+      for (const [as, id] of [
+        [business.key, 'by-key'],
+        [OPERATOR.full, 'by-operator'],
+      ] as const)
+        await call('POST', business.usage, { as, headers: { 'Idempotency-Key': id }, body: { quantity: 9 } });
+      await record(business, [{ id: 'listed', quantity: 9 }], { as: business.key });
+      const uses = ['by-key', 'by-operator', 'listed'].map((id) => ({ id, quantity: 1 }));
+      expect(answerOf(await lower(business, uses, { as: OPERATOR[role] }))).toEqual(counts(3, 0, 0));
+      expect(await stored(business)).toEqual({ [TODAY]: 3 });
+    },
+  );
+
+  test('leaves room for others within a limit', async () => {
+    const business = await newBusiness();
+    await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { daily_limit: 500 } });
+    await record(business, [{ id: 'a', quantity: 500 }]);
+    expect((await call('POST', business.usage, { as: business.key })).status).toBe(429);
+    await lower(business, [{ id: 'a', quantity: 400 }]);
+    expect((await call('POST', business.usage, { as: business.key })).body.data).toEqual({
+      ...{ date: TODAY, count: 401, remaining: 99 },
+    });
+  });
+
+  test('does not change when the business was updated', async () => {
+    const business = await newBusiness();
+    const path = `/api/v1/business/${business.id}`;
+    await record(business, [{ id: 'a', quantity: 500 }]);
+    const before = (await call('GET', path, { as: business.key })).body.data.updated_at;
+    await lower(business, [{ id: 'a', quantity: 0 }], { at: noonOf(addDays(TODAY, 1)) });
+    expect((await call('GET', path, { as: business.key })).body.data.updated_at).toBe(before);
+  });
+});
+
+describe('a use is unknown', () => {
+  test('that came with a token, or belongs to another business', async () => {
+    const [business, other] = [await newBusiness(), await newBusiness()];
+    await call('POST', business.usage, { as: business.token, headers: { 'Idempotency-Key': 'visit' } });
+    await record(other, [{ id: 'theirs', quantity: 5 }]);
+    const uses = ['visit', 'theirs'].map((id) => ({ id, quantity: 0 }));
+    expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 2));
+    expect([await stored(business), await stored(other)]).toEqual([{ [TODAY]: 1 }, { [TODAY]: 5 }]);
+  });
+
+  test('whose quantity was not stored', async () => {
+    const business = await newBusiness();
+    await record(business, [{ id: 'a', quantity: 500 }]);
+    await business.home.d1.prepare('update ledger set quantity = null where business_id = ?').bind(business.id).run();
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
+    expect(await stored(business)).toEqual({ [TODAY]: 500 });
+  });
+
+  test('from 41 days after its day, also if the ledger still has its id', async () => {
+    const business = await newBusiness();
+    const day = addDays(TODAY, -35);
+    await record(business, [{ id: 'a', quantity: 500, at: `${day}T23:59:59Z` }]);
+    const on = (days: number, quantity: number) =>
+      lower(business, [{ id: 'a', quantity }], { at: new Date(`${addDays(day, days)}T23:59:59Z`) });
+    expect(answerOf(await on(40, 400))).toEqual(counts(1, 0, 0));
+    expect(answerOf(await on(41, 300))).toEqual(counts(0, 0, 1));
+    expect(await stored(business)).toEqual({ [day]: 400 });
+  });
+
+  test.each([0, 3, 9000])(
+    'on a day whose count a history has replaced by %i, now and for later uses',
+    async (count) => {
+      const business = await newBusiness();
+      const at = `${YESTERDAY}T12:00:00Z`;
+      await record(business, [{ id: 'a', quantity: 500, at }]);
+      const body = { days: [{ date: YESTERDAY, count }], replace: true };
+      await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body });
+      await record(business, [{ id: 'b', quantity: 20, at }]);
+      const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
+      expect(answerOf(await lower(business, uses))).toEqual(counts(0, 0, 2));
+      expect(await stored(business)).toEqual({ [YESTERDAY]: count + 20 });
+    },
+  );
+
+  test('but not on a day whose count a history repeats', async () => {
+    const business = await newBusiness();
+    await record(business, [
+      { id: 'a', quantity: 500, at: `${YESTERDAY}T12:00:00Z` },
+      { id: 'b', quantity: 5, at: `${addDays(TODAY, -2)}T12:00:00Z` },
+    ]);
+    const days = [
+      { date: YESTERDAY, count: 500 },
+      { date: addDays(TODAY, -2), count: 6 },
+    ];
+    await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body: { days, replace: true } });
+    const uses = ['a', 'b'].map((id) => ({ id, quantity: 0 }));
+    expect(answerOf(await lower(business, uses))).toEqual(counts(1, 0, 1));
+    expect(await stored(business)).toEqual({ [addDays(TODAY, -2)]: 6 });
+  });
+});
+
+describe('at once', () => {
+  test('a hundred lower one id: its count is the least of them', async () => {
+    const business = await newBusiness();
+    await record(business, [
+      { id: 'a', quantity: 1000 },
+      { id: 'b', quantity: 1000 },
+    ]);
+    const quantities = Array.from({ length: 100 }, (_, index) => 100 + ((index * 37) % 100));
+    const answers = await Promise.all(quantities.map((quantity) => lower(business, [{ id: 'a', quantity }])));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(await stored(business)).toEqual({ [TODAY]: 1100 });
+    const changes: { before: { uses: number }; after: { uses: number } }[] = await changesOf(business);
+    expect([changes[0]?.after, changes.at(-1)?.before]).toEqual([{ uses: 100 }, { uses: 1000 }]);
+  });
+
+  test('uses are recorded, repeated, lowered and purged: the counts are the quantities that are left', {
+    tags: 'slow',
+  }, async () => {
+    const business = await newBusiness();
+    const ids = Array.from({ length: 60 }, (_, index) => index);
+    const at = (index: number) => `${addDays(TODAY, -(index % 7))}T12:00:00Z`;
+    await inWaves(
+      ids.flatMap((index) => [
+        () => record(business, [{ id: `${index}`, quantity: 100 + index, at: at(index) }]),
+        () => lower(business, [{ id: `${index}`, quantity: index }]),
+        () => record(business, [{ id: `${index}`, quantity: 999, at: at(index + 1) }]),
+        () => lower(business, [{ id: `${index}`, quantity: index + 50 }]),
+        ...(index % 10 === 0 ? [() => purge(business.db as never, NOW).then(() => undefined as never)] : []),
+      ]),
+      (run) => run(),
+    );
+    const { results } = await business.home.d1
+      .prepare('select day, sum(quantity) as count from ledger where business_id = ? group by 1 having count > 0')
+      .bind(business.id)
+      .all<{ day: string; count: number }>();
+    expect(await stored(business)).toEqual(Object.fromEntries(results.map(({ day, count }) => [day, count])));
+  });
+});
+
+test.each(['suspended', 'closed'])('works for a business that is %s', async (status) => {
+  const business = await newBusiness();
+  await record(business, [{ id: 'a', quantity: 5 }]);
+  await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { status } });
+  expect(answerOf(await lower(business, [{ id: 'a', quantity: 1 }]))).toEqual(counts(1, 0, 0));
+});
+
+test('is refused for a business that was deleted', async () => {
+  const business = await newBusiness();
+  await record(business, [{ id: 'a', quantity: 5 }]);
+  await call('DELETE', `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`, {
+    as: OPERATOR.full,
+  });
+  const answer = await lower(business, [{ id: 'a', quantity: 1 }]);
+  expect(answerOf(answer)).toEqual({
+    status: 422,
+    body: { status: false, message: 'business id is not valid' },
+  });
+});
+
+describe('input that is refused changes nothing:', () => {
+  const ID = 'must be 1 to 255 characters of printable ASCII without spaces';
+  const QUANTITY = 'must be a whole number from 0 to 1000000';
+  const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';
+  test.each<[string, unknown, string, string]>([
+    ['no quantity', { uses: [{ id: 'a' }] }, 'uses.0.quantity', `is required, and ${QUANTITY}`],
+    ['a negative one', { uses: [{ id: 'a', quantity: -1 }] }, 'uses.0.quantity', QUANTITY],
+    ['a fraction', { uses: [{ id: 'a', quantity: 0.5 }] }, 'uses.0.quantity', QUANTITY],
+    ['a text', { uses: [{ id: 'a', quantity: '0' }] }, 'uses.0.quantity', QUANTITY],
+    ['more than any use has', { uses: [{ id: 'a', quantity: 1_000_001 }] }, 'uses.0.quantity', QUANTITY],
+    ['no id', { uses: [{ id: '', quantity: 0 }] }, 'uses.0.id', ID],
+    ['an empty list', { uses: [] }, 'uses', LIST],
+    ['too many', { uses: Array.from({ length: 1001 }, (_, id) => ({ id: `${id}`, quantity: 0 })) }, 'uses', LIST],
+    [
+      'an id twice',
+      { uses: ['a', 'b', 'a'].map((id) => ({ id, quantity: 0 })) },
+      'uses.2.id',
+      'must not repeat uses.0',
+    ],
+    [
+      'a day',
+      { uses: [{ id: 'a', quantity: 0, at: '2026-03-15T12:00:00Z' }] },
+      'uses.0.at',
+      'is not a member of this object: it takes id and quantity',
+    ],
+  ])('%s', async (_, body, field, rule) => {
+    const business = await newBusiness();
+    await record(business, [{ id: 'a', quantity: 5 }]);
+    const answer = await call('PATCH', business.usage, { as: OPERATOR.full, body });
+    expect(answerOf(answer)).toEqual(invalid(field, `${field} ${rule}`));
+    expect(await stored(business)).toEqual({ [TODAY]: 5 });
+  });
+});
+
+test('an API key and a token are told that only the operator can do it', async () => {
+  const business = await newBusiness();
+  await record(business, [{ id: 'a', quantity: 5 }]);
+  const message = 'Only the operator can lower uses.';
+  for (const as of [business.key, business.token])
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { as }))).toEqual({
+      status: 403,
+      body: { status: false, message },
+    });
+  expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }], { as: `bua_op_${'x'.repeat(43)}` }))).toEqual(
+    UNAUTHENTICATED,
+  );
+  expect(await stored(business)).toEqual({ [TODAY]: 5 });
+});
+
+test('a list of 100 uses costs one round trip and few rows for each', async () => {
+  const business = await newBusiness();
+  const uses = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, quantity: 10 }));
+  await record(business, uses);
+  const answer = await lower(
+    business,
+    uses.map(({ id }) => ({ id, quantity: 1 })),
+  );
+  expect(answerOf(answer)).toEqual(counts(100, 0, 0));
+  expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 104 });
+  expect(answer.cost.rows_read / 100).toBeLessThanOrEqual(26);
+});
