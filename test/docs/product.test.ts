@@ -1,28 +1,40 @@
-// docs/product.md: its program runs beside the service, from a sign-up to the end. What each step has done is looked up in the service.
+// docs/product.md: its program runs beside the service, from a sign-up to the end, through outages, crashes and months. What each step
+// has done is looked up in the service, and the invoices are compared with its counts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { OPERATOR_SECRETS } from '../../src/core/operator.ts';
 import { freePort, type Service, startService } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
-import { read } from './document.ts';
+import { dayFromNow, read } from './document.ts';
 
 const [, PROGRAM = ''] = /^```js\n(.*?)^```$/ms.exec(read('docs/product.md')) ?? [];
-const file = join(newFolder(), 'product.mjs');
-writeFileSync(file, PROGRAM);
+const folder = newFolder();
+writeFileSync(join(folder, 'product.mjs'), PROGRAM);
+const PAYMENT_SECRET = `whsec_${Buffer.alloc(32, 'p').toString('base64')}`;
 
 const [full, record] = [
   await createOperatorKey('full', OPERATOR_SECRETS[0]),
   await createOperatorKey('record', OPERATOR_SECRETS[1]),
 ];
 let service: Service;
-/** What happens to the next requests of the product, in front of the service: one that is not done, or whose response is lost. */
-const accidents: ('unavailable' | 'lost')[] = [];
+
+/**
+ * What happens to a request of the product, in front of the service: it is not done, its response is lost, or the product is killed
+ * before it arrives or before the response does. Null: nothing.
+ */
+type Accident = null | 'unavailable' | 'lost' | 'killed before' | 'killed after';
+/** Those of the next requests. */
+const accidents: Accident[] = [];
+/** What happens to all of them: no connection, no answer, or 503. */
+let outage: null | 'unreachable' | 'silent' | 'unavailable' = null;
 /** Each request of the product, with the last four characters of its key. */
 const requests: string[] = [];
 const front = createServer(forward);
@@ -35,18 +47,22 @@ beforeAll(async () => {
   await once(front, 'listening');
 });
 afterAll(async () => {
-  for (const child of children) child.kill();
+  for (const child of children) child.kill('SIGKILL');
+  front.closeAllConnections();
   front.close();
   await service.stop();
 });
 
-/** The way to the service. It has the invoice run take a page for each business. */
+/** The way to the service. It has the invoice run take a page for two businesses. */
 async function forward(...[request, response]: Parameters<RequestListener>) {
   const { method = '', url = '', headers } = request;
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   requests.push(`${method} ${url.replace('/api/v1', '')} ${headers.authorization?.slice(-4)}`);
-  const accident = accidents.shift();
+  if (outage === 'silent') return;
+  if (outage === 'unreachable') return response.destroy();
+  const accident = outage ?? accidents.shift() ?? null;
+  if (accident === 'killed before') return kill();
   if (accident === 'unavailable') {
     response
       .writeHead(503, { 'Error-Code': 'unavailable', 'Retry-After': '0' })
@@ -54,47 +70,84 @@ async function forward(...[request, response]: Parameters<RequestListener>) {
     return;
   }
   const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
-  const page = url.startsWith('/api/v1/usage?') ? '&limit=1' : '';
+  const page = url.startsWith('/api/v1/usage?') ? '&limit=2' : '';
   const answer = await fetch(service.url + url + page, {
     method,
     headers: passed as Record<string, string>,
     body: chunks.length > 0 ? Buffer.concat(chunks) : null,
   });
   const body = await answer.text();
+  if (accident === 'killed after') return kill();
   if (accident === 'lost') return response.destroy();
   const { 'content-encoding': ____, 'content-length': _____, ...shown } = Object.fromEntries(answer.headers);
   response.writeHead(answer.status, shown).end(body);
 }
+const kill = () => void children.at(-1)?.kill('SIGKILL');
 
 const children: ChildProcess[] = [];
-const running = (...args: string[]) => {
+/** What the product has written to its log. */
+let log = '';
+const productPort = await freePort();
+function running(...args: string[]) {
   const { port } = front.address() as AddressInfo;
   const variables = {
     API: `http://127.0.0.1:${port}/api/v1`,
     OPERATOR_KEY: full.operator_key,
     RECORD_KEY: record.operator_key,
+    PAYMENT_SECRET,
+    PORT: `${productPort}`,
   };
-  const env = { PATH: process.env.PATH, ...variables, PORT: `${productPort}` };
-  const child = spawn(process.execPath, [file, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { PATH: process.env.PATH, ...variables };
+  const child = spawn(process.execPath, ['product.mjs', ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   children.push(child);
-  let output = '';
-  child.stdout.on('data', (text) => (output += text));
-  return { child, ended: once(child, 'close').then(() => output) };
-};
-const productPort = await freePort();
+  child.stderr.on('data', (text) => (log += text));
+  return { child, ended: once(child, 'close').then(([code]) => code as number | null) };
+}
 
-/** Starts the product, and waits until it listens. What is returned stops it. */
+/** Starts the product, and waits until it listens. What is returned stops it, and has its exit code. */
 async function start() {
   const { child, ended } = running();
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${productPort}`), { timeout: 30_000, interval: 50 });
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${productPort}`), { timeout: 30_000, interval: 20 });
   return () => {
     child.kill();
     return ended;
   };
 }
+/** Runs the job of the night before this day. */
+async function night(day: string) {
+  log = '';
+  expect({
+    code: await running('invoices', day).ended,
+    log: log.replace(/^.*ExperimentalWarning.*\n.*\n/m, ''),
+  }).toEqual({
+    code: 0,
+    log: '',
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads the columns that it expects
+function sql(text: string, ...values: (string | number)[]): any[] {
+  const database = new DatabaseSync(join(folder, 'product.db'));
+  try {
+    return database.prepare(text).all(...values);
+  } finally {
+    database.close();
+  }
+}
+/** Waits until the product has recorded what it kept for these users, and set nothing aside meanwhile. */
+const recorded = (...users: number[]) =>
+  vi.waitUntil(() => sql(`${LATE} and user_id in (${users}) and refused is null`).length === 0, {
+    timeout: 20_000,
+    interval: 20,
+  });
+const LATE = 'select late.* from late join customers using (business_id) where 1 = 1';
 
 /** What a user of the product sends to it, and gets. */
-async function send(user: number, method: string, path: string, body?: object) {
+async function send(user: number | string, method: string, path: string, body?: unknown) {
   const answer = await fetch(`http://127.0.0.1:${productPort}${path}`, {
     method,
     headers: { 'X-User': `${user}` },
@@ -106,9 +159,32 @@ async function send(user: number, method: string, path: string, body?: object) {
 }
 const ok = async (...request: Parameters<typeof send>) => {
   const { status, body } = await send(...request);
-  expect({ status, body }).toMatchObject({ status: 200 });
+  expect({ request, status, body }).toMatchObject({ status: 200 });
   return body;
 };
+/** Has a customer do work that counts as so many uses. */
+const work = (user: number, uses: number) => send(user, 'POST', '/work', { text: 'x'.repeat(100 * uses) });
+const DONE = { status: 200, body: { answer: 42 } };
+
+/** A message of the payment provider. */
+async function pay(
+  data: { user_id: number | string },
+  { paid = true, at = new Date(), id = `msg_${Math.random()}`, secret = PAYMENT_SECRET, sentAt = new Date() } = {},
+  changed: { body?: string; headers?: Record<string, string> } = {},
+) {
+  const body = JSON.stringify({
+    type: paid ? 'payment.succeeded' : 'payment.failed',
+    timestamp: at.toISOString(),
+    data,
+  });
+  const signed = {
+    'webhook-id': id,
+    'webhook-timestamp': `${Math.floor(sentAt.getTime() / 1000)}`,
+    'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
+  };
+  const init = { method: 'POST', body, ...changed, headers: { ...signed, ...changed.headers } };
+  return (await fetch(`http://127.0.0.1:${productPort}/webhooks/payment`, init)).status;
+}
 
 /** A request to the service itself. */
 async function call(
@@ -126,26 +202,47 @@ async function call(
   return { status: answer.status, body: (await answer.json()) as any };
 }
 const dataOf = async (path: string) => (await call(full.operator_key, 'GET', path)).body.data;
+/** The uses of a business, today or on the days from the first to the last. */
+const used = async (business: number, from = dayFromNow(0), to = from): Promise<number> =>
+  (await dataOf(`/business/usage/${business}?from=${from}&to=${to}`)).used.reduce(
+    (sum: number, day: { count: number }) => sum + day.count,
+    0,
+  );
+const businessOf = (user: number): number =>
+  sql('select business_id from customers where user_id = ?', user)[0].business_id;
+
+/** A new customer, of whom the service knows all. */
+async function customer(user: number, plan = 'free') {
+  await ok(user, 'POST', '/signup', { name: `Acme ${user}`, domain: `acme${user}.example` });
+  await ok(user, 'POST', '/settings/plan', { plan });
+  return businessOf(user);
+}
+/** The outcome of the invoices of a business: what was billed in all for each month, at the last count of it. */
+const billed = (business: number) =>
+  sql(
+    `select starts_on, ends_on, sum(units) as units, sum(amount) as amount, group_concat(kind) as kinds from
+      (select * from invoices where business_id = ? order by rowid) group by starts_on order by starts_on`,
+    business,
+  );
+
+beforeEach(() => {
+  log = '';
+  requests.length = 0;
+  accidents.length = 0;
+  outage = null;
+});
+/** What a test that failed has left running must not be in the way of the next. */
+afterEach(async () => {
+  for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  front.closeAllConnections();
+});
 
 const ACME = 'https://acme.example';
-const OWN = {
-  ...{
-    id: 1,
-    user_id: 7,
-    name: 'Acme',
-    main_domain: 'acme.example',
-    site: ACME,
-    country_id: 1,
-    business_size: 'small',
-  },
-  ...{ token: expect.stringMatching(/^bua_pk_0\w{33}$/), status: 'active' },
-  ...{ created_at: expect.any(String), updated_at: expect.any(String) },
-};
 const SIGNUP = { name: 'Acme', domain: 'acme.example' };
-const entry = (id: number, site: string) => expect.objectContaining({ id, business_id: 1, site });
 
-test('the program in docs/product.md does each of its steps', async () => {
+test('a customer signs up, works, changes settings and is let into the console', async () => {
   const stop = await start();
+  const entry = (id: number, site: string) => expect.objectContaining({ id, business_id: 1, site });
 
   // Sign-up: once, though the first response is lost.
   accidents.push('lost');
@@ -160,23 +257,31 @@ test('the program in docs/product.md does each of its steps', async () => {
     ...corrected,
     access_list: [{ site: 'https://blot.example' }, { site: 'https://bolt.example' }],
   });
+  expect(sql('select name from customers where user_id = 8')).toEqual([{ name: 'Bolt' }]);
   expect(await send(10, 'POST', '/signup', { name: '', domain: 'none.example' })).toMatchObject({ status: 422 });
-  const ofMonth = {
+  const limits = {
+    daily: null,
     monthly: 1000,
     billing_day: 1,
     overage: 0,
     alert_at: [80, 100],
     month: 0,
-    month_ends: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000000Z$/),
+    remaining: 1000,
   };
-  const limits = { daily: null, today: null, day_ends: null, ...ofMonth, remaining: 1000 };
-  const settings = { ...OWN, access_list: [entry(1, ACME)], limits, former_tokens: [] };
-  expect(await ok(7, 'GET', '/settings')).toEqual(settings);
-  expect((await dataOf('/business')).businesses.map(({ id, user_id }: typeof OWN) => [id, user_id])).toEqual([
-    [1, 7],
-    [2, 8],
+  const { user_id, name, status, access_list, plan, ...settings } = await ok(7, 'GET', '/settings');
+  expect({ user_id, name, status, plan, access_list }).toEqual({
+    ...{ user_id: 7, name: 'Acme', status: 'active', plan: 'free', access_list: [entry(1, ACME)] },
+  });
+  expect(settings.limits).toMatchObject(limits);
+  expect((await dataOf('/business')).businesses).toMatchObject([
+    { id: 1, user_id: 7 },
+    { id: 2, user_id: 8 },
   ]);
+
+  // Only those who have signed in, and up.
   expect(await send(9, 'GET', '/settings')).toMatchObject({ status: 404, body: { message: 'Sign up first' } });
+  for (const user of ['', '0', '-7', '7.5', 'acme', '7/../8'])
+    expect({ user, ...(await send(user, 'GET', '/keys')) }).toMatchObject({ user, status: 401 });
 
   // The token, in the pages of the customer.
   const { html } = await ok(7, 'GET', '/snippet');
@@ -185,30 +290,38 @@ test('the program in docs/product.md does each of its steps', async () => {
   const visit = async (as: string, origin = ACME) => (await call(as, 'GET', '/business/usage/1', { origin })).status;
   expect([await visit(token), await visit(token, 'https://evil.example')]).toEqual([200, 403]);
 
-  // The hot path: with the key that only records, once for each, whatever fails.
-  const used = async () => (await dataOf('/business/usage/1')).used.at(-1).count;
-  const answers = { status: 200, location: null, body: { answer: 42 } };
+  // The hot path, with the key that only records. What is charged before is lowered after; if the work fails, to nothing.
   requests.length = 0;
-  expect(await send(7, 'POST', '/work')).toEqual(answers);
-  expect(requests).toEqual([`POST /business/usage/1 ${record.operator_key.slice(-4)}`]);
-  accidents.push('unavailable', 'lost');
-  expect([await send(7, 'POST', '/work'), await send(7, 'POST', '/work')]).toEqual([answers, answers]);
-  expect(await used()).toBe(2);
+  expect(await work(7, 50)).toMatchObject(DONE);
+  const post = `POST /business/usage/1 ${record.operator_key.slice(-4)}`;
+  expect(requests).toEqual([post]);
+  expect(await work(7, 3)).toMatchObject(DONE);
+  expect(requests).toEqual([post, post, post.replace('POST', 'PATCH')]);
+  expect(await send(7, 'POST', '/work', { text: 5 })).toMatchObject({ status: 502 });
+  expect(await used(1)).toBe(53);
 
-  // The plan, and its limit.
-  const uses = Array.from({ length: 998 }, (_, index) => ({ id: `earlier-${index}` }));
+  // The limit of a plan, and a plan that bills what is over. The cheaper one waits for the next month.
+  const uses = [{ id: 'earlier', quantity: 947 }];
   await call(full.operator_key, 'POST', '/business/usage/1', { body: { uses } });
   const reached = 'This business has used its 1000 uses of this month.';
-  expect(await send(7, 'POST', '/work')).toEqual({ status: 429, location: null, body: { message: reached } });
+  expect(await work(7, 1)).toEqual({ status: 429, location: null, body: { message: reached } });
   accidents.push('lost');
-  expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({ id: 1, limits: null });
-  expect(await send(7, 'POST', '/work')).toEqual(answers);
-  expect(await used()).toBe(1001);
+  expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({
+    ...{ plan: 'pro', limits: { monthly: 10_000, overage: null } },
+  });
+  expect(await ok(7, 'POST', '/settings/plan', { plan: 'free' })).toMatchObject({
+    ...{ plan: 'pro', next_plan: 'free', limits: { monthly: 10_000, overage: null } },
+  });
+  expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({ plan: 'pro', next_plan: null });
+  for (const plan of ['gold', 'constructor', null])
+    expect(await send(7, 'POST', '/settings/plan', { plan })).toMatchObject({ status: 422 });
+  expect(await work(7, 50)).toMatchObject(DONE);
+  expect(await used(1)).toBe(1050);
 
   // The sites.
-  expect(await ok(7, 'POST', '/settings/sites', { sites: ['https://www.acme.example'] })).toMatchObject({
-    access_list: [entry(1, ACME), entry(4, 'https://www.acme.example')],
-  });
+  const www = 'https://www.acme.example';
+  const added = await ok(7, 'POST', '/settings/sites', { sites: [www] });
+  expect(added.access_list).toEqual([entry(1, ACME), entry(4, www)]);
   expect(await send(7, 'POST', '/settings/sites', { sites: ['acme'] })).toMatchObject({
     status: 422,
     body: { message: 'sites.0 must be an http or https URL, such as https://example.com' },
@@ -227,16 +340,11 @@ test('the program in docs/product.md does each of its steps', async () => {
   expect([await visit(token), await visit(rotated.token)]).toEqual([401, 200]);
 
   // The console.
-  const { status, location } = await send(7, 'POST', '/settings/console');
-  expect({ status, page: location?.split('#')[0] }).toEqual({ status: 303, page: `${service.url}/owner` });
+  const { status: redirected, location } = await send(7, 'POST', '/settings/console');
+  expect([redirected, location?.split('#')[0]]).toEqual([303, `${service.url}/owner`]);
   const code = location?.split('#code=')[1];
   const session = (await call(null, 'POST', '/session', { body: { code } })).body.data;
-  expect(session).toEqual({
-    session_key: expect.any(String),
-    expires_at: expect.any(String),
-    read_only: false,
-    return_url: null,
-  });
+  expect(session).toMatchObject({ read_only: false });
   expect((await call(session.session_key, 'GET', '/business')).body.data.businesses).toMatchObject([{ id: 1 }]);
 
   // API keys.
@@ -244,38 +352,236 @@ test('the program in docs/product.md does each of its steps', async () => {
   expect(await visit(key.api_key)).toBe(200);
   const { api_key: _, ...shown } = key;
   expect(await ok(7, 'GET', '/keys')).toEqual({ keys: [{ ...shown, last_used_on: expect.any(String) }] });
+  expect(await send(8, 'POST', '/keys/revoke', { id: key.id })).toMatchObject({ status: 404 });
   expect((await ok(7, 'POST', '/keys/revoke', { id: key.id })).key).toMatchObject({ revoked_at: expect.any(String) });
   expect(await visit(key.api_key)).toBe(401);
-  expect(await send(8, 'POST', '/keys/revoke', { id: key.id })).toMatchObject({ status: 404 });
 
-  // Not paid, and paid.
-  expect(await ok(7, 'POST', '/payment', { paid: false })).toMatchObject({ status: 'suspended' });
-  expect(await send(7, 'POST', '/work')).toMatchObject({
-    status: 402,
-    body: { message: 'This business is not active.' },
-  });
-  expect(await visit(rotated.token)).toBe(401);
-  expect(await ok(7, 'POST', '/payment', { paid: true })).toMatchObject({ status: 'active' });
-  expect(await visit(rotated.token)).toBe(200);
-
-  // What was not recorded is, when the product stops: the one that was, and the one that was not.
-  await stop();
-  expect(await used()).toBe(1002);
-
-  // The invoice run: all pages, though the first is not there at first.
-  const month = new Date().toISOString().slice(0, 7);
-  accidents.push('unavailable');
-  expect(await running('usage', month).ended).toBe('user 7, business 1: 1002 uses\nuser 8, business 2: 0 uses\n');
-  expect(await running('csv', month).ended).toBe('business_id,user_id,count\r\n1,7,1002\r\n2,8,0\r\n');
-
-  // The end, though the first response is lost. The product has forgotten its customers meanwhile, and a sign-up finds them.
-  const stopAgain = await start();
-  expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
-  accidents.push('lost');
-  expect(await ok(7, 'POST', '/cancel')).toEqual({ cancelled: true });
-  expect(await visit(rotated.token)).toBe(401);
-  expect((await dataOf('/business')).businesses).toMatchObject([{ id: 2 }]);
-  expect((await dataOf('/user/7/keys')).keys).toEqual([]);
-  await stopAgain();
   expect(accidents).toEqual([]);
+  expect(await stop()).toBe(0);
+});
+
+test('work goes on through an outage; its uses survive the end of the process and count once, as what they were', async () => {
+  const stop = await start();
+  const business = await customer(20, 'pro');
+  const lots = [3, 50, 1, 20, 50, 7];
+  let sum = 0;
+  async function workAll() {
+    for (const uses of lots) {
+      expect(await work(20, uses)).toMatchObject(DONE);
+      sum += uses;
+    }
+    expect((await send(20, 'POST', '/work', {})).status).toBe(502); // the work fails, and costs nothing
+  }
+  await workAll();
+  // 503 and lost responses: of recording, of lowering, and of both.
+  for (const accident of ['unavailable', 'lost'] as const)
+    for (const pattern of [[accident], [null, accident], [accident, null, accident]]) {
+      accidents.push(...pattern);
+      await workAll();
+      accidents.length = 0;
+    }
+  for (const how of ['unavailable', 'unreachable', 'silent'] as const) {
+    outage = how;
+    if (how === 'silent') {
+      const began = performance.now();
+      expect(await work(20, 2)).toMatchObject(DONE); // after two seconds
+      expect(performance.now() - began).toBeLessThan(3_500);
+      sum += 2;
+    } else await workAll();
+  }
+  const late = sql(LATE).length;
+  expect(late).toBeGreaterThan(20);
+  expect(await used(business)).not.toBe(sum);
+
+  expect(await stop()).toBe(0);
+  expect(sql(LATE)).toHaveLength(late);
+  outage = null;
+  // The first attempt after the start fails, too: nothing is lost and nothing counts twice.
+  accidents.push(null, 'lost', 'lost');
+  const stopAgain = await start();
+  await vi.waitUntil(() => accidents.length === 0, { timeout: 10_000 });
+  await vi.waitUntil(() => log.includes('no_response'), { timeout: 10_000 });
+  await stopAgain();
+  const stopAtLast = await start();
+  await recorded(20);
+  expect(await used(business)).toBe(sum);
+  expect(await stopAtLast()).toBe(0);
+});
+
+test('who does not pay does no work, says the payment provider and nobody else', async () => {
+  const stop = await start();
+  const [business, other] = [await customer(30, 'pro'), await customer(31, 'pro')];
+  const statusOf = async (id: number) => (await dataOf(`/business/${id}`)).status;
+  const becomes = (id: number, status: string) =>
+    vi.waitUntil(async () => (await statusOf(id)) === status, { timeout: 10_000, interval: 20 });
+
+  // What the provider has not signed, or not now.
+  const failed = { paid: false };
+  const old = new Date(Date.now() - 301_000);
+  const forged = `whsec_${Buffer.alloc(32, 'q').toString('base64')}`;
+  const body = '{"type":"payment.failed","timestamp":"2026-03-15T12:00:00Z","data":{"user_id":30}}';
+  expect(await pay({ user_id: 30 }, { ...failed, secret: forged })).toBe(401);
+  expect(await pay({ user_id: 30 }, { ...failed, sentAt: old })).toBe(401);
+  expect(await pay({ user_id: 30 }, { ...failed, sentAt: new Date(Date.now() + 301_000) })).toBe(401);
+  expect(await pay({ user_id: 31 }, {}, { body })).toBe(401);
+  for (const header of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+    for (const value of ['', 'v1,', 'msg_1', `${Math.floor(Date.now() / 1000)}`])
+      expect(await pay({ user_id: 30 }, failed, { headers: { [header]: `${value}0` } })).toBe(401);
+  expect(await pay({ user_id: 30 }, failed, { body: 'x'.repeat(100_001) })).toBe(422);
+  // No customer can say it.
+  for (const path of ['/payment', '/webhooks/payment'])
+    expect((await send(30, 'POST', path, { paid: true, user_id: 30 })).status).toBeGreaterThan(400);
+  expect(sql('select * from payments')).toEqual([]);
+
+  // A payment fails, while the service is down. There is no work from then on, and what came before is recorded.
+  outage = 'unreachable';
+  expect(await work(30, 4)).toMatchObject(DONE);
+  expect(await pay({ user_id: '30' }, { ...failed, at: new Date(1_000_000) })).toBe(200);
+  expect(await work(30, 4)).toMatchObject({ status: 402, body: { message: 'Your last payment has failed.' } });
+  expect(await work(31, 5)).toMatchObject(DONE);
+  await stop();
+  outage = null;
+  const stopAgain = await start();
+  await recorded(30, 31);
+  await becomes(business, 'suspended');
+  expect([await used(business), await used(other), await statusOf(other)]).toEqual([4, 5, 'active']);
+
+  // Paid. A message that is repeated, or comes late, changes nothing.
+  const message = { id: 'msg_paid', at: new Date(3_000_000) };
+  expect([await pay({ user_id: 30 }, message), await pay({ user_id: 30 }, message)]).toEqual([200, 200]);
+  await becomes(business, 'active');
+  expect(await pay({ user_id: 30 }, { ...failed, at: new Date(2_000_000) })).toBe(200);
+  expect(await pay({ user_id: 30 }, { ...failed, id: 'msg_paid', at: new Date(4_000_000) })).toBe(200);
+  expect(await work(30, 1)).toMatchObject(DONE);
+  expect([await statusOf(business), await used(business)]).toEqual(['active', 5]);
+
+  // To cancel and to sign up again is no way around a payment.
+  expect(await pay({ user_id: 30 }, { ...failed, at: new Date(5_000_000) })).toBe(200);
+  await becomes(business, 'suspended');
+  await ok(30, 'POST', '/cancel');
+  await ok(30, 'POST', '/signup', { name: 'Acme again', domain: 'again.example' });
+  expect(businessOf(30)).not.toBe(business);
+  expect(await work(30, 1)).toMatchObject({ status: 402 });
+  expect(await stopAgain()).toBe(0);
+});
+
+test('a customer whose uses are refused holds up nobody, and a use that is refused none of the same list', async () => {
+  const stop = await start();
+  const users = [40, 41, 42, 43];
+  const businesses = await Promise.all(users.map((user) => customer(user)));
+  await pay({ user_id: 42 }, { paid: false });
+  outage = 'unavailable';
+  for (const user of [40, 41, 43]) for (const uses of [1, 2, 50]) expect(await work(user, uses)).toMatchObject(DONE);
+  await stop();
+  // 40 is unknown to the service. Two of the uses of 41 are too old, and 42 is suspended.
+  await call(full.operator_key, 'DELETE', `/business/${businesses[0]}?name=Acme%2040`);
+  const old = `${dayFromNow(-36)}T12:00:00Z`;
+  sql(`update late set at = ? where business_id = ? and quantity <= 2`, old, businesses[1] as number);
+  sql(`insert into late values ('of-42', ?, ?, 6, null)`, businesses[2] as number, new Date().toISOString());
+  outage = null;
+  const stopAgain = await start();
+  await recorded(41, 42, 43);
+  expect(await Promise.all(businesses.slice(1).map((id) => used(id)))).toEqual([50, 6, 53]);
+  expect((await dataOf(`/business/${businesses[2]}`)).status).toBe('suspended');
+  expect(log).toContain('unknown_business');
+  expect(sql(`${LATE} and user_id = 40`)).toHaveLength(3);
+  const aside = sql(`${LATE} and user_id = 41`);
+  expect(aside).toMatchObject(
+    [1, 2].map((quantity) => ({ quantity, refused: expect.stringContaining('within the last 35 days') })),
+  );
+  expect(log).toContain(`business ${businesses[1]}: 2 uses are not recorded`);
+  await stopAgain();
+  sql(`delete from customers where user_id = 40`);
+  sql(`delete from late`);
+});
+
+/** The first day of the month so many months ago. */
+function monthAgo(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 10);
+}
+const dayAfter = (day: string, days = 1) => new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+const count = async (business: number, days: Record<string, number>) => {
+  const body = { days: Object.entries(days).map(([date, count]) => ({ date, count })), replace: true };
+  expect((await call(full.operator_key, 'PUT', `/business/${business}/history`, { body })).status).toBe(200);
+};
+/** Compares the invoices of a business with the counts of the service, to the unit. */
+async function compare(business: number, included: number, price: number) {
+  const months = billed(business);
+  for (const { starts_on, ends_on, units, amount } of months) {
+    const owed = Math.max((await used(business, starts_on, ends_on)) - included, 0);
+    expect({ starts_on, units, amount }).toEqual({ starts_on, units: owed, amount: owed * price });
+  }
+  return months;
+}
+
+test('the nights bill each month once and settle it when its count is final; the end bills the rest, whatever crashes', {
+  timeout: 180_000,
+}, async () => {
+  const stop = await start();
+  const [more, less, free] = [await customer(50, 'pro'), await customer(51, 'pro'), await customer(52)];
+  sql('update customers set signed_up = ?', monthAgo(4));
+  const [first, second, third] = [monthAgo(4), monthAgo(3), monthAgo(2)];
+  await count(more, { [first]: 12_000, [dayAfter(second, -1)]: 345, [second]: 8_000 });
+  await count(less, { [first]: 9_999, [second]: 11_000 });
+  await count(free, { [first]: 1_500 });
+  await night(second);
+  await night(second); // a repeat does nothing
+  expect(billed(more)).toMatchObject([{ starts_on: first, units: 2_345, amount: 4_690, kinds: 'month' }]);
+  await count(more, { [dayAfter(second, -1)]: 445 });
+  await count(less, { [dayAfter(second, -1)]: 2 });
+  await night(dayAfter(second, 39));
+  expect(billed(more)[0]).toMatchObject({ units: 2_345, kinds: 'month' });
+  await night(dayAfter(second, 40));
+  expect(billed(more)[0]).toMatchObject({ units: 2_445, amount: 4_890, kinds: 'month,true_up' });
+  expect(billed(less)[0]).toMatchObject({ units: 1, amount: 2, kinds: 'month,true_up' });
+
+  // The second month: a charge, and a credit. The job misses all nights in between.
+  await night(third);
+  expect(billed(less)[1]).toMatchObject({ starts_on: second, units: 1_000 });
+  await count(more, { [dayAfter(third, -1)]: 2_500 });
+  await count(less, { [second]: 9_900 });
+  await night(dayFromNow(0));
+  expect(billed(more)[1]).toMatchObject({ units: 500, kinds: 'month,true_up' });
+  expect(billed(less)[1]).toMatchObject({ units: 0, amount: 0, kinds: 'month,true_up' });
+  expect(sql("select units from invoices where business_id = ? and kind = 'true_up'", less)[1]).toEqual({
+    units: -1_000,
+  });
+  for (const [business, included, price] of [
+    [more, 10_000, 2],
+    [less, 10_000, 2],
+    [free, 1_000, 0],
+  ] as const)
+    expect((await compare(business, included, price)).length).toBe(4);
+
+  // A cancellation while the service is down, with late uses of today and of the month that was billed last.
+  outage = 'unreachable';
+  expect(await work(50, 50)).toMatchObject(DONE);
+  expect(await work(50, 30)).toMatchObject(DONE);
+  sql('update late set at = ? where quantity = 30', `${dayAfter(monthAgo(0), -1)}T12:00:00Z`);
+  sql('update late set quantity = 20000 where quantity = 50');
+  sql('update late set quantity = 10400 where quantity = 30');
+  expect(await ok(50, 'POST', '/cancel')).toEqual({ cancelled: true });
+  expect(await work(50, 1)).toMatchObject({ status: 404 });
+  expect(await send(50, 'POST', '/signup', SIGNUP)).toMatchObject({ status: 402 });
+  await stop();
+  outage = null;
+  // The process is killed at each of its requests, before it and after it, until the customer is gone.
+  for (let step = 0; sql('select * from customers where user_id = 50').length > 0; step++) {
+    expect(step).toBeLessThan(40);
+    accidents.length = 0;
+    accidents.push(...Array<null>(Math.floor(step / 2)).fill(null), step % 2 === 0 ? 'killed before' : 'killed after');
+    const { child, ended } = running();
+    const isGone = () => sql('select * from customers where user_id = 50').length === 0;
+    await Promise.race([ended, vi.waitUntil(isGone, { timeout: 20_000, interval: 20 }).catch(() => {})]);
+    child.kill('SIGKILL');
+    await ended;
+  }
+  accidents.length = 0;
+  expect((await call(full.operator_key, 'GET', `/business/${more}`)).status).toBe(401);
+  expect(sql('select kind, count, units from invoices where business_id = ? order by rowid', more).slice(-2)).toEqual([
+    { kind: 'true_up', count: 10_400, units: 400 },
+    { kind: 'last', count: 20_000, units: 10_000 },
+  ]);
+  await night(dayFromNow(0));
 });
