@@ -201,6 +201,16 @@ describe('a change of the billing day', () => {
     expect(await monthOn(business, '2026-05-15')).toEqual({ month: 8, ends: '2026-06-15', billing_day: 15, ...NONE });
   });
 
+  test.each([
+    [27, 'is too early: it has 57', '2026-03-31', 1, 28, '2026-05-28'],
+    [28, 'is the least', '2026-02-10', 4, 1, '2026-04-01'],
+    [58, 'is the most', '2026-01-20', 15, 14, '2026-04-14'],
+  ])('makes a month of %i days, which %s', async (_, __, on, before, after, from) => {
+    const business = await limited({ monthly_limit: 100, billing_day: before });
+    const { body } = await changeOn(business, on, after);
+    expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
+  });
+
   test('gives no quota of its own', async () => {
     const business = await limited({ monthly_limit: 100 });
     await setCount(business.id, '2026-03-10', 100);
@@ -220,6 +230,11 @@ describe('a change of the billing day', () => {
     expect(await monthOn(business, '2026-04-30')).toEqual({ month: 0, ends: '2026-05-02', ...second });
     await changeOn(business, '2026-03-12', 1);
     expect(await monthOn(business, '2026-03-15')).toEqual({ month: 0, ends: '2026-04-01', billing_day: 1, ...NONE });
+    const marked = await business.home.d1
+      .prepare('select has_billing_changes as mark from businesses where id = ?')
+      .bind(business.id)
+      .first();
+    expect(marked).toEqual({ mark: 0 }); // it costs as little as before
     const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
     expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
       [{ billing_day: 2 }, { billing_day: 1 }],

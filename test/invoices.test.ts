@@ -73,19 +73,13 @@ describe('a run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('nothing on a day on which no month can end', async () => {
-    for (const ended of ['2026-01-29', '2026-03-28', '2025-12-30']) {
-      await limited({ billing_day: 28 });
-      expect(await run(ended, noonOf('2026-12-31'))).toEqual([]);
-    }
-  });
-
   test('the month before a change, the longer month, and the months after it, each once', async () => {
     const business = await newBusiness();
     await changeOn(business, '2026-03-10', 15);
+    await changeOn(business, '2026-06-20', 1);
     const at = noonOf('2026-12-31');
     const found: [string, string][] = [];
-    for (let day = '2026-02-01'; day < '2026-08-01'; day = addDays(day, 1))
+    for (let day = '2026-02-01'; day < '2026-10-01'; day = addDays(day, 1))
       for (const { starts_on, ends_on } of await monthsOf(business, day, at)) found.push([starts_on, ends_on]);
     expect(found).toEqual([
       ['2026-02-01', '2026-02-28'],
@@ -93,20 +87,27 @@ describe('a run lists', () => {
       ['2026-04-01', '2026-05-14'],
       ['2026-05-15', '2026-06-14'],
       ['2026-06-15', '2026-07-14'],
+      ['2026-07-15', '2026-08-31'],
+      ['2026-09-01', '2026-09-30'],
     ]);
   });
 
   test('those of one user, in two round trips', async () => {
     const business = await limited({ billing_day: 12 });
     const other = await limited({ billing_day: 12 }, { user_id: business.user_id });
-    await limited({ billing_day: 13 }, { user_id: business.user_id });
+    const last = await limited({ billing_day: 13 }, { user_id: business.user_id });
+    await setCount(last.id, '2026-03-11', 5);
     await limited({ billing_day: 12 });
     const answer = await read(`ended=2026-03-11&user_id=${business.user_id}`);
     expect(answer.body.data.usage.map(({ business_id }: Month) => business_id)).toEqual([business.id, other.id]);
     expect(answer.body.data.next).toBeNull();
     expect(answer.cost.round_trips).toBe(2);
-    const first = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1`);
-    expect(first.body.data.next).toBe(business.id);
+    const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
+    expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
+    // It examines at most so many businesses, whichever month they are in.
+    const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
+    expect(third.body.data).toEqual({ usage: [], next: last.id });
+    expect(third.cost.rows_read).toBeLessThanOrEqual(10);
     expect(answerOf(await read('ended=2026-03-11&user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
   });
 
@@ -134,6 +135,28 @@ test('a count that is final can be changed neither by a late use nor by a lowere
   expect(await monthsOf(business, day, at(40))).toMatchObject([{ count: 5, final: false }]);
   expect((await lower(41, 1)).body.data.unknown).toBe(1);
   expect(await monthsOf(business, day, at(41))).toMatchObject([{ count: 5, final: true }]);
+});
+
+test('a count is final a minute after midnight, when nothing that began before it can still be under way', async () => {
+  const business = await limited({ billing_day: 14 });
+  for (const [time, final] of [
+    ['00:00:59', false],
+    ['00:01:00', true],
+  ] as const)
+    expect(await monthsOf(business, '2026-03-13', new Date(`2026-04-23T${time}Z`))).toMatchObject([{ final }]);
+});
+
+test.each([
+  ['=1', "'=1"],
+  ['A;=1', "A;'=1"],
+  ['A, -1', `"A,' -1"`],
+  ['＝1', "'＝1"],
+  ['A=1; B', 'A=1; B'],
+])('the name %s is %s in CSV', async (name, cell) => {
+  const business = await limited({ billing_day: 17, name });
+  const csv = { headers: { Accept: 'text/csv' }, at: noonOf('2026-03-20') };
+  const { text } = await read(`ended=2026-03-16&user_id=${business.user_id}`, csv);
+  expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
 });
 
 test('a page of CSV has the same, and a Link to the next; a name that is a formula is a text', async () => {

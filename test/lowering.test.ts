@@ -59,6 +59,7 @@ describe('a use that is lowered', () => {
       const answer = await lower(business, [{ id: 'a', quantity }]);
       expect(answerOf(answer)).toEqual(counts(0, 1, 0));
       expect(answer.cost.rows_written).toBe(0);
+      expect(answer.cost.rows_read).toBeLessThanOrEqual(20);
     }
     expect(await stored(business)).toEqual({ [TODAY]: 100 });
     expect(await changesOf(business)).toHaveLength(1);
@@ -181,6 +182,8 @@ describe('at once', () => {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness();
+    const old = Array.from({ length: 50 }, (_, index) => ({ id: `old-${index}`, quantity: 5 }));
+    await record(business, old, { at: noonOf(addDays(TODAY, -41)) });
     const ids = Array.from({ length: 60 }, (_, index) => index);
     const at = (index: number) => `${addDays(TODAY, -(index % 7))}T12:00:00Z`;
     await inWaves(
@@ -197,7 +200,13 @@ describe('at once', () => {
       .prepare('select day, sum(quantity) as count from ledger where business_id = ? group by 1 having count > 0')
       .bind(business.id)
       .all<{ day: string; count: number }>();
-    expect(await stored(business)).toEqual(Object.fromEntries(results.map(({ day, count }) => [day, count])));
+    const { [addDays(TODAY, -41)]: ofPurged, ...counted } = await stored(business);
+    const left = await business.home.d1
+      .prepare('select count(*) as n from ledger where business_id = ?')
+      .bind(business.id)
+      .first();
+    expect([ofPurged, left]).toEqual([250, { n: ids.length }]);
+    expect(counted).toEqual(Object.fromEntries(results.map(({ day, count }) => [day, count])));
   });
 });
 

@@ -117,7 +117,7 @@ test('of access domains', async () => {
 
 test('of a history', async () => {
   const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
-  const imported = { decided: BUSINESS, recorded: null, imported: null, applied: null, dropped: null };
+  const imported = { decided: BUSINESS, recorded: null, forgotten: null, imported: null, applied: null, dropped: null };
   await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 

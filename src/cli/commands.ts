@@ -161,7 +161,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'usage totals': {
     request: 'GET /usage',
-    does: 'Lists how many uses each business had, by default in the last 30 days (UTC), or in its billing month that --ended on a day.',
+    does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
     input: totalsQuery.schema,
     // All pages cover the same days, also around midnight.
     prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),

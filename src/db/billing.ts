@@ -53,9 +53,10 @@ export const latestBillingDay = sql`coalesce(${ofLastChange(businesses, undefine
 type Fields = Decision & Placeholders<'fields'>;
 const newDay = ({ fields }: Placeholders<'fields'>) => sql`${fields} ->> 'billing_day'`;
 
-/** `has_billing_changes` once `fields` has changed the business. */
+/** `has_billing_changes` after the steps below. */
 export const hasBillingChanges = ($: Placeholders<'fields'>) =>
-  sql`case when ${newDay($)} is null then ${businesses.has_billing_changes} else 1 end`;
+  sql`case when ${newDay($)} is null then ${businesses.has_billing_changes}
+    else exists (select 1 from ${billingChanges} where ${eq(billingChanges.business_id, businesses.id)}) end`;
 
 /** The steps that change the billing day, if `fields` has one. The change replaces one whose first month has not begun. */
 export const changeBillingDay = {

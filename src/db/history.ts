@@ -1,5 +1,5 @@
 // Imports the history of another system: the counts of past days, all of them or none.
-import { and, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
 import { type Json, jsonObject } from './json.ts';
@@ -44,7 +44,11 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
   after: ($) => sql`${$.total}`,
   apply: {
-    /** Uses of days before these cannot be lowered anyway. */
+    /** Only recent days matter: older uses cannot be lowered. */
+    forgotten: ($) =>
+      builder
+        .delete(importedDays)
+        .where(and(eq(importedDays.business_id, decidedId($)), lt(importedDays.day, firstLoweredDay))),
     imported: ($) =>
       builder
         .insert(importedDays)

@@ -12,16 +12,19 @@ import { sumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
-/** The months of businesses that ended on a day. `page` selects the ids of the businesses, in order. */
+/** The months of businesses in which the day `ended` is, each with its uses if it ended then. `page` selects the ids, in order. */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   const { id, user_id, name, monthly_limit } = businesses;
-  const { starts_on } = billingMonth(businesses, sql`${ended}`);
-  const inMonth = and(eq(dailyUsage.business_id, id), sql`${dailyUsage.day} between ${starts_on} and ${ended}`);
+  const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);
+  // A search for null reads nothing.
+  const endedId = sql`case when ${ends_on} = ${ended} then ${id} end`;
+  const inMonth = and(eq(dailyUsage.business_id, endedId), sql`${dailyUsage.day} between ${starts_on} and ${ended}`);
   const month = jsonObject({
     business_id: id,
     user_id,
     name,
     starts_on,
+    ends_on,
     count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inMonth})`,
     monthly_limit,
   });
@@ -57,15 +60,14 @@ export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $
       order by id limit ${$.limit}`,
   );
 });
-/** The same of one user. */
-export const monthsEndedOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
+/** Reads the verdict and the months of at most `limit` businesses of one user: also of those whose month did not end on the day. */
+export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
   const { id, user_id } = businesses;
   const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));
-  const hasEnded = sql`${billingMonth(businesses, sql`${$.ended}`).ends_on} = ${$.ended}`;
   return monthsOf(
     permission,
     $,
-    sql`select ${id} as id from ${businesses} where ${and(isOwn, hasEnded)} order by id limit ${$.limit}`,
+    sql`select ${id} as id from ${businesses} where ${isOwn} order by id limit ${$.limit}`,
   );
 });
 /** A month of that list. */

@@ -44,9 +44,13 @@ const readKnown = statement(['uses'], (permission, $) => {
   return withVerdict(permission, { known: known.as('known') });
 });
 
+/** Without a list, json_each gives no row: what was not decided does not walk through it. */
+const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
+  sql`case when ${decidedId($)} is not null then ${$.uses} end`;
+
 /** By how much the list lowers the count of each day. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
-  sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), $.uses)} group by 1)`;
+  sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
 
 /** The sum of `quantity` over the uses that are lowered, as a change shows it. */
@@ -84,7 +88,7 @@ const lowering = change('lower_uses', ['uses'], {
       const row = { business_id, digest, day, recorded_on, keep_days, quantity: listedQuantity };
       return builder
         .insert(ledger)
-        .select(sql`select ${newRow(ledger, row)} ${greaterUses(decidedId($), $.uses)}`)
+        .select(sql`select ${newRow(ledger, row)} ${greaterUses(decidedId($), listIfDecided($))}`)
         .onConflictDoUpdate({ target: [business_id, digest], set: { quantity: sql`excluded.quantity` } })
         .returning({ day });
     },

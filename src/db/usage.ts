@@ -185,13 +185,17 @@ const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
   const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
-  const bound = { id: $call.business_id, billing_day: sql`bound.billing_day`, has_billing_changes: sql`bound.changed` };
+  const bound = {
+    id: $call.business_id,
+    billing_day: sql`bound.billing_day`,
+    has_billing_changes: sql`bound.has_changes`,
+  };
   const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
   // Materialized, or SQLite works each out again for whatever names it.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
-        ${has_billing_changes} as changed, ${overage} as overage),
+        ${has_billing_changes} as has_changes, ${overage} as overage),
       days as materialized (select ${listedDay} as day, sum(${listedQuantity}) as added from bound cross join json_each(${uses})
         where ${isNewFor($call.business_id, listedDigest)} group by 1),
       periods as materialized (

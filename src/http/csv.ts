@@ -8,9 +8,12 @@ export const VARY = { Vary: 'Accept' };
 
 type Cell = string | number | boolean | null;
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe, which makes it a text. */
+/**
+ * What a spreadsheet would take for a formula gets an apostrophe, which makes it a text: at the beginning, and after what separates cells in
+ * some countries.
+ */
 function cellOf(value: Cell): string {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : `${value ?? ''}`;
+  const text = typeof value === 'string' ? value.replace(/(^|[;,])(?=\s*[=+\-@＝＋－＠])/g, "$1'") : `${value ?? ''}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -77,9 +77,9 @@ use of the list on the day of its \`at\`; the response is a \`RecordedUses\`. A 
   'PATCH /api/v1/business/usage/{business_id}': {
     operationId: 'lowerUses',
     summary: 'Lower the quantities of uses',
-    description: `Sets the quantity of recorded uses to a lower one, 0 included, and lowers the counts of their days by the same. An id is that of an
-\`Idempotency-Key\` or of a list, sent with an API key or an operator key. It can be lowered until ${LOWER_DAYS} days after the day of the use, and not on a
-day whose count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id stays: to record it again counts
+    description: `Sets the quantity of recorded uses to a lower one, 0 included, and lowers the counts of their days by the same. Ids come
+from \`Idempotency-Key\` headers or lists, sent with an API key or an operator key. A use can be lowered until ${LOWER_DAYS} days after the day of the use, and not on a
+day whose count was imported. A quantity that is not lower changes nothing, so a retry is safe. The id stays: recording it again counts
 nothing. Only the operator can do this.`,
     body: {
       description: 'The uses, each id once, and their new quantities.',

@@ -1,9 +1,9 @@
 // /api/v1/usage: what each business used in a range of days, or in the billing month that ended on a day.
 import type * as z from 'zod/mini';
-import { addDays, dayOf } from '../core/time.ts';
+import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { findHome } from '../db/homes.ts';
-import { exactMonths, monthsEnded, monthsEndedOfUser } from '../db/invoices.ts';
+import { exactMonths, monthsEnded, monthsOfUser } from '../db/invoices.ts';
 import { exactTotals, totalsAfter } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
@@ -71,7 +71,8 @@ const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count'
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   for (const field of ['from', 'to'] as const)
     if (query[field] !== undefined) throw await invalidField(c, field, 'must not come with ended');
-  const today = dayOf(c.get('call').now);
+  const { now } = c.get('call');
+  const today = dayOf(now);
   if (ended >= today) throw await invalidField(c, 'ended', `must be a day before today (${today}, UTC)`);
   const page = pageOf(query);
   const { user_id } = query;
@@ -79,9 +80,11 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
     user_id === undefined
       ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
       : await ofUser(c, Number(user_id), { ...page, ended });
-  const final = today >= addDays(ended, FINAL_AFTER_DAYS);
-  const usage = exactMonths(row.months).map((month) => ({ ...month, ends_on: ended, final }));
-  const ids = usage.map(({ business_id }) => business_id);
+  // A batch that began just before midnight may still be under way.
+  const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
+  const examined = exactMonths(row.months);
+  const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));
+  const ids = examined.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
   if (prefersCsv(c.req.header('Accept'))) {
     const asked = { ended, ...(user_id !== undefined && { user_id }), limit: page.limit };
@@ -92,7 +95,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
 /** Reads in the database of the user. One who is unknown has no businesses. */
 async function ofUser(c: ContextOf<Guarded>, user_id: number, page: { limit: number; after: number; ended: string }) {
   const home = await findHome(c.get('databases'), user_id);
-  return (await c.get('databases').askIn(home ?? 0)(monthsEndedOfUser({ ...page, user_id }))).row;
+  return (await c.get('databases').askIn(home ?? 0)(monthsOfUser({ ...page, user_id }))).row;
 }
 
 export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
