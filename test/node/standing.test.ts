@@ -14,6 +14,8 @@ const limits = (
   daily,
   monthly,
   billing_day: 1,
+  next_billing_day: null,
+  from: null,
   overage: 0,
   alert_at,
   today: daily === null ? null : today,
