@@ -1,7 +1,7 @@
 // What each business used, for an invoice run (docs/api.md, "Usage of all businesses").
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
-import { granted, invalid } from './answers.ts';
+import { answerOf, granted, invalid } from './answers.ts';
 import {
   type Business,
   type CallOptions,
@@ -97,6 +97,22 @@ describe('the range', () => {
     const { status, body } = await read(query);
     expect({ status, body }).toEqual(invalid('from', message));
   });
+});
+
+test('has the businesses of one user, in two round trips', async () => {
+  const [used, other] = made as [Business, Business];
+  const range = 'from=2026-03-01&to=2026-03-31';
+  const answer = await read(`?${range}&user_id=${used.user_id}`);
+  const usage = [
+    { business_id: used.id, user_id: used.user_id, count: 432 },
+    { business_id: other.id, user_id: used.user_id, count: 0 },
+  ];
+  expect(answerOf(answer)).toEqual(granted({ usage, next: null }));
+  expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
+  const csv = await read(`?${range}&user_id=${used.user_id}&limit=1`, { headers: { Accept: 'text/csv' } });
+  const next = `https://service.example/api/v1/usage?${range}&user_id=${used.user_id}&limit=1&after=${used.id}`;
+  expect(csv.headers.get('Link')).toBe(`<${next}>; rel="next"`);
+  expect(answerOf(await read('?user_id=999999999'))).toEqual(granted({ usage: [], next: null }));
 });
 
 describe('pages', () => {

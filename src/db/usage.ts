@@ -32,11 +32,23 @@ export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${M
  * Reads the verdict and a page of totals: the uses from `from` to `to` of the `limit` businesses after the id `after`, 0 for those without
  * any. It covers all owners, so the policy must let only the operator do this.
  */
-export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) => {
+export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
+  pageOfTotals(undefined, permission, $),
+);
+/** The same of one user. */
+export const totalsOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'to'], (permission, $) =>
+  pageOfTotals(eq(businesses.user_id, $.user_id), permission, $),
+);
+
+function pageOfTotals(
+  ownerIs: SQL | undefined,
+  permission: Permission,
+  $: Placeholders<'limit' | 'after' | 'from' | 'to'>,
+) {
   const page = builder
     .select({ id: businesses.id, user_id: businesses.user_id })
     .from(businesses)
-    .where(and(isPermitted(permission), gt(businesses.id, $.after)))
+    .where(and(isPermitted(permission), ownerIs, gt(businesses.id, $.after)))
     .orderBy(businesses.id)
     .limit($.limit)
     .as('page');
@@ -47,7 +59,7 @@ export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permissi
     count: sql<number>`(select ${sumOfCounts} from ${dailyUsage} where ${inRange})`,
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
-});
+}
 /** A row of that list. */
 export type Total = EntryOf<ReturnType<typeof totalsAfter>, 'totals'>;
 

@@ -185,7 +185,7 @@ that month: for an invoice run. Only the operator can read this. A page comes fr
 have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and the header \`Link\` has the URL of the next one.`,
     parameters: {
       ended: ['The last day of a billing month, before today. Not allowed with `from` or `to`.', '2026-02-28'],
-      user_id: ['Only the businesses of this user. Allowed with `ended` only.', 7],
+      user_id: ['Only the businesses of this user.', 7],
       limit: [`How many at most. Default: ${MAX_TOTALS_PER_PAGE}.`, 20],
     },
     success: orCsv(

@@ -4,7 +4,9 @@ import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
 import { findHome } from '../db/homes.ts';
 import { exactMonths, monthsEnded, monthsOfUser } from '../db/invoices.ts';
-import { exactTotals, totalsAfter } from '../db/usage.ts';
+import type { Verdict } from '../db/permission.ts';
+import type { Statement } from '../db/statement.ts';
+import { exactTotals, totalsAfter, totalsOfUserAfter } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
 import { prefersCsv } from '../http/accept.ts';
@@ -49,19 +51,40 @@ function csvPage<Row extends Record<string, string | number | boolean | null>>(
   });
 }
 
+/** Reads in the database of the user. One who is unknown has no businesses. */
+async function ofUser<Row extends Verdict>(
+  c: ContextOf<Guarded>,
+  text: string,
+  page: (user_id: number) => Statement<Row>,
+): Promise<Row> {
+  const user_id = Number(text);
+  const home = await findHome(c.get('databases'), user_id);
+  return (await c.get('databases').askIn(home ?? 0)(page(user_id))).row;
+}
+
+/** What leads to the next page, besides the days. */
+const askedBy = ({ user_id }: Query, { limit }: { limit: number }) => ({
+  ...(user_id !== undefined && { user_id }),
+  limit,
+});
+
 const TOTAL = ['business_id', 'user_id', 'count'] as const;
 /** The uses of each business in a range of days. */
 async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
-  if (query.user_id !== undefined) throw await invalidField(c, 'user_id', 'must come with ended');
   const range = await rangeOfReport(c, query);
   const page = pageOf(query);
-  const row = await readPage(c, page.after, totalsAfter({ ...range, ...page }));
+  const { user_id } = query;
+  const row =
+    user_id === undefined
+      ? await readPage(c, page.after, totalsAfter({ ...range, ...page }))
+      : await ofUser(c, user_id, (user_id) => totalsOfUserAfter({ ...range, ...page, user_id }));
   const usage = exactTotals(row.totals, range);
-  const next = nextAfter(c, { ...page, ids: usage.map(({ business_id }) => business_id) });
+  const ids = usage.map(({ business_id }) => business_id);
+  const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
   if (prefersCsv(c.req.header('Accept')))
     return csvPage(c, { usage, next }, [...TOTAL], {
       name: `${range.from}-${range.to}`,
-      asked: { ...range, limit: page.limit },
+      asked: { ...range, ...askedBy(query, page) },
     });
   return success<Totals>(c, { usage, next }, VARY);
 }
@@ -79,7 +102,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   const row =
     user_id === undefined
       ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
-      : await ofUser(c, Number(user_id), { ...page, ended });
+      : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
   // A batch that began just before midnight may still be under way.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = exactMonths(row.months);
@@ -87,17 +110,11 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   const ids = examined.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });
   if (prefersCsv(c.req.header('Accept'))) {
-    const asked = { ended, ...(user_id !== undefined && { user_id }), limit: page.limit };
+    const asked = { ended, ...askedBy(query, page) };
     return csvPage(c, { usage, next }, [...MONTH], { name: `ended-${ended}`, asked });
   }
   return success<EndedMonths>(c, { usage, next }, VARY);
 }
-/** Reads in the database of the user. One who is unknown has no businesses. */
-async function ofUser(c: ContextOf<Guarded>, user_id: number, page: { limit: number; after: number; ended: string }) {
-  const home = await findHome(c.get('databases'), user_id);
-  return (await c.get('databases').askIn(home ?? 0)(monthsOfUser({ ...page, user_id }))).row;
-}
-
 export const totals = newRoutes().get('/', guard('read_all_usage', { query: totalsQuery }), async (c) => {
   const query = c.req.valid('query');
   return query.ended === undefined ? totalsOfRange(c, query) : monthsOf(c, query, query.ended);

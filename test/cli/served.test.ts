@@ -55,7 +55,7 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     const key = await printed(env, 'key', 'create', '--user', '7');
     const values: Record<string, string> = {
       ...{ ID: `${command.startsWith('key revoke') ? key.id : id}`, ENTRY_ID: `${access_list[0].id}`, FILE: HISTORY },
-      ...{ STATUS: 'suspended', ORIGIN: 'https://a.example', 'SITE…': 'https://c.example' },
+      ...{ STATUS: 'suspended', ORIGIN: 'https://a.example', 'SITE…': 'https://c.example', 'USE=QUANTITY…': 'job-1=0' },
       T: `imported-token-of-business-${id}`,
     };
     const words = wordsOf(command).map((word) => values[word] ?? word);
@@ -86,7 +86,7 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
   test.each(ROWS.filter(allowed).map((row) => commandsIn(row)[0] as string))('%s, with wrong keys', async (command) => {
     const argv = await argvOf(command);
     await expect(printed({ ...env, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(/^Unauthenticated\.$/);
-    const reads = /^usage (show|totals)/.test(command);
+    const reads = /^usage (show|totals|lower)/.test(command);
     if (reads) expect(await printed(recorder, ...argv)).toEqual(await printed(env, ...argv));
     else await expect(printed(recorder, ...argv)).rejects.toThrow(/can only record\.$/);
   });

@@ -42,7 +42,7 @@ test.each([1, 20, 100])('with %i sites: to create, change and delete a business'
   for (const token of [undefined, `token-of-another-system-${s}`]) {
     user += 1;
     const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
-    const creating = { trips: 2, read: 5 * s + 62 + 3 * homes.length, written: 2 * s + 15 };
+    const creating = { trips: 2, read: 5 * s + 62 + 3 * homes.length, written: 2 * s + 16 };
     const { id } = await within({ ...creating, trips: NEW_OWNER }, 'POST', '/business', body, 'signup');
     await within({ ...creating, written: 1 }, 'POST', '/business', body, 'signup', later(1));
     await within(creating, 'POST', '/business', { ...FIELDS, user_id: user, sites: sitesOf(s) });
@@ -101,7 +101,7 @@ test.each([1, 100, 1830])('to import a history of %i days', async (d) => {
   const daysWith = (count: number) =>
     Array.from({ length: d }, (_, index) => ({ date: addDays('2026-03-14', -index), count }));
   const path = `/business/${id}/history`;
-  const importing = { trips: 1, read: 7 * d + 20, written: d + 4 };
+  const importing = { trips: 1, read: 8 * d + 60, written: d + 44 };
   await within(importing, 'PUT', path, { days: daysWith(1) });
   await within({ ...importing, written: 0 }, 'PUT', path, { days: daysWith(1) });
   await within(importing, 'PUT', path, { days: daysWith(2), replace: true });

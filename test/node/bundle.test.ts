@@ -1,4 +1,4 @@
-// What is deployed is small: its size is a promise (79 KiB gzipped, without the list of suffixes).
+// What is deployed is small: its size is a promise (82 KiB gzipped, without the list of suffixes).
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,10 +22,10 @@ function bundle(...more: string[]) {
   }
 }
 
-test('the Worker without the list of public suffixes is at most 79 KiB, minified and gzipped', () => {
+test('the Worker without the list of public suffixes is at most 82 KiB, minified and gzipped', () => {
   // A module of types only stands in for the list.
   const size = gzipSync(bundle('--alias', 'tldts:./src/env.ts')).length;
-  expect(size).toBeLessThanOrEqual(79 * KiB);
+  expect(size).toBeLessThanOrEqual(82 * KiB);
 });
 
 test('the Worker holds neither Node nor the operator’s tools, and loads the list only when it is asked for', () => {

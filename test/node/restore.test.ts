@@ -618,6 +618,8 @@ test('a backup of each database, loaded into a new one, has everything, and the 
   await execute('update messages set body = body || ?', `'😀`.repeat(40_000));
   await execute(`insert into identity values (0, 'mark', 'worker')`);
   await execute('insert into deletions values (12345)');
+  await run('business', 'update', owner.id, '--billing-day', 15);
+  await execute('insert into imported_days values (?, ?)', owner.id, '2026-03-14');
   const create = () => run('business', 'create', '--user', owner.user, '--name', 'Acme', ...FIELDS);
   const gone = await create();
   await run('business', 'delete', gone.id, '--confirm', 'Acme');

@@ -6,29 +6,22 @@ import { dayWords, instantWords, number } from '../formats.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';
 
+/** The names that words cannot be made of. */
 const FIELDS: Record<string, string> = {
   sites: 'Domains',
-  token: 'Token',
   former_works_until: 'The old one works until',
   tokens: 'Old tokens',
   user_id: 'Owner',
-  name: 'Name',
-  main_domain: 'Main domain',
-  site: 'Site',
   country_id: 'Country',
   business_size: 'Size',
-  status: 'Status',
   daily_limit: 'Limit of the day',
   monthly_limit: 'Limit of the month',
   billing_day: 'The month begins on day',
   overage: 'Counted beyond a limit',
   alert_at: 'Alerts at',
-  key: 'Key',
   role: 'It may',
   read_only: 'Can only read',
   expires_on: 'Works until the end of',
-  days: 'Days',
-  uses: 'Uses',
 };
 
 /** Ids of rows tell an owner nothing. */
