@@ -146,6 +146,16 @@ describe('a use is unknown', () => {
     },
   );
 
+  test('on such a day for as long as its uses could be lowered', async () => {
+    const business = await newBusiness();
+    const day = addDays(TODAY, -40);
+    await record(business, [{ id: 'a', quantity: 500, at: `${day}T12:00:00Z` }], { at: noonOf(addDays(day, 30)) });
+    const body = { days: [{ date: day, count: 600 }], replace: true };
+    await call('PUT', `/api/v1/business/${business.id}/history`, { as: OPERATOR.full, body });
+    expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(0, 0, 1));
+    expect(await stored(business)).toEqual({ [day]: 600 });
+  });
+
   test('but not on a day whose count a history repeats', async () => {
     const business = await newBusiness();
     await record(business, [
