@@ -73,13 +73,14 @@ describe('a run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('the month before a change, the longer month, and the months after it, each once', async () => {
+  test('the months before, of and after each change, each once, also if a billing day comes back', async () => {
     const business = await newBusiness();
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);
+    await changeOn(business, '2026-09-05', 15);
     const at = noonOf('2026-12-31');
     const found: [string, string][] = [];
-    for (let day = '2026-02-01'; day < '2026-10-01'; day = addDays(day, 1))
+    for (let day = '2026-02-01'; day < '2026-12-20'; day = addDays(day, 1))
       for (const { starts_on, ends_on } of await monthsOf(business, day, at)) found.push([starts_on, ends_on]);
     expect(found).toEqual([
       ['2026-02-01', '2026-02-28'],
@@ -89,6 +90,8 @@ describe('a run lists', () => {
       ['2026-06-15', '2026-07-14'],
       ['2026-07-15', '2026-08-31'],
       ['2026-09-01', '2026-09-30'],
+      ['2026-10-01', '2026-11-14'],
+      ['2026-11-15', '2026-12-14'],
     ]);
   });
 
