@@ -73,7 +73,7 @@ describe('a run lists', () => {
     expect((await run('2026-03-09', NOW, '&limit=1')).map(({ business_id }) => business_id)).toEqual(ids);
   });
 
-  test('the months before, of and after each change, each once, also if a billing day comes back', async () => {
+  test('each month before, during and after a change once, even if a billing day comes back', async () => {
     const business = await newBusiness();
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-06-20', 1);
@@ -178,6 +178,14 @@ test('a page of CSV has the same, and a Link to the next; a name that is a formu
   expect(answer.headers.get('Link')).toBe(`<${next}>; rel="next"`);
   const last = await call('GET', next.slice('https://service.example'.length), { as: OPERATOR.record, ...csv });
   expect(last.text).toBe(`${head}${other.id},${business.user_id},Plain,2026-02-16,2026-03-15,0,,false\r\n`);
+});
+
+test('a count that is not exact is refused, and the message names the business', async () => {
+  const business = await limited({ billing_day: 18 });
+  for (const day of ['2026-02-18', '2026-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
+  const rule = `ended must be another day: business ${business.id} has more than 9007199254740991 uses in that month`;
+  const answer = await read(`ended=2026-03-17&user_id=${business.user_id}`, { at: noonOf('2026-03-20') });
+  expect(answerOf(answer)).toEqual(invalid('ended', rule));
 });
 
 test.each<[string, string, string]>([

@@ -24,6 +24,7 @@ import {
 } from '../wire/requests.ts';
 import { readDays } from './days.ts';
 import { createOperatorKey } from './operator-keys.ts';
+import { readLowered } from './uses.ts';
 
 export type Given = Record<string, unknown>;
 /** The `data` of a response. */
@@ -227,18 +228,5 @@ export const COMMANDS: Record<string, Command> = {
     does: 'Lists the databases: letter in credentials, size, uses of yesterday (UTC) and backlog.',
   },
 };
-
-/** Each use as `id=quantity`. An id can have an equals sign, too. */
-async function readLowered(given: Given) {
-  const texts = given.uses as string[];
-  const uses = texts.map((text) => {
-    const [, id, quantity = ''] = /^(.*)=(\d{1,16})$/.exec(text) ?? [];
-    return { id, quantity: quantity === '' ? null : Number(quantity) };
-  });
-  return {
-    sent: { uses },
-    inWords: (error: string) => error.replace(/\buses\.(\d+)/g, (_, index) => `${texts[index]}`),
-  };
-}
 
 type AccessList = { status: string; access_list: { site: string }[] };

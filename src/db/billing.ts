@@ -16,7 +16,7 @@ const firstOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
 const lastOf = (day: SQLWrapper, billing_day: SQLWrapper) =>
   sql`date(${day}, (1 - ${billing_day}) || ' days', 'start of month', '+1 month', (${billing_day} - 2) || ' days')`;
 
-/** A value of the last change of the business on which `condition` holds. Null if there is none. */
+/** A value of the latest change of the business that matches `condition`, or null. */
 const ofLastChange = <T>({ id, has_billing_changes }: Billed, condition: SQL | undefined, value: SQL | SQLWrapper) =>
   sql<T | null>`case when ${has_billing_changes} then (select ${value} from ${billingChanges}
     where ${and(eq(billingChanges.business_id, id), condition)} order by ${billingChanges.starts_on} desc limit 1) end`;

@@ -1,12 +1,10 @@
 // The invoice run: the billing months that ended on a day (docs/api.md, "The invoice run").
 import { and, eq, gt, lte, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { Conflict } from '../core/conflict.ts';
-import { MAX_COUNT } from '../core/limits.ts';
 import { billingMonth } from './billing.ts';
-import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
+import { jsonList, jsonObject, selectOne } from './json.ts';
 import { isPermitted, type Permission } from './permission.ts';
 import { billingChanges, businesses, dailyUsage } from './schema.ts';
-import { type EntryOf, statement, withVerdict } from './statement.ts';
+import { statement, withVerdict } from './statement.ts';
 import type { Placeholders } from './text.ts';
 import { sumOfCounts } from './usage.ts';
 
@@ -70,16 +68,3 @@ export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (p
     sql`select ${id} as id from ${businesses} where ${isOwn} order by id limit ${$.limit}`,
   );
 });
-/** A month of that list. */
-export type EndedMonth = EntryOf<ReturnType<typeof monthsEnded>, 'months'>;
-
-/** The months of a page. Throws a Conflict if a count is not exact. */
-export function exactMonths(months: Json<EndedMonth[]>): EndedMonth[] {
-  const page = parseJson(months);
-  const beyond = page.find(({ count }) => count > MAX_COUNT);
-  if (beyond === undefined) return page;
-  throw new Conflict(
-    'ended',
-    `must be another day: business ${beyond.business_id} has more than ${MAX_COUNT} uses in its month`,
-  );
-}

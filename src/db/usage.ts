@@ -3,7 +3,6 @@ import { and, between, eq, gt, type Placeholder, type SQL, type SQLWrapper, sql 
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
 import { MAX_COUNT, type PeriodBeyond } from '../core/limits.ts';
-import type { Range } from '../core/time.ts';
 import { KEEP_ID_DAYS } from '../core/use.ts';
 import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
@@ -12,7 +11,7 @@ import { isOverLimit, standingOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
-import { type EntryOf, hasWritten, statement, withVerdict } from './statement.ts';
+import { hasWritten, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
@@ -60,16 +59,16 @@ function pageOfTotals(
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
-/** A row of that list. */
-export type Total = EntryOf<ReturnType<typeof totalsAfter>, 'totals'>;
-
-/** The totals of a page. Throws a Conflict if one is not exact. */
-export function exactTotals(totals: Json<Total[]>, { from, to }: Range): Total[] {
-  const page = parseJson(totals);
+/** The rows of a page. Throws a Conflict if the count of one is not exact: `ruleFor` completes the sentence that starts with `field`. */
+export function exactCounts<Row extends { business_id: number; count: number }>(
+  rows: Json<Row[]>,
+  field: string,
+  ruleFor: (beyond: string) => string,
+): Row[] {
+  const page = parseJson(rows);
   const beyond = page.find(({ count }) => count > MAX_COUNT);
   if (beyond === undefined) return page;
-  const reason = `from ${from} to ${to}, business ${beyond.business_id} has more than ${MAX_COUNT} uses`;
-  throw new Conflict('from', `must be later: ${reason}`);
+  throw new Conflict(field, ruleFor(`business ${beyond.business_id} has more than ${MAX_COUNT} uses`));
 }
 
 /** Adds a row for each of `source`, which is a `from` with its conditions, to the counts. Returns the new counts. Fails as `isBeyondCount` says. */

@@ -136,7 +136,7 @@ describe('there is no link back', () => {
     'https://user@product.example/',
     '//product.example/',
     '/',
-  ])('if the address in the tab is unsafe, whoever put it there: %j', async (returnUrl) => {
+  ])('if the address stored in the tab is unsafe: %j', async (returnUrl) => {
     page = await world.enter('#/', world.keys.owner, { returnUrl });
     await list();
     expect(await page.locator('.return').count()).toBe(0);

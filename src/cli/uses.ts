@@ -1,0 +1,14 @@
+// The arguments of `usage lower`: uses with their new quantities. Errors name the argument.
+
+/** Parses `id=quantity`. The id itself can contain an equals sign. */
+export async function readLowered(given: Record<string, unknown>) {
+  const texts = given.uses as string[];
+  const uses = texts.map((text) => {
+    const [, id, quantity = ''] = /^(.*)=(\d{1,16})$/.exec(text) ?? [];
+    return { id, quantity: quantity === '' ? null : Number(quantity) };
+  });
+  return {
+    sent: { uses },
+    inWords: (error: string) => error.replace(/\buses\.(\d+)/g, (_, index) => `${texts[index]}`),
+  };
+}
