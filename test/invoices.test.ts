@@ -182,9 +182,10 @@ test('a page of CSV has the same, and a Link to the next; a name that is a formu
 
 test('a count that is not exact is refused, and the message names the business', async () => {
   const business = await limited({ billing_day: 18 });
-  for (const day of ['2026-02-18', '2026-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
+  // Before the two years below: their runs list all businesses, and would be refused, too.
+  for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be another day: business ${business.id} has more than 9007199254740991 uses in that month`;
-  const answer = await read(`ended=2026-03-17&user_id=${business.user_id}`, { at: noonOf('2026-03-20') });
+  const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);
   expect(answerOf(answer)).toEqual(invalid('ended', rule));
 });
 
