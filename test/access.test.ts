@@ -1,4 +1,4 @@
-// Access domains: adding and listing (docs/api.md, "Access domains").
+// Access domains: adding and listing (docs/api.md, "Sites").
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { access } from '../src/db/schema.ts';

@@ -1,4 +1,4 @@
-// Sessions of the owner's console (docs/api.md, "Sessions of the console"): how they start, what they may do, and how they end.
+// Sessions of the owner's console (docs/api.md, "Start a session"): how they start, what they may do, and how they end.
 import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';

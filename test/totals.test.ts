@@ -1,4 +1,4 @@
-// What each business used, for an invoice run (docs/api.md, "Usage of all businesses").
+// What each business used, for an invoice run (docs/api.md, "Invoices").
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf, granted, invalid } from './answers.ts';

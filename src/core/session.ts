@@ -1,4 +1,4 @@
-// How long sessions of the console last, how many a user has, and where the console leads back to (docs/api.md, "Sessions of the console").
+// How long sessions of the console last, how many a user has, and where the console leads back to (docs/api.md, "Start a session").
 import { addressRule, isSafeAddress } from './address.ts';
 
 /** How long a session lasts that came from an API key. */

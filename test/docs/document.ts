@@ -7,17 +7,18 @@ export const DOCUMENTS = ['README.md', ...inDocs.map((name) => `docs/${name}`)];
 export const read = (path: string) => readFileSync(path, 'utf8');
 
 /**
- * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. Without one, each line of several
- * is an example, which need only succeed. What installs packages has a test of its own (test/node/client.test.ts).
+ * Every `sh` block that calls the local service or its tools, with the `json` or `csv` block below it. Without such a block, each curl
+ * command need only succeed. What installs packages has a test of its own (test/node/client.test.ts).
  */
 export const examplesIn = (path: string) =>
   [...read(path).matchAll(/^ *```sh\n(.*?)^ *```\n(?:```(?:json|ndjson|csv)\n(.*?)^```\n)?/gms)].flatMap(
     ({ index, 1: block = '', 2: output }) => {
       const line = read(path).slice(0, index).split('\n').length;
       const lines = output === undefined ? block.split(/\n(?=curl )/) : [block];
-      const printed = lines.length > 1 ? '' : (output ?? '"no json block follows"');
       const runsHere = /\$API|npm run -s admin/.test(block) && !/npm install|export API=/.test(block);
-      return runsHere ? lines.map((command) => ({ name: `${path}:${line} ${command.trim()}`, command, printed })) : [];
+      return runsHere
+        ? lines.map((command) => ({ name: `${path}:${line} ${command.trim()}`, command, printed: output ?? '' }))
+        : [];
     },
   );
 
@@ -86,14 +87,23 @@ const VARIANTS: [RegExp, unknown][] = [
   [/^\d+$/, expect.stringMatching(/^\d+$/)],
 ];
 
-/** What a response must equal. `…` stands for any text. */
+/** `…` stands for any text. */
+const patternOf = (printed: string) =>
+  new RegExp(
+    `^${printed
+      .split('…')
+      .map((part) => part.replaceAll(/[.*+?()[\]|^$]/g, '\\$&'))
+      .join('.*')}$`,
+  );
+
+/** What a response must equal. */
 export function like(printed: unknown, command = '', key = ''): unknown {
   const days = printed as Day[];
   if (key === 'used') return expect.toSatisfy(isReport(days, command.includes('from=') ? days.length : 30), 'a report');
   const variant = VARIANTS.find(([pattern]) => typeof printed === 'string' && pattern.test(printed));
   if (variant !== undefined) return variant[1];
   if (key in VARIES && printed !== null && printed !== 0 && !Array.isArray(printed)) return VARIES[key];
-  if (printed === '…') return expect.any(String);
+  if (typeof printed === 'string' && printed.includes('…')) return expect.stringMatching(patternOf(printed));
   if (Array.isArray(printed)) return printed.map((entry) => like(entry, command));
   if (typeof printed !== 'object' || printed === null) return printed;
   return Object.fromEntries(Object.entries(printed).map(([name, value]) => [name, like(value, command, name)]));

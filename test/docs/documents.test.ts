@@ -67,7 +67,10 @@ test('docs/operating.md has every command of npm run admin, with its options', (
 });
 
 test('docs/api.md has every Error-Code, and no other', () => {
-  const named = tableIn('docs/api.md', 'Status', '`Error-Code`', 'Body', 'When').map(([, cell]) => codesIn(cell)[0]);
+  const tables = ['Plain message', 'Message'].flatMap((message) =>
+    tableIn('docs/api.md', 'Status', '`Error-Code`', message, 'When'),
+  );
+  const named = tables.map(([, cell]) => codesIn(cell)[0]);
   expect([...new Set(named)].sort()).toEqual(ERROR_CODES.toSorted());
 });
 

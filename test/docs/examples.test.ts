@@ -9,10 +9,6 @@ import { type Headers, startService } from './service.ts';
 
 const API = 'docs/api.md';
 const EVIL = 'https://evil.example';
-const NEW = {
-  ...{ user_id: 7, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' },
-  ...{ country_id: 1, business_size: 'small' },
-};
 const USES = { uses: [{ id: 'order-1' }] };
 
 const service = await startService();
@@ -45,13 +41,6 @@ test.each(DOCUMENTS.flatMap(examplesIn))('$name', async ({ command, printed }) =
 test('the lines for a back end in README.md have created a business and changed its limit', async () => {
   const { body } = await call('GET', '/business/3', operator);
   expect(body.data).toMatchObject({ id: 3, user_id: 7, name: 'Acme', limits: { daily: null, monthly: 10_000 } });
-});
-
-test('docs/api.md has the request that a page sends', async () => {
-  const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(read(API)) ?? [];
-  const run = new Function('url', 'token', `return (async () => { ${program} return response; })()`);
-  const response: Response = await run(`${$.API}${usage()}`, $.TOKEN);
-  expect(response.status).toBe(200);
 });
 
 test('with -fOJ, the example of a report as CSV is saved as a file that the service names, and a refusal is not', async () => {
@@ -181,7 +170,13 @@ test.each(maximums)('maximum values: %s, %s', async (name = '', value = '') => {
   if (value.endsWith('at least 1')) expect(await reach(0)).toMatchObject({ status: 422 });
 });
 
-test('errors: the table has every refusal, and every row is one', async () => {
+const errorsIn = (message: string) =>
+  tableIn(API, 'Status', '`Error-Code`', message, 'When').map((cells) => {
+    const [code, text] = cells.slice(1).map((cell) => codesIn(cell)[0]);
+    return { status: Number(cells[0]), code, message: like(text) };
+  });
+
+test('errors: the tables have every refusal, and every row is one', async () => {
   await registerOnly('https://shop.example');
   const [entry] = (await call('GET', access, key)).body.data.access_list;
   const fields = '--user 1 --name Idle --main-domain i.example --site https://i.example --country 1 --size small';
@@ -190,18 +185,6 @@ test('errors: the table has every refusal, and every row is one', async () => {
   const create = 'npm run -s admin -- key create --user 1 --role';
   const [reader, recorder] = [JSON.parse(await shell(`${create} read`)), JSON.parse(await shell(`${create} record`))];
   const session = await call('POST', '/session', key);
-  const history = `/business/${$.SHOP}/history`;
-  await call('PUT', history, operator, { days: [{ date: '2026-01-31', count: 3 }], replace: true });
-  const imported = '8f14e45fceea167a5a36dedd4bea2543';
-  const { data: acme } = (
-    await call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup' }, { ...NEW, token: imported })
-  ).body;
-  const tooMany = ['2021-01-01', '2021-01-02'].map((date) => ({ date, count: Number.MAX_SAFE_INTEGER }));
-  for (const day of tooMany) await call('PUT', `/business/${$.BUSINESS}/history`, operator, { days: [day] });
-  const given = [{ ...operator, 'Idempotency-Key': 'given' }, NEW] as const;
-  const { data: away } = (await call('POST', '/business', ...given)).body;
-  await call('PATCH', `/business/${away.id}`, operator, { user_id: 8 });
-  await call('POST', '/user/7001/keys', operator);
   const responses = await Promise.all([
     call('GET', '/nowhere'),
     call('PUT', usage()),
@@ -212,18 +195,7 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', usage($.SHOP), token),
     call('GET', '/business/999999/access', key),
     call('GET', access, shopToken),
-    call('DELETE', access, shopToken),
     call('POST', usage($.SHOP), shopToken, USES),
-    call('POST', usage($.SHOP), shopToken, { quantity: 5 }),
-    call('GET', '/business', token),
-    call('GET', `/business/${$.SHOP}`, shopToken),
-    call('GET', `${access}/refused`, shopToken),
-    call('DELETE', `${access}/refused`, shopToken),
-    call('POST', rotation, shopToken),
-    call('DELETE', `${rotation}/former`, shopToken),
-    call('GET', `/business/${$.SHOP}/changes`, shopToken),
-    call('GET', `/business/${$.SHOP}/alerts`, shopToken),
-    call('POST', '/session', token),
     call('POST', '/session', as(session.body.data.session_key)),
     call('POST', '/session', operator),
     call('DELETE', '/session', key),
@@ -231,55 +203,34 @@ test('errors: the table has every refusal, and every row is one', async () => {
     call('GET', access, as(recorder.api_key)),
     call('GET', usage(), { ...operator, Origin: EVIL }),
     call('GET', '/usage', key),
-    call('GET', '/usage?from=2021-01-01&to=2026-01-04', operator),
-    call('GET', '/alerts', key),
-    call('GET', '/database', key),
-    call('POST', '/business', key, NEW),
-    call('PATCH', `/business/${$.SHOP}`, key, { name: 'Acme' }),
-    call('DELETE', `/business/${$.SHOP}?name=Acme`, key),
-    call('PUT', history, key, { days: [{ date: '2026-01-31', count: 1 }] }),
-    call('PATCH', usage($.SHOP), key, { uses: [{ id: 'order-1', quantity: 0 }] }),
-    call('GET', '/user/7/keys', key),
-    call('POST', '/user/7/keys', key),
-    call('DELETE', '/user/7/keys/1', key),
-    call('GET', '/user/7/changes', key),
-    call('GET', '/user/7/export', key),
-    call('DELETE', '/user/7', key),
-    call('DELETE', '/user/7', operator),
-    call('DELETE', '/user/7001', operator),
-    call('POST', '/user/1/console-link', key),
+    call('POST', '/business', key, {}),
     call('GET', usage($.SHOP), shopToken),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL }),
     call('GET', usage($.SHOP), { ...shopToken, Origin: EVIL.padEnd(301, 'x') }),
-    call('GET', usage($.SHOP), { ...key, Origin: EVIL }),
     register(['shop.example']),
-    call('GET', `${usage()}?form=2026-03-01`, key),
-    call('POST', usage(), key, { uses: [{ id: 'order-1', date: '2026-03-01' }] }),
-    call('POST', access, key, '{'),
-    call('DELETE', access, key, { sites: [] }),
-    call('POST', `/business/${$.BUSINESS}/access`, { ...key, Origin: EVIL }, { sites: ['https://shop.example'] }),
-    call('POST', usage(), key, { use: 1 }),
-    call('POST', usage(), { ...key, 'Idempotency-Key': 'order-1' }, USES),
     call('DELETE', `${access}/${entry.id}`, key),
     call('DELETE', `${access}/999999`, key),
-    call('POST', '/business', { ...operator, 'Idempotency-Key': 'signup-7' }, { ...NEW, name: 'Other' }), // README.md
-    call('POST', '/business', ...given),
-    call('POST', '/user/7/keys', { ...operator, 'Idempotency-Key': 'key' }),
-    call('POST', '/business', operator, { ...NEW, token: imported }),
-    call('POST', '/business', operator, { ...NEW, database: 61 }),
-    call('POST', '/business', operator, { ...NEW, id: 500_000_001 }),
-    call('PUT', history, operator, { days: [{ date: '2026-01-31', count: 4 }] }),
-    call('DELETE', `/business/${acme.id}?name=Other`, operator),
-    call('POST', '/user/7/keys', operator, { business_id: Number($.SHOP) }),
     call('DELETE', '/user/7/keys/999999', operator),
     call('GET', '/user/07/keys', operator),
   ]);
-  const rows = tableIn(API, 'Status', '`Error-Code`', 'Body', 'When').map(([status, code, body]) => {
-    return { status: Number(status), code: codesIn(code)[0], body: JSON.parse(codesIn(body)[0] ?? '') };
-  });
-  for (const response of responses) expect(rows.map((row) => like(row))).toContainEqual(response);
+  const plain = errorsIn('Plain message').map(({ message, ...rest }) => ({ ...rest, body: { message } }));
+  const others = errorsIn('Message').map(({ message, ...rest }) => ({ ...rest, body: { status: false, message } }));
+  const rows = [...plain, ...others];
+  const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
+  for (const response of seen) expect(rows).toContainEqual(response);
   // What no one request brings about is in test/http.test.ts (400) and test/operations.test.ts. Limits are an example above.
-  for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status))) {
-    expect(responses).toContainEqual(like(row));
-  }
+  for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
+    expect(seen).toContainEqual(row);
+});
+
+const RETENTION: Record<string, [file: string, constant: RegExp]> = {
+  'ids of uses that were recorded with an API key or an operator key': ['core/use.ts', /KEEP_ID_DAYS = \{ key: (\d+)/],
+  'ids of uses that were recorded with a token': ['core/use.ts', /KEEP_ID_DAYS = .* token: (\d+)/],
+  'changes, but always the last one': ['db/changes.ts', /KEEP_CHANGES_DAYS = (\d+)/],
+  alerts: ['db/alerts.ts', /KEEP_ALERTS_DAYS = (\d+)/],
+  'refused origins, since they were last seen': ['db/refused-origins.ts', /KEEP_ORIGINS_DAYS = (\d+)/],
+};
+test.each(tableIn(API, 'Data', 'Kept for'))('retention: %s, %s', (data = '', kept = '') => {
+  const [file, constant] = RETENTION[data] as (typeof RETENTION)[string];
+  expect(kept).toBe(`${constant.exec(read(`src/${file}`))?.[1]} days`);
 });
