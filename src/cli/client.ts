@@ -1,5 +1,4 @@
-// Sends the requests of the commands. The operator's key goes to the service at API and nowhere else: over https, or http on this
-// machine, and never where a redirect points.
+// Sends the commands' requests. Sends the operator key only to API, over https (or http on this machine), and follows no redirect.
 import { credentialOf } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
@@ -7,12 +6,12 @@ import type { Data } from './commands.ts';
 export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
-/** There is no complete response, or a 5xx: the change may have been made. */
+/** The response is incomplete or a 5xx: the change may have been made. */
 export class Lost extends Error {}
 
-/** A request is given up after this time. The service waits at most 10 seconds for its database. */
+/** The service waits at most 10 seconds for its database. */
 const TIMEOUT_MS = 30_000;
-/** What fails before anything is sent. */
+/** Errors that occur before anything is sent. */
 const NOT_SENT = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -68,7 +67,7 @@ async function answerTo({ api, host, key }: Service, { method, path, query = {},
   return answer;
 }
 
-/** The service's own messages, a line for each. */
+/** Builds an error with the service's messages, one per line. */
 function refusalIn({ host }: Service, response: Response, answer: Data): Error {
   const {
     message = `${host} responded with ${response.status}, but not as this service. API must be its address.`,
@@ -99,7 +98,7 @@ function jsonIn(text: string): any {
   }
 }
 
-/** Sends a request. One with an Idempotency-Key is sent once more if its response is lost. */
+/** Sends a request. Retries it once if the response is lost and it has an Idempotency-Key. */
 export async function ask(service: Service, request: Request): Promise<Data> {
   const first = await send(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
@@ -118,7 +117,7 @@ async function pageOf(service: Service, request: Request): Promise<{ text: strin
   return { text, next: url === undefined ? null : new URL(url).searchParams.get('cursor') };
 }
 
-/** The pages of an export, each as soon as it is there. */
+/** Yields the pages of an export as they arrive. */
 export async function* pagesOf(service: Service, request: Request): AsyncGenerator<string> {
   let page = await pageOf(service, request);
   while (page.next !== null) {
@@ -130,7 +129,7 @@ export async function* pagesOf(service: Service, request: Request): AsyncGenerat
   yield page.text;
 }
 
-/** All pages of a list as one. `cursor` is the parameter with which a page begins. */
+/** Merges all pages of a list. `cursor` is the name of the cursor parameter. */
 export async function askAll(service: Service, request: Request, cursor: string): Promise<Data> {
   const all: Record<string, unknown[]> = {};
   for (let next: unknown; next !== null; ) {

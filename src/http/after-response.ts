@@ -1,11 +1,11 @@
-// Work that no caller waits for.
+// Work done after the response.
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env } from '../env.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Starts `work` once the response is on its way. If it fails, that is one line in the log and nothing else. */
+/** Starts `work` after the response is sent. A failure is only logged. */
 export function afterResponse(c: ContextOf<Env>, name: string, work: () => Promise<void>): void {
   const { request_id, database } = c.get('logEntry');
   const done = scheduler

@@ -1,9 +1,9 @@
-// Reads the body of a request, whole and bounded, before we know the sender.
+// Reads a request body of bounded size, before authentication.
 import { brokenBody, tooLarge } from './errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The body of a request, as text. A request without one may still have an empty stream. */
+/** Returns the body as text. A request without a body may still have an empty stream. */
 export async function bodyOf({ headers, body }: Request): Promise<string> {
   const length = headers.get('Content-Length');
   if (length === '0' || body === null) return '';
@@ -15,7 +15,7 @@ export async function bodyOf({ headers, body }: Request): Promise<string> {
   return text;
 }
 
-/** The text of a body, or null as soon as it is too long. Throws if it breaks off or is not UTF-8: input is never repaired. */
+/** Returns null as soon as the body is too large. Throws if it is cut off or is not UTF-8: input is never repaired. */
 async function textOf(body: ReadableStream<Uint8Array>): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let text = '';

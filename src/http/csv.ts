@@ -1,23 +1,19 @@
-// Responses as CSV files (RFC 4180).
+// CSV responses (RFC 4180).
 import type { TypedResponse } from 'hono';
 import type { ContextOf, Guarded } from '../env.ts';
 import { send } from './response.ts';
 
-/** Responses that are CSV or JSON, as the caller prefers. */
+/** For responses that are CSV or JSON, depending on `Accept`. */
 export const VARY = { Vary: 'Accept' };
 
 type Cell = string | number | boolean | null;
 
-/**
- * What a spreadsheet would take for a formula gets an apostrophe, which makes it a text: at the beginning, and after what separates cells in
- * some countries.
- */
+/** Escapes a cell. An apostrophe defuses formulas, at the start and after separators that some locales use. */
 function cellOf(value: Cell): string {
   const text = typeof value === 'string' ? value.replace(/(^|[;,])(?=\s*[=+\-@＝＋－＠])/g, "$1'") : `${value ?? ''}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Rows as a file. */
 export function csvResponse<Row extends Record<string, Cell>>(
   c: ContextOf<Guarded>,
   {

@@ -1,4 +1,4 @@
-// Every error and the one response it has. The cause of an error never reaches the caller.
+// Every error and its response. Callers never see the cause of an error.
 import { Conflict, type FieldErrors } from '../core/conflict.ts';
 import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
@@ -10,7 +10,7 @@ import type { ContextOf, Env } from '../env.ts';
 import type { ErrorBody } from '../wire/responses.ts';
 import { json } from './response.ts';
 
-/** The words for errors, in the header `Error-Code`. Programs compare them; people read the message. */
+/** The values of the `Error-Code` header, for programs. The message is for people. */
 export const ERROR_CODES = [
   ...REFUSALS,
   'unauthenticated',
@@ -29,7 +29,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503;
 
-/** An error with its response. Any other error is a fault of ours, and its response is `SERVER_ERROR`. */
+/** An error with its response. Any other error is a bug and returns `SERVER_ERROR`. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -46,15 +46,15 @@ export class ServiceError extends Error {
 
 export const SERVER_ERROR = new ServiceError('server_error', 500, { message: 'Server Error' });
 
-/** When to try again: the period of the rate limits, and long enough for a database to recover. */
+/** The period of the rate limits, and long enough for a database to recover. */
 const RETRY_SECONDS = 10;
 const LATER = { 'Retry-After': `${RETRY_SECONDS}` };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
-/** RFC 6750 §3. It says how to send a credential, and never why this one is not valid. */
+/** RFC 6750 §3. Explains how to send a credential, never why this one is invalid. */
 const HOW_TO_SEND =
   'Bearer error="invalid_token", error_description="Send a valid API key or business token in the header Authorization: Bearer <key or token>"';
 
-/** Why a request is not authenticated. `missing`: nothing was sent as a credential. A code is sent instead of one. */
+/** Why a request is unauthenticated. `missing` means no credential was sent. The `_code` reasons are about console link codes. */
 export type UnauthenticatedReason =
   | 'missing'
   | 'malformed'
@@ -66,7 +66,7 @@ export type UnauthenticatedReason =
 
 const WITHOUT_CREDENTIAL: readonly UnauthenticatedReason[] = ['missing', 'malformed_code', 'unknown_code'];
 
-/** There is no credential, or it is not valid. Only the log has the reason. */
+/** The credential is missing or invalid. Only the log records the reason. */
 export class Unauthenticated extends ServiceError {
   readonly reason: UnauthenticatedReason;
   constructor(reason: UnauthenticatedReason) {
@@ -76,11 +76,11 @@ export class Unauthenticated extends ServiceError {
   }
 }
 
-/** `errors` says for each field (its path with dots) what is wrong and what would be right. */
+/** `errors` maps each field (a dotted path) to what is wrong and what would be valid. */
 export const inputError = (errors: FieldErrors, code: 'invalid_input' | 'last_domain' = 'invalid_input') =>
   new ServiceError(code, 422, { status: false, message: Object.values(errors)[0]?.[0] ?? '', errors });
 
-/** A limit refuses a use. `wait` is in seconds; null if waiting does not help. `when` says which day or month it is, if not this one. */
+/** A limit refuses a use. `wait` is in seconds, or null if waiting does not help. `when` names a day or month other than the current one. */
 export function limitReached(
   { limit, overage, period, left }: RefusingLimit,
   wait: number | null,
@@ -98,7 +98,7 @@ export function limitReached(
   return new ServiceError('limit_reached', 429, { status: false, message, ...(errors && { errors }) }, headers);
 }
 
-/** A limit refuses a list of uses. The one at `index` is the first that does not fit. */
+/** A limit refuses a list of uses. `index` is the first use that exceeds it. */
 export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
   limitReached(refusing, wait, {
     when,
@@ -109,7 +109,7 @@ export const limitOfList = (index: number, refusing: RefusingLimit, wait: number
 export const unknownEntry = (name: 'Access id' | 'Key id' | 'User id') =>
   new ServiceError('unknown_entry', 404, { status: false, message: `${name} is not valid` });
 
-/** The body broke off, or is not UTF-8. */
+/** The body was cut off or is not UTF-8. */
 export const brokenBody = (cause?: unknown) =>
   new ServiceError('broken_body', 400, { message: 'Bad Request' }, {}, cause);
 
@@ -117,11 +117,11 @@ export const tooLarge = () => new ServiceError('too_large', 413, { message: 'Pay
 
 export const tooMany = () => new ServiceError('rate_limited', 429, { message: 'Too Many Attempts.' }, LATER);
 
-/** A database cannot respond now, and trying again is safe. */
+/** A database is unavailable, and a retry is safe. */
 export const unavailable = (cause?: unknown) =>
   new ServiceError('unavailable', 503, { message: 'Service Unavailable' }, LATER, cause);
 
-/** The error for a batch that failed. A caller is told to try again only if that cannot count anything twice. */
+/** Converts the failure of a batch. Invites a retry only if that cannot count anything twice. */
 export function batchError(cause: unknown, isRepeatable: boolean): Error {
   const outage = outageOf(cause);
   if (outage === 'not_run' || (outage === 'unknown' && isRepeatable)) return unavailable(cause);

@@ -1,5 +1,5 @@
-// Reads input, after the guard. Only callers who may make the call learn what is wrong with it: creating an input error asks for
-// the permission first, and throws the refusal instead if there is one.
+// Validates input after the guard. Checks the permission before it reports an input error, so unauthorized callers get the refusal
+// instead.
 import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
@@ -36,22 +36,20 @@ export async function invalidInput(c: ContextOf<Guarded>, errors: FieldErrors): 
 export const invalidField = (c: ContextOf<Guarded>, field: string, rule: string) =>
   invalidInput(c, { [field]: [`${field} ${rule}`] });
 
-/**
- * The error of an Idempotency-Key where it would not prevent a duplicate, or null.
- */
+/** Returns an error if an Idempotency-Key is sent to an operation that cannot use it, or null. */
 export function idempotencyKeyError(req: HonoRequest, operation: Operation): FieldErrors | null {
   if (POLICY[operation].repeatable || req.header('Idempotency-Key') === undefined) return null;
   return { 'Idempotency-Key': [`Idempotency-Key ${NO_KEY_RULE}`] };
 }
 
-/** The id in an Idempotency-Key. */
+/** Returns the id in an Idempotency-Key. Throws if it is invalid. */
 export async function requireId(c: ContextOf<Guarded>, header: string): Promise<string> {
   const id = idempotencyKeyOf(header);
   if (id !== null) return id;
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
-/** The issues of `input` by field, each message with the field's name in front. A field can have any name, `__proto__` too. */
+/** Groups the issues of `input` by field and prefixes messages with the field's name, which can be anything, even `__proto__`. */
 export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
@@ -66,13 +64,10 @@ export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): F
 }
 
 const NAME_LENGTH = 64;
-/** A name as an error shows it. */
+/** Shortens a name for an error. */
 const nameOf = (sent = '') => (sent === '' ? '""' : sent.slice(0, NAME_LENGTH).toWellFormed());
 
-/**
- * The error of the first unknown parameter, or null: a typo must not be ignored. Reads may have `_=<digits>`, which old
- * clients add to get past caches.
- */
+/** Returns the error for the first unknown parameter, or null. Allows `_=<digits>` on reads: old clients add it to bypass caches. */
 export function unknownParameter(
   { url, method }: HonoRequest,
   { name, schema, operatorOnly = [] }: Query,
@@ -81,10 +76,10 @@ export function unknownParameter(
   if (!url.includes('?')) return null;
   const known = Object.keys(schema.shape).filter((name) => isOperator || !operatorOnly.includes(name));
   const query = url.slice(url.indexOf('?') + 1);
-  // Nearly every query has only known names, written as they are. Any other is decoded and checked below.
+  // Fast path: nearly every query has only known, unencoded names.
   if (query.split('&').every((pair) => known.includes(pair.replace(/=.*/s, '')))) return null;
   const isRead = method === 'GET' || method === 'HEAD';
-  // Not from the object of all parameters: it has names such as `7` first.
+  // Not from the parsed object, which lists names such as `7` first.
   for (const [sent, value] of new URLSearchParams(`?${query}`)) {
     // it drops one question mark, and a second one is part of a name
     if (known.includes(sent) || (isRead && sent === '_' && /^\d+$/.test(value))) continue;
@@ -111,15 +106,12 @@ export const noQuery: MiddlewareHandler<Guarded> = async function noQuery(c, nex
   await next();
 };
 
-/** Refuses every body: with one, a `DELETE` would remove more than its sender means. */
+/** Rejects every body: a `DELETE` with one would remove more than its sender means. */
 export async function requireNoBody(c: ContextOf<Guarded>, body: string): Promise<void> {
   if (/[^\t\n\r ]/.test(body)) throw await invalidField(c, 'body', NO_BODY_RULE);
 }
 
-/**
- * Reads a JSON body, whatever its content type. An empty one is undefined, where the schema takes that. (Hono reads a body of another
- * type as {}.)
- */
+/** Reads a JSON body of any content type (Hono reads other types as {}). Returns undefined for an empty one if the schema allows it. */
 export async function readJson<S extends z.ZodMiniType>(
   c: ContextOf<Guarded>,
   body: string,
@@ -132,7 +124,7 @@ export async function readJson<S extends z.ZodMiniType>(
   return requireJson(c, jsonOf(body), schema);
 }
 
-/** The same of a body that is parsed already. */
+/** Validates a parsed JSON body. Throws if it is invalid. */
 export async function requireJson<S extends z.ZodMiniType>(
   c: ContextOf<Guarded>,
   json: ParsedJson,
@@ -145,7 +137,6 @@ export async function requireJson<S extends z.ZodMiniType>(
 
 type Checked<T> = { data: T; errors?: never } | { data?: never; errors: FieldErrors };
 
-/** What a JSON body has, or what is wrong with it. */
 export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {
   if (json.problem !== undefined) return { errors: { body: [`body ${JSON_RULES[json.problem]}`] } };
   const result = z.safeParse(schema, json.value);

@@ -1,4 +1,4 @@
-// One structured log line per request: what was requested, how it ended and what it cost. Never a credential or a parameter.
+// One structured log line per request: the operation, the outcome and the cost. Never contains a credential or a parameter.
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
 import { legibleOrigin, requestIdOf } from '../core/request.ts';
@@ -36,10 +36,9 @@ export const logged = (clock: Clock, log: Log) =>
     else log.log(line);
   });
 
-/** Whether the service or its database failed, which deserves an alert. */
 const isFailure = (status: number): boolean => status >= 500;
 
-/** What a line says of the request, besides what was collected while it was served. `route` has the names of its parameters. */
+/** The parts of a log line that are known after the response. `route` contains parameter names, not values. */
 type Served = { method: string; route: string | null; status: number; ms: number; version: string | null };
 
 function logLine(
@@ -64,12 +63,12 @@ function logLine(
     d1,
     request_id,
     version,
-    // A stack has no values, and D1's messages quote SQL but never bound values.
+    // Safe to log: stacks have no values, and D1's messages quote SQL but never bound values.
     ...(error !== null && isFailure(status) ? { error: stackOf(error) } : {}),
   };
 }
 
-/** Why the request was refused, as the log says it: in one word, or null where its status says as much. */
+/** Returns the error code to log, or null if the status implies it. */
 function refusalOf(error: Error | null): string | null {
   return error instanceof ServiceError && !UNLOGGED.includes(error.code) ? error.code : null;
 }

@@ -1,4 +1,4 @@
-// Lists that come in pages. The operator's lists of businesses go through all databases, and a page comes from one.
+// Pagination. The operator's lists cover all databases, and each page comes from one.
 import { cursorOf } from '../core/cursor.ts';
 import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
 import { readFirstPage } from '../db/homes.ts';
@@ -34,19 +34,15 @@ export function nextAfter(
   return startOfNextDatabase(after, (name) => c.env[name] !== undefined);
 }
 
-/** How many entries a page has, unless the caller says. */
 export const DEFAULT_PER_PAGE = 20;
 
-/** What to read for a page of a list with the newest first: one more than it shows, to know whether there are more. */
+/** Returns the read window of a newest-first page: one extra entry shows whether there are more. */
 export const pageBefore = (query: { limit?: string | undefined; before?: string | number | undefined }) => ({
   limit: Number(query.limit ?? DEFAULT_PER_PAGE) + 1,
   before: Number(query.before ?? Number.MAX_SAFE_INTEGER),
 });
 
-/**
- * Cuts the page from what was read, of which there are `found`, and says where the next one begins: after the page, or at `next`, where the
- * search stopped.
- */
+/** Drops the extra entry. The next page starts after this one, or at `next`, where the search stopped. */
 function cutToPage<Entry extends { id: number }>(
   entries: Entry[],
   found: number,
@@ -69,7 +65,7 @@ export function shownAlerts(row: { alerts: Json<Alerts['alerts']> }, read: { lim
   return { alerts: page, next };
 }
 
-/** A page from database `number`, of the databases with these numbers. After its last alert, the next database begins. */
+/** Returns a page of database `number`. After its last alert, the next page starts in the next of the databases `numbers`. */
 export function shownAllAlerts(
   row: { alerts: Json<AllAlerts['alerts']> },
   read: { limit: number },

@@ -1,4 +1,4 @@
-// What stands before the operations that need no credential.
+// Middleware of the public operations.
 import { createMiddleware } from 'hono/factory';
 import type { Env } from '../env.ts';
 import { NO_QUERY } from '../wire/requests.ts';
@@ -6,7 +6,7 @@ import { inputError } from './errors.ts';
 import { unknownParameter } from './input.ts';
 import { limitAddress } from './rate-limits.ts';
 
-/** Counts the request against the address of its sender, and refuses every parameter. */
+/** Applies the rate limit of the client address and rejects parameters. */
 export const openToAll = createMiddleware<Env>(async function openToAll(c, next) {
   await limitAddress(c);
   const errors = unknownParameter(c.req, NO_QUERY);

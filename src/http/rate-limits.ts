@@ -5,13 +5,10 @@ import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env, RateLimiter } from '../env.ts';
 import { tooMany } from './errors.ts';
 
-/** A limiter counts in the location of the Worker, and takes less than a millisecond. */
+/** A limiter runs in the Worker's location and normally takes less than a millisecond. */
 const TIMEOUT_MS = 500;
 
-/**
- * Counts a request under `key`. Whether that is within the limit: yes without a binding (tests), and null if the limiter fails or does not
- * respond, which is a line in the log.
- */
+/** Counts a request under `key`. Returns true without a binding (tests), and null (logged) if the limiter fails or times out. */
 async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<boolean | null> {
   const binding = c.env[limiter];
   if (binding === undefined) return true;
@@ -24,7 +21,7 @@ async function isWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): P
   }
 }
 
-/** Throws if `key` is over a limit. A limiter that fails lets everybody pass: it protects the service, and must not take it down. */
+/** Throws if `key` is over a limit. Fails open: a broken limiter must not take the service down. */
 async function requireWithin(c: ContextOf<Env>, limiter: RateLimiter, key: string): Promise<void> {
   if ((await isWithin(c, limiter, key)) !== false) return;
   c.get('logEntry').limiter = limiter;
@@ -49,7 +46,7 @@ export async function limitCredential(
   origin: string | null,
   subject: string,
 ): Promise<void> {
-  if (c.env.CREDENTIAL_LIMIT === undefined) return; // no digest in vain
+  if (c.env.CREDENTIAL_LIMIT === undefined) return; // saves a digest
   const key =
     kind === 'token'
       ? await hashOf(`${text} ${origin ?? ''}`)

@@ -1,5 +1,4 @@
-// Every response, built once with all its headers. The CORS headers are constant and public: any page can read a response, and its
-// status says what the page may do.
+// Builds responses with all their headers. The CORS headers let every page read every response.
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
@@ -11,7 +10,7 @@ const CORS = {
   'Access-Control-Expose-Headers': 'Content-Disposition,Error-Code,Retry-After,WWW-Authenticate,X-Request-Id',
 };
 
-/** On every response except a preflight's. Built once: copying Headers takes half the time of reading an object. */
+/** On every response except preflights. Copying Headers takes half the time of reading an object. */
 const HEADERS = new Headers({
   ...CORS,
   'Content-Type': 'application/json', // of nearly all
@@ -30,13 +29,12 @@ const PREFLIGHT = {
   Vary: 'Access-Control-Request-Headers',
 };
 
-/** Makes the response to every preflight, for the methods of the service. The request that follows is the one that is checked. */
+/** Allows every preflight: the request that follows is checked instead. */
 export function preflightFor(methods: string[]): () => Response {
   const headers = { ...PREFLIGHT, 'Access-Control-Allow-Methods': methods.join(',') };
   return () => new Response(null, { status: 204, headers });
 }
 
-/** A response with a ready-made body. */
 export function send(
   c: ContextOf<Env>,
   body: BodyInit | null,
@@ -46,7 +44,7 @@ export function send(
   const { request_id, d1 } = c.get('logEntry');
   const response = new Response(body, { status, headers: HEADERS });
   response.headers.set('X-Request-Id', request_id);
-  // A 401 does not tell whether a database was asked.
+  // A 401 must not reveal whether a database was queried.
   if (d1.round_trips > 0 && status !== 401) response.headers.set('Server-Timing', `d1;dur=${d1.ms}`);
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   return response;
@@ -62,6 +60,6 @@ export function json<T extends object, S extends ContentfulStatusCode = 200>(
   return send(c, JSON.stringify(body), status ?? 200, headers) as Response & TypedResponse<JSONParsed<T>, S, 'json'>;
 }
 
-/** The response of a success. `Data` comes from the schemas of the description, so that the two cannot diverge. */
+/** A success response. `Data` is a type from the OpenAPI schemas, so the two cannot diverge. */
 export const success = <Data extends object>(c: ContextOf<Env>, data: Data, headers?: Record<string, string>) =>
   json<Success<Data>>(c, { status: true, data }, 200, headers);

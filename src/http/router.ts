@@ -1,4 +1,4 @@
-// How routes are found, and which methods a path has: the routes say so. ORDER is their order, with each method that there may be.
+// Matches routes and derives the methods of each path from them.
 import { HonoBase } from 'hono/hono-base';
 import { TrieRouter } from 'hono/router/trie-router';
 import type { RouterRoute } from 'hono/types';
@@ -6,10 +6,7 @@ import { getPath } from 'hono/utils/url';
 import type { Env } from '../env.ts';
 import { json } from './response.ts';
 
-/**
- * Hono with the router that can have `/usage/:business_id` beside `/:business_id/access`. The class `Hono` would try another one first,
- * without success, and the Worker would carry that.
- */
+/** Uses TrieRouter, which supports `/usage/:business_id` beside `/:business_id/access`. `Hono` would also bundle a router that does not. */
 export const newRoutes = () => new HonoBase<Env>({ router: new TrieRouter(), getPath: pathOf });
 
 /** Ignores a trailing slash, except for DELETE and PATCH: `/access/` without its id must not mean the whole list. */
@@ -22,11 +19,11 @@ function pathOf(request: Request): string {
 
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The methods of some routes. Hono responds to HEAD as to GET. */
+/** Lists the methods of routes. Hono serves HEAD wherever it serves GET. */
 export const methodsOf = (routes: RouterRoute[]): string[] =>
   ORDER.filter((name) => routes.some(({ method }) => method === (name === 'HEAD' ? 'GET' : name)));
 
-/** The same routes, and a 405 for the other methods of each of their paths. (Hono responds with 404.) */
+/** Adds a 405 for the other methods of each path. (Hono returns 404.) */
 export function withMethodNotAllowed<Routes extends ReturnType<typeof newRoutes>>(routes: Routes): Routes {
   const all = newRoutes().route('/', routes);
   for (const path of new Set(routes.routes.map((route) => route.path))) {

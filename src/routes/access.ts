@@ -1,4 +1,4 @@
-// /api/v1/business/{business_id}/access: the domains on which the token of a business works.
+// /api/v1/business/{business_id}/access: the domains where a business token works.
 import { Conflict } from '../core/conflict.ts';
 import { idOf } from '../core/request.ts';
 import { covers, MAX_SITES } from '../core/site.ts';
@@ -17,13 +17,13 @@ import type { RefusedOrigins } from '../wire/responses.ts';
 import { businessResponse } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
-/** The origins that would still be refused. */
+/** Lists the stored origins that would be refused now, last seen first. */
 function refusedOriginsResponse(
   c: ContextOf<Guarded>,
   row: { sites: Json<string[]>; refused: Json<RefusedOrigins['refused']> },
 ) {
   const sites = new Set(parseJson(row.sites));
-  // Without a site, every origin passes.
+  // A business without sites accepts every origin.
   const refused = parseJson(row.refused)
     .filter(({ origin }) => sites.size > 0 && !covers(sites, origin))
     .toSorted((a, b) => (a.last_seen === b.last_seen ? 0 : a.last_seen < b.last_seen ? 1 : -1));
@@ -53,7 +53,7 @@ export const access = newRoutes()
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntries());
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), []);
   })
-  // Before /access/:access_id, which would take `refused` for an id.
+  // Must precede /access/:access_id, which would match `refused` as an id.
   .get('/:business_id/access/refused', guard('read_refused_origins'), async (c) => {
     const { row } = await c.get('ask')(refusedSince({ since: originsKeptFrom(c.get('call').now) }));
     return refusedOriginsResponse(c, row);
@@ -63,7 +63,7 @@ export const access = newRoutes()
     return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', guard('change_access'), async (c) => {
-    const access_id = idOf(c.req.param('access_id')); // an invalid id is unknown, like one that does not exist
+    const access_id = idOf(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');

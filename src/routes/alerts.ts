@@ -1,4 +1,4 @@
-// /api/v1/alerts: which limits all businesses have come near or used up.
+// /api/v1/alerts: the alerts of all businesses, for the operator.
 import { positionOf } from '../core/cursor.ts';
 import { allAlertsBefore } from '../db/alerts.ts';
 import { readFirstPage } from '../db/homes.ts';

@@ -38,7 +38,7 @@ import type { Alerts, Businesses, Changes, DeletedBusiness, ImportedHistory } fr
 import { businessResponse, detailsResponse, listedBusiness } from './shown-business.ts';
 import { canonicalSites } from './sites.ts';
 
-/** Reads the list of one user, in the database of that user. One who is unknown has none. */
+/** Reads one user's businesses from that user's database. An unknown user has none. */
 async function businessesOf(
   c: ContextOf<Guarded>,
   user_id: number,
@@ -88,7 +88,7 @@ export const business = newRoutes()
     const fields = c.req.valid('json');
     const { business_id } = c.get('call');
     if (fields.user_id !== undefined) {
-      await c.get('ask')(readVerdict); // nobody gets a home for a business that is unknown
+      await c.get('ask')(readVerdict); // an unknown business must not claim a home
       await claimHomeIn(c.get('databases'), fields.user_id, databaseOfId(business_id));
     }
     const row = await updateBusiness(c.get('ask'), fields);

@@ -1,4 +1,4 @@
-// /api/v1/database: the databases that are bound, how full each is, and what waits in it. One that does not respond is named.
+// /api/v1/database: the size and backlog of each bound database.
 import { ALPHABET } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { addDays, dayOf } from '../core/time.ts';
@@ -13,7 +13,7 @@ import { success } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import type { Databases } from '../wire/responses.ts';
 
-/** What is known of the database with this number. Whoever asks is the operator, so what fails is the database. */
+/** Returns the state of a database, or an `error` if it fails. Only operators call this, so a failure is the database's. */
 async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases['databases'][number]> {
   const database = { number, letter: ALPHABET.charAt(number), binding: `${bindingOf(number)}` };
   const day = addDays(dayOf(c.get('call').now), -1);
@@ -28,7 +28,7 @@ async function stateOf(c: ContextOf<Guarded>, number: number): Promise<Databases
       request_id,
       error: stackOf(error),
     });
-    // The cause never reaches a caller.
+    // Callers never see the cause.
     const isOutage = batchError(error, true) instanceof ServiceError;
     return { ...database, error: isOutage ? 'does not respond' : 'failed' };
   }

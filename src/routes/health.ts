@@ -1,4 +1,4 @@
-// /api/v1/health: whether the service and its databases respond, and when the scheduled runs ended. Public, so it asks the databases at most every few seconds.
+// /api/v1/health: whether the databases respond and when the scheduled runs ended. Public, so results are cached for a few seconds.
 import { probe } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
@@ -8,18 +8,18 @@ import { newRoutes } from '../http/router.ts';
 import type { Health } from '../wire/responses.ts';
 
 const REUSE_MS = 5000;
-/** Older results are not served, or they would hide a database that hangs. */
+/** An older result would hide a database that hangs. */
 const MAX_AGE_MS = 2 * REUSE_MS;
-/** How often a waiting request looks for the result. (It cannot await what another request awaits.) */
+/** Requests poll for the result: one request cannot await another request's promise. */
 const POLL_MS = 50;
 
-/** A factory, so that each app has its own result, which the requests of an isolate share. */
+/** Creates the route. The requests of an isolate share one cached result per app. */
 export function health() {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let latest: Awaited<ReturnType<typeof probe>> | undefined;
 
-  /** One request asks the databases. Meanwhile the others get the previous result, or wait if there is none or it is too old. */
+  /** Lets one request query the databases. The others get the previous result, or wait if it is missing or too old. */
   async function latestResult(c: ContextOf<Env>) {
     for (;;) {
       const now = c.get('clock')().getTime();
@@ -29,7 +29,7 @@ export function health() {
           answeredAt = c.get('clock')().getTime();
           latest = result;
         });
-        c.executionCtx.waitUntil(asking); // a caller who leaves must not keep the result from the others
+        c.executionCtx.waitUntil(asking); // other requests need the result even if this caller disconnects
         await asking;
       }
       if (latest !== undefined && c.get('clock')().getTime() - answeredAt < MAX_AGE_MS) return latest;

@@ -1,5 +1,4 @@
-// /api/v1/openapi.json: the description of the service. The build makes it; the Worker only serves the file, with the headers of
-// every API response.
+// /api/v1/openapi.json: serves the OpenAPI file from the build, with the headers of an API response.
 import { openToAll } from '../http/public.ts';
 import { send } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
@@ -7,7 +6,7 @@ import { newRoutes } from '../http/router.ts';
 const MAX_AGE_SECONDS = 3600;
 
 export const openapi = newRoutes().get('/openapi.json', openToAll, async (c) => {
-  // Ask for the file by its own name: the request may have written the path in another way.
+  // Uses the file's canonical path: the request may spell it differently.
   const file = await c.env.ASSETS.fetch(new Request(new URL('/api/v1/openapi.json', c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)
     throw new Error(`openapi.json is not among the assets: ${file.status}`);

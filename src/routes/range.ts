@@ -5,7 +5,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { invalidField } from '../http/input.ts';
 import type { rangeQuery } from '../wire/requests.ts';
 
-/** The range of a report, with defaults for what the query leaves open. */
+/** Returns the range that a query selects, with defaults for missing days. */
 export async function rangeOfReport(c: ContextOf<Guarded>, query: z.output<typeof rangeQuery.schema>): Promise<Range> {
   const range = rangeOf(query, dayOf(c.get('call').now));
   const problem = rangeProblem(range, query.to === undefined);

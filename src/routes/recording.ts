@@ -1,4 +1,4 @@
-// The lists of uses that requests record and lower. Of a POST, the guard has already decided which operation it is.
+// Validates the lists of uses that requests record and lower.
 import type * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
@@ -14,7 +14,7 @@ import { AT_RULE, type loweringBody, usesBody } from '../wire/requests.ts';
 
 const HEADER_RULE = 'must not come with a list of uses: each has its own id';
 
-/** The uses in a list, each id once, with its index, day and quantity where it comes first; and how many are listed. */
+/** Dedupes a list of uses by id, keeping each first occurrence. `listed` is the length of the list. */
 export async function identifiedUses(
   c: ContextOf<Guarded>,
   json: ParsedJson,
@@ -34,7 +34,7 @@ export async function identifiedUses(
   return { uses: await Promise.all(identified), listed: uses.length };
 }
 
-/** The uses that a list lowers. Throws if an id is listed twice: which quantity it should get would be a guess. */
+/** Returns the uses to lower. Throws if an id is repeated: its quantity would be ambiguous. */
 export async function loweredUses(
   c: ContextOf<Guarded>,
   { uses }: z.output<typeof loweringBody>,

@@ -1,4 +1,4 @@
-// /api/v1/session: sessions of the owner's console, started with an API key or with the code of a console link.
+// /api/v1/session: console sessions, started with an API key or the code of a console link.
 import type { HonoRequest, MiddlewareHandler } from 'hono';
 import type * as z from 'zod/mini';
 import { type Credential, codeOf, hashOf, newCredential } from '../core/credential.ts';
@@ -15,20 +15,17 @@ import { newRoutes } from '../http/router.ts';
 import { codeBody, NO_QUERY } from '../wire/requests.ts';
 import type { EndedSession, Session } from '../wire/responses.ts';
 
-/** A code is short. What is longer is not parsed. */
+/** Longer bodies cannot hold just a code and are not parsed. */
 const MAX_CODE_CHARACTERS = 1000;
 
-/**
- * The code in a body, or null if the body has anything else. A wrong body and a parameter are 401, too, so that whoever tries codes learns
- * only whether one works.
- */
+/** Returns the code in a body, or null (401) for any other body or a parameter: an attacker learns only whether a code works. */
 function codeIn(req: HonoRequest, body: string): Credential | null {
   if (body.length > MAX_CODE_CHARACTERS || unknownParameter(req, NO_QUERY) !== null) return null;
   const { data } = checkJson(jsonOf(body), codeBody);
   return data === undefined ? null : codeOf(data.code);
 }
 
-/** Its input is for Hono's client. */
+/** The input type is for Hono's client. */
 const guardStart: MiddlewareHandler<Guarded, string, { in: { json?: z.input<typeof codeBody> }; out: object }> = guard(
   'start_session',
   { codeIn },

@@ -1,4 +1,4 @@
-// How responses show a business.
+// Formats businesses for responses.
 import { type Billing, endOf, MAX_COUNT, remainingOf, type Standing, thresholdsOf } from '../core/limits.ts';
 import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
@@ -9,18 +9,16 @@ import type { ContextOf, Env, Guarded } from '../env.ts';
 import { success } from '../http/response.ts';
 import type { Business, BusinessDetails, Limits, ListedBusiness } from '../wire/responses.ts';
 
-/** The token as it is shown to a key that can only read: with all of it, one could record uses. */
+/** Hides the token from read-only keys: it could record uses. */
 const shownToken = (token: string, { read_only }: Pick<Verdict, 'read_only'>): string =>
   read_only ? `bua_pk_…${token.slice(-4)}` : token;
 
-/** A business with its entries by id. */
 const shownBusiness = (verdict: Pick<Verdict, 'read_only'>, business: BusinessRow, entries: Entry[]): Business => ({
   ...business,
   token: shownToken(business.token, verdict),
   access_list: entries.toSorted((a, b) => a.id - b.id),
 });
 
-/** The response that shows a business, with its entries. */
 export const businessResponse = (
   c: ContextOf<Env>,
   verdict: Pick<Verdict, 'read_only'>,
@@ -28,7 +26,6 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
-/** The limits of a business, what is used and left of them, and when their periods end. */
 function shownLimits(standing: Standing & Billing, today: string): Limits {
   const remaining = remainingOf(standing, today);
   if (remaining === null) return null;
@@ -49,7 +46,6 @@ function shownLimits(standing: Standing & Billing, today: string): Limits {
   };
 }
 
-/** The response that shows all of a business, with the former tokens that it has now. */
 export const detailsResponse = (
   c: ContextOf<Guarded>,
   row: RowOfBusiness,
@@ -63,7 +59,7 @@ export const detailsResponse = (
   });
 type RowOfBusiness = Verdict & Standing & Billing & { entries: Json<Entry[]> };
 
-/** A business as it is listed, with its uses of the last 30 days, what is left of its limits, and how many origins it has refused. */
+/** Formats a business for a list, with its uses of the last 30 days. */
 export function listedBusiness(
   { business, counts, refused, ...limits }: ExaminedBusiness,
   verdict: Verdict,

@@ -1,11 +1,11 @@
-// The sites in a body, in the form in which they are stored.
+// Canonicalizes the sites in a request body.
 import type { FieldErrors } from '../core/conflict.ts';
 import { canonicalSite } from '../core/site.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { invalidInput } from '../http/input.ts';
 import { isShared } from '../public-suffix.ts';
 
-/** The sites of a body in canonical form, each once. */
+/** Returns the sites in canonical form, without duplicates. Throws if one covers domains of different owners. */
 export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Promise<string[]> {
   const errors: FieldErrors = {};
   const sites = new Set<string>();
@@ -14,7 +14,7 @@ export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Pr
     if (below !== undefined && (await isShared(below))) {
       const field = `sites.${index}`;
       errors[field] = [`${field} must not cover ${below}: others own domains below it`];
-    } else if (site !== undefined) sites.add(site); // sitesBody has refused all that is no site
+    } else if (site !== undefined) sites.add(site); // sitesBody has rejected invalid sites
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);
   return [...sites];

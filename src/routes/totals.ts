@@ -1,4 +1,4 @@
-// /api/v1/usage: what each business used in a range of days, or in the billing month that ended on a day.
+// /api/v1/usage: the usage of each business in a range of days, or in the billing month that ended on a day.
 import type * as z from 'zod/mini';
 import { addDays, dayOf, MINUTE_MS } from '../core/time.ts';
 import { FINAL_AFTER_DAYS } from '../core/use.ts';
@@ -22,19 +22,18 @@ import { rangeOfReport } from './range.ts';
 type Query = z.output<typeof totalsQuery.schema>;
 type Asked = Record<string, string | number>;
 
-/** The `limit` and `after` of a page. */
 const pageOf = ({ limit, after }: Query) => ({
   limit: Number(limit ?? MAX_TOTALS_PER_PAGE),
   after: Number(after ?? 0),
 });
 
-/** Where the next page is (RFC 8288). `asked` names the days, so that all pages are about the same ones, whatever day it is by then. */
+/** Builds the Link header for the next page (RFC 8288). `asked` pins the days, so all pages cover the same range past midnight. */
 function linkHeader(c: ContextOf<Guarded>, asked: Asked) {
   const query = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
   return { Link: `<${c.get('call').ownOrigin}/api/v1/usage?${query.join('&')}>; rel="next"` };
 }
 
-/** A page as a CSV file with these columns. `asked` is what leads to the next page, besides its `after`. */
+/** Returns a page as CSV. `asked` is the query of the next page, except its `after`. */
 function csvPage<Row extends Record<string, string | number | boolean | null>>(
   c: ContextOf<Guarded>,
   { usage, next }: { usage: Row[]; next: number | null },
@@ -51,7 +50,7 @@ function csvPage<Row extends Record<string, string | number | boolean | null>>(
   });
 }
 
-/** Reads in the database of the user. One who is unknown has no businesses. */
+/** Reads a page from the user's database. An unknown user has no businesses. */
 async function ofUser<Row extends Verdict>(
   c: ContextOf<Guarded>,
   text: string,
@@ -62,14 +61,13 @@ async function ofUser<Row extends Verdict>(
   return (await c.get('databases').askIn(home ?? 0)(page(user_id))).row;
 }
 
-/** What leads to the next page, besides the days. */
+/** Returns the parameters to repeat on the next page, except the days. */
 const askedBy = ({ user_id }: Query, { limit }: { limit: number }) => ({
   ...(user_id !== undefined && { user_id }),
   limit,
 });
 
 const TOTAL = ['business_id', 'user_id', 'count'] as const;
-/** The uses of each business in a range of days. */
 async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
   const range = await rangeOfReport(c, query);
   const page = pageOf(query);
@@ -94,7 +92,7 @@ async function totalsOfRange(c: ContextOf<Guarded>, query: Query) {
 }
 
 const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count', 'monthly_limit', 'final'] as const;
-/** The uses of each business whose billing month ended on a day, or of those of one user. */
+/** Returns the usage in billing months that ended on a day, optionally for one user. */
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   for (const field of ['from', 'to'] as const)
     if (query[field] !== undefined) throw await invalidField(c, field, 'must not come with ended');
@@ -107,7 +105,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
     user_id === undefined
       ? await readPage(c, page.after, monthsEnded({ ...page, ended }))
       : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
-  // A batch that began just before midnight may still be under way.
+  // A batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
   const examined = exactCounts(row.months, 'ended', (beyond) => `must be another day: ${beyond} in that month`);
   const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));

@@ -40,11 +40,11 @@ import type { LoweredUses, RecordedUse, RecordedUses, UsageReport } from '../wir
 import { rangeOfReport } from './range.ts';
 import { identifiedUses, loweredUses } from './recording.ts';
 
-/** The rows of one recorded use: what was read before, and the count if it was counted. */
+/** `before` is the state before the use. `counted` is undefined if the use was not counted. */
 type Outcome = { before: Standing & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
-/** Counts a use of this quantity: with an Idempotency-Key, once. */
+/** Counts a use. Retry-safe with an Idempotency-Key. */
 async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outcome> {
   const ask = c.get('ask');
   const header = c.req.header('Idempotency-Key');
@@ -57,7 +57,7 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   return { before: row, counted: counted[0] };
 }
 
-/** Stores the alerts that this use has passed, after the response. The next sweep writes what is lost there. */
+/** Stores the alerts for thresholds that this use passed, after the response. The next sweep stores any that are lost. */
 function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, quantity: number): void {
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
@@ -65,7 +65,7 @@ function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, qua
   if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
 }
 
-/** The result of a batch, or a Conflict if a day would count too many uses. */
+/** Turns the overflow of a day's count into a Conflict. */
 async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
   return batch.catch((error: unknown) => {
     throw isBeyondCount(error) ? beyondCount() : error;
@@ -73,12 +73,12 @@ async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
 }
 const beyondCount = () => new Conflict('quantity', `would bring a day beyond ${MAX_COUNT} uses`);
 
-/** The day of a use and that day's count now. Throws if a limit refused the use. */
+/** Returns the day of a use and its current count. Throws if a limit refused the use. */
 function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {
   const known = before.date ? { date: before.date, count: before.count ?? 0 } : undefined;
   const use = counted ?? known;
   if (use === undefined) {
-    // With only a monthly limit, compare the month: no day exceeds its month.
+    // With only a monthly limit, compares the month: no day exceeds its month.
     if ((before.today ?? before.month ?? 0) > MAX_COUNT - quantity) throw beyondCount();
     const refusing = refusingLimit(before, quantity, dayOf(now));
     throw refusing === null
@@ -89,7 +89,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
   return remaining === null ? use : { ...use, remaining };
 }
 
-/** A list of uses that a limit refuses. */
+/** Builds the error for a list that a limit refuses. */
 function listRefused(
   uses: (ListedUse & { index: number })[],
   { beyond, places }: { beyond: Json<PeriodBeyond[]>; places: Json<number[]> },

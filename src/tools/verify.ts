@@ -1,5 +1,5 @@
-// npm run verify -- URL: looks with an operator key whether a deployed service keeps its promises (promises.ts), prints a line for each,
-// and deletes what it made. Exits with 1 unless all are kept, and with 2 if the command line or the environment is wrong.
+// npm run verify -- URL: checks a deployed service against its promises (promises.ts) with an operator key, prints a line for each, and
+// deletes what it created. Exits with 1 unless all pass, and with 2 if the command line or the environment is wrong.
 import { parseArgs } from 'node:util';
 import { credentialOf } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
@@ -7,7 +7,7 @@ import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verificatio
 import { type Business, create, NAME, OF_DATABASE, OF_SERVICE, type Target, Unseen } from './promises.ts';
 import { serviceAt } from './service.ts';
 
-/** A run that takes longer is stopped. So a business that is older was left by a run that was killed. */
+/** The time limit of a run. An older business was left by a run that was killed. */
 const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It
@@ -41,7 +41,7 @@ const summary = `${counts.ok} kept, ${counts.DIFFERS} differ, ${counts.UNSEEN} n
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
 process.exitCode = counts.DIFFERS + counts.UNSEEN === 0 && !stopped.aborted ? 0 : 1;
 
-/** Looks at one promise and prints what it saw. What fails after a stop says nothing about the service. */
+/** Checks one promise and prints the result. A failure after a stop says nothing about the service. */
 async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
@@ -51,7 +51,7 @@ async function look(name: string, check: () => Promise<void>, signal = stopped):
   console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${oneLine(error.message)}`}`);
 }
 
-/** Looks in every database at once. What is wrong is said with the names of the databases. */
+/** Checks all databases concurrently. Errors name the databases. */
 async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
   if (places.length === 0) throw new Unseen('no database makes a business');
   const failed: [Target, Error][] = [];
@@ -95,7 +95,7 @@ async function makeFirst(): Promise<void> {
   });
 }
 
-/** The businesses of the checks that a user has. */
+/** Lists a user's businesses that a run created. */
 async function ownedBy({ user_id }: Target): Promise<Business[]> {
   const { businesses } = await service.ok<{ businesses: Business[] }>(`GET /business?user_id=${user_id}&limit=50`);
   return businesses.filter(({ name }) => name === NAME);
@@ -114,7 +114,7 @@ async function deleteAll(target: Target, except?: number): Promise<void> {
   if (still !== undefined) throw new Error(`business ${still.id} is still listed after its deletion`);
 }
 
-/** What is wrong prints one line on stderr and exits with 2. */
+/** Reads the command line and the environment. Prints an error on stderr and exits with 2 if one is wrong. */
 function settings(): [origin: string, operatorKey: string] {
   const { OPERATOR_KEY: operatorKey = '' } = process.env;
   try {
@@ -138,7 +138,7 @@ function settings(): [origin: string, operatorKey: string] {
   }
 }
 
-/** One line without secrets. */
+/** Joins the text into one line and removes secrets. */
 function oneLine(text: string): string {
   return text.replace(/\b(bua_[a-z]{2}_)\w+/g, '$1…').replace(/\s+/g, ' ');
 }
