@@ -1,4 +1,4 @@
-// Parses the command line: help, or a command with what it was given. What a command takes is read from its schema.
+// Parses the command line. The arguments and options of a command come from its schema.
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
 import { newBusinessBody } from '../wire/requests.ts';
@@ -12,7 +12,7 @@ export type Field = { name: string; label: string; schema: z.core.$ZodType };
 /** `call` is how the command is called. */
 export type CommandLine = { command: Command; call: string; fields: Field[]; given: Given };
 
-/** Where a page of a list begins. Commands follow lists to their end. */
+/** The cursor parameters. They are not options: commands read all pages. */
 export const CURSORS = ['after', 'before', 'cursor'];
 const ID = newBusinessBody.shape.user_id;
 const TEXT = z.string().check(z.minLength(1, 'must not be empty'));
@@ -26,13 +26,12 @@ function innerOf(schema: z.core.$ZodType): ReturnType<typeof defOf> {
   return def.type === 'pipe' ? innerOf(def.out) : def;
 }
 
-/** The fields of an object. */
 export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
   const def = innerOf(schema);
   return def.type === 'object' ? def.shape : {};
 }
 
-/** What a schema checks of a text: a number is written in plain digits, and `none` is null. */
+/** Converts an argument for its schema: plain digits become a number, and `none` becomes null. */
 function valueIn(schema: z.core.$ZodType, text: unknown): unknown {
   const def = innerOf(schema);
   if (def.type === 'array') return [text].flat().map((entry) => valueIn(def.element, entry));
@@ -44,7 +43,7 @@ const isRequired = ({ schema }: Field) => !accepts(schema, undefined);
 const isFlag = ({ schema }: Field) => innerOf(schema).type === 'boolean';
 const isList = ({ schema }: Field) => innerOf(schema).type === 'array';
 
-/** The rule of a field in words: what its schema says of a value that is wrong. A list has the rule of its entries. */
+/** Returns the error message of a field's schema as its rule. For a list, the rule of its entries. */
 function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
   return inWords(error?.issues[0]?.message ?? '');
@@ -56,7 +55,6 @@ const exampleOf = (field: Field) => /(?:such as|written) ([^\s,]+)/.exec(ruleOf(
 export const optionOf = (name: string): string =>
   `--${name.replace(/^business_(?!id$)|_(?:id|on)$/g, '').replaceAll('_', '-')}`;
 
-/** What a command takes: its arguments, and its options. */
 function fieldsOf(usage: string, { request, input, as = {} }: Command) {
   const inPath = [...(request ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, ID]);
   const schemas: Record<string, z.core.$ZodType> = { ...Object.fromEntries(inPath), ...(input && shapeOf(input)) };
@@ -150,7 +148,7 @@ function parse(args: string[], fields: Field[]) {
   }
 }
 
-/** What a schema says is wrong with a value, by the place in it. */
+/** Validates a value. Returns the path and the rule of each error. */
 export function mistakesIn(schema: z.core.$ZodType, value: unknown): { path: PropertyKey[]; rule: string }[] {
   const issues = z.safeParse(schema, value).error?.issues ?? [];
   return issues.map(({ path, message }) => ({ path, rule: inWords(message) }));

@@ -1,5 +1,5 @@
-// The operator's commands. Each is one request to the service: what it takes follows from its path and from the schema with which the
-// service checks the request, so a new field is an option without another line.
+// The operator's commands. Each sends one request. Its arguments and options come from the path and the service's schema, so a new field
+// becomes an option automatically.
 import * as z from 'zod/mini';
 import { covers, sitesCovering } from '../core/site.ts';
 import { dayOf } from '../core/time.ts';
@@ -44,18 +44,18 @@ export type Command = {
   takesKey?: true;
   /** The command that shows whether it was done, if its response is lost: by default, `business show` of the business in the path. */
   shownBy?: string;
-  /** What is sent, if it is not what was given. `inWords` rewords errors about it. */
+  /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
   /** Whether the response is lines, which are printed as they are, page by page. */
   hasLines?: true;
-  /** What it prints, if that is not the data of the response. */
+  /** Formats the output. By default, the `data` of the response. */
   shown?: (data: Data, given: Given) => unknown;
 };
 
 /** The number at the end of the secret's name (core/operator.ts). */
 const SLOTS = ['1', '2', '3', '4'] as const;
 
-/** By its words and arguments. Several can have the same words, with other arguments. */
+/** Keyed by usage. Several commands can share the same words with different arguments. */
 export const COMMANDS: Record<string, Command> = {
   'business create': {
     request: 'POST /business',
@@ -164,7 +164,7 @@ export const COMMANDS: Record<string, Command> = {
     request: 'GET /usage',
     does: 'Lists how many uses each business had, by default in the last 30 days (UTC). With --ended, in the billing month that ended on that day.',
     input: totalsQuery.schema,
-    // All pages cover the same days, also around midnight.
+    // Pins the range, so all pages cover the same days past midnight.
     prepare: async (given) => ({ sent: 'ended' in given ? given : { to: dayOf(new Date()), ...given } }),
   },
   'usage lower ID USE=QUANTITY…': {

@@ -1,10 +1,10 @@
-// The file of `usage import`: a CSV of days and counts. Errors name its lines.
+// Reads the CSV file of `usage import`. Errors name its lines.
 import { readFile } from 'node:fs/promises';
 import { MAX_RANGE_DAYS } from '../core/time.ts';
 
 const EXAMPLE = '2026-01-31,120';
 
-/** The entries of a file, in place of its name. The service counts entries from 0. A file counts lines, also that of a heading. */
+/** Replaces the file name with the file's entries. `inWords` converts 0-based entries to line numbers, which include the heading. */
 export async function readDays({ days: name, ...given }: Record<string, unknown>) {
   const file = `${name}`;
   const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').replace(/(\r?\n)+$/, '');

@@ -1,8 +1,8 @@
-// How the operator gets a key for their own servers. It is in no database: the Worker has a hash of it, as a secret.
+// Creates operator keys. They are not stored in a database: the Worker keeps a hash as a secret.
 import { hashOf, newOperatorKey } from '../core/credential.ts';
 import { type OperatorRole, type OperatorSecret, secretTextOf } from '../core/operator.ts';
 
-/** A new operator key, which is shown only now, the text of its secret, and the command that stores it. */
+/** Returns a new operator key, the text of its secret, and the command that stores the secret. */
 export async function createOperatorKey(role: OperatorRole, name: OperatorSecret) {
   const operator_key = newOperatorKey();
   const secret = secretTextOf(role, await hashOf(operator_key));

@@ -1,5 +1,4 @@
-// Runs a command: checks what was given by the schema of the service, sends the request, and returns what is printed: a value, or pages of
-// lines.
+// Runs a command: validates its input with the service's schema, sends the request, and returns the output: a value, or pages of lines.
 import { ask, askAll, Lost, pagesOf, serviceIn } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 

@@ -1,4 +1,4 @@
-// The list of operations on the page at /, with curl lines: made of the description, so that it says the same.
+// Builds the list of operations on the page at /, with curl examples, from the OpenAPI description.
 import { openapi } from './document.ts';
 
 type Operation = {
@@ -13,7 +13,7 @@ const VARIABLES: Record<string, string> = { business_id: '$BUSINESS', access_id:
 const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 const prose = (text = '') => text && `<p>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
 
-/** One line for each way to call it. */
+/** Returns a curl command for each way to call the operation. */
 function curl(path: string, method: string, { security, parameters = [], requestBody }: Operation): string[] {
   const url = path.replace('/api/v1', '$API').replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name] ?? '');
   const query = parameters.flatMap(({ in: location, name, example }) =>

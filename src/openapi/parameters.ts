@@ -1,8 +1,7 @@
-// The parameters of the operations. What they may be is in the schemas of the routes; here is what they mean, by name.
+// Descriptions of parameters by name. Their schemas come from the routes.
 import * as z from 'zod/mini';
 import { DEFAULT_PER_PAGE } from '../http/pages.ts';
 
-/** What a parameter means, and an example. */
 export type Meaning = readonly [description: string, example: unknown];
 
 const MEANINGS: Record<string, Meaning> = {

@@ -1,4 +1,4 @@
-// The operations that everybody may call: the health of the service, and this description.
+// The public operations: health and the OpenAPI description.
 import * as z from 'zod/mini';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { NO_QUERY } from '../wire/requests.ts';

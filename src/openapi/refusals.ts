@@ -1,4 +1,4 @@
-// The refusals of the service, for the description: those that follow from the policy and the schemas of an operation.
+// Derives the refusals of an operation from its policy and schemas.
 import * as z from 'zod/mini';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
@@ -17,14 +17,14 @@ function refusalOf(refusal: Refusal, operation: Operation): Refused {
 /** How a field is refused. `problem` completes the sentence that starts with its name. */
 export const invalidField = (field: string, problem: string) => errors.inputError({ [field]: [`${field} ${problem}`] });
 
-/** How input is refused that does not match its schema. Throws if it does match. */
+/** Returns the refusal of invalid input. Throws if the input is valid. */
 export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
   const { error } = z.safeParse(schema, input);
   if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
   return errors.inputError(errorsOf(error.issues, input));
 }
 
-/** How calls of an operation are refused because of what its policy says. */
+/** Returns the refusals that the policy of an operation implies. */
 export function refusalsOf(operation: Operation): Record<string, Refused> {
   const { allowsKey, allowsToken, allowsOperator, session, allowsInactive, allowsRecordKey, writes } =
     POLICY[operation];
@@ -47,7 +47,7 @@ export function refusalsOf(operation: Operation): Record<string, Refused> {
   };
 }
 
-/** How a parameter is refused that an operation does not have. */
+/** Returns the refusal of an unknown parameter. */
 export const unknownParameter = ({ name, schema, operatorOnly = [] }: Query, sent = 'verbose') => {
   const known = Object.keys(schema.shape).filter((parameter) => !operatorOnly.includes(parameter));
   return { unknown_parameter: invalidField(sent, unknownRule('parameter', name, known)) };

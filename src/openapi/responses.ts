@@ -57,7 +57,7 @@ const coded = {
 const examplesOf = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 
-/** A body in JSON. Examples of a request and of its response go by the same names, by which mock servers can be asked for them. */
+/** A JSON body. A request example and its response share a name, so mock servers can match them. */
 export const json = (schema: z.ZodMiniType, examples: Record<string, object>) => ({
   'application/json': { schema, examples: examplesOf(examples) },
 });

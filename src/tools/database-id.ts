@@ -11,7 +11,7 @@ const rawConfigIn = (file: string) => experimental_readRawConfig({ config: file 
 const blocksOf = (config: RawConfig, env: string | undefined): Block[] =>
   (env ? config.env?.[env] : config)?.d1_databases ?? [];
 
-/** What belongs in the block of a database. Local data stays where it is without an id: in a folder by the binding. */
+/** The ids for a database's block. The preview id keeps local data in the folder named after the binding. */
 const idsOf = (binding: string, id: string) => ({ database_id: id, preview_database_id: binding });
 
 /** The lines of `idsOf`, for people to copy. */
@@ -20,7 +20,7 @@ export const idLines = (binding: string, id: string): string =>
     .map(([key, value]) => `${key} = "${value}"`)
     .join('\n');
 
-/** The id of a database that a file has more than once, in any of its environments. */
+/** Returns a database id that a file contains more than once, across environments. */
 export function repeatedId(file: string): string | undefined {
   const config = rawConfigIn(file);
   const ids = [undefined, ...Object.keys(config.env ?? {})].flatMap((env) =>

@@ -62,7 +62,7 @@ export function deploy(
     );
 
   const run: Run = (args, mode) => wrangler([...args, '--config', file, `--env=${env ?? ''}`], mode);
-  /** What a command of wrangler prints as JSON. */
+  /** Runs a wrangler command and parses its JSON output. */
   function read<T>(label: string, args: string[]): T {
     const { isDone, stdout, output } = run([...args, '--json'], 'read');
     const reasons = [...output.matchAll(/"text": "(.*)"/g)].map(([, text]) => text);
@@ -167,7 +167,7 @@ const OPTIONS = {
   rollback: { type: 'boolean' },
 } as const;
 
-/** What the arguments say. Those that are not ours are for the upload. */
+/** Parses the arguments. Unknown ones are passed to the upload. */
 function optionsOf(args: string[]) {
   const { values, tokens } = parseArgs({ args, options: OPTIONS, strict: false, tokens: true });
   const ours = tokens.flatMap((token) => {
@@ -244,7 +244,7 @@ type State = { migrations: string; first_id: number | null; last_id: number | nu
 const NEW: State = { migrations: '[]', first_id: null, last_id: null, homes: '[]' };
 const appliedIn = ({ migrations }: State): string[] => JSON.parse(migrations);
 
-/** Reads what the checks need, by index searches. */
+/** Reads the state that the checks need, with index lookups. */
 function stateSql(tables: string[]): string {
   const numbers = JSON.stringify(BINDINGS.map((_, number) => number));
   const homes = `select json_group_array(value) from json_each('${numbers}') where exists (select 1 from homes where database = value)`;

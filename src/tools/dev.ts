@@ -13,7 +13,7 @@ import { prepareDemo } from './demo.ts';
 import { problemOf } from './port.ts';
 import { serviceAt } from './service.ts';
 
-/** The slot of this run's operator key. The others are free for keys in `.dev.vars`, which stay the same. */
+/** The slot of this run's operator key. The others are free for permanent keys in `.dev.vars`. */
 const SLOT = 'OPERATOR_KEY_4';
 /** What the runtime writes even for a read: logs of SQLite, and databases of its own. */
 const ROOM_BYTES = 1024 * 1024;
@@ -77,7 +77,7 @@ while ((await service.send('OPTIONS /health').catch(() => null)) === null) await
 isUp = true;
 clearTimeout(late);
 
-// The log of these requests interests nobody, unless one fails.
+// Hides the log of these requests unless one fails.
 isQuiet = true;
 const demo = await preparedDemo();
 if (typeof demo !== 'string') {
@@ -124,7 +124,7 @@ function migrate(binding: string): void {
   }
 }
 
-/** The demo, or why there is none. */
+/** Returns the demo, or the error that prevented it. */
 async function preparedDemo() {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await wait(2000)) {
     try {
@@ -163,7 +163,7 @@ function requireRoom(folder: string): void {
   }
 }
 
-/** A wrong option prints one line on stderr and exits with 2. */
+/** Parses the options. Prints an error on stderr and exits with 2 if one is wrong. */
 function optionsOf() {
   const options = {
     port: { type: 'string', default: '8787' },

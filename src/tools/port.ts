@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
-/** Why nothing can listen on the port, in one line; null if it is free. */
+/** Returns a one-line reason why the port is not available, or null. */
 export async function problemOf(port: number): Promise<string | null> {
   const problems = await Promise.all(ADDRESSES.map((host) => problemAt(host, port)));
   const problem = problems.find((code) => code !== null && !NO_SUCH_ADDRESS.includes(code));

@@ -1,5 +1,4 @@
-// A service as its callers see it: over HTTP, and nothing else. Not with `fetch`, which refuses ports such as 6000 and joins two headers
-// of one name.
+// An HTTP client for a service. Not based on `fetch`, which rejects ports such as 6000 and joins duplicate headers.
 import { once } from 'node:events';
 import { request as http, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as https } from 'node:https';
@@ -15,7 +14,7 @@ export type Call = { key?: string | null; body?: unknown; headers?: OutgoingHttp
 export type Answer<T> = { outcome: string; headers: IncomingHttpHeaders; text: string; data: T };
 export type Service = ReturnType<typeof serviceAt>;
 
-/** The service at an origin. It follows no redirect: the key goes nowhere else. */
+/** Creates a client for an origin. Follows no redirects, so the key is sent nowhere else. */
 export function serviceAt(origin: string, operatorKey: string) {
   /** Sends a request, such as `GET /health`, whose path is below /api/v1. */
   const send = <T>(request: string, call?: Call) => fetch<T>(request.replace(' ', ' /api/v1'), call);

@@ -1,5 +1,4 @@
-// What requests may contain: a schema for each query and body, with its rules in words. Routes validate with these schemas, and the
-// OpenAPI description is made of them.
+// Schemas for each query and body, with error messages. Routes validate with them, and the OpenAPI description is built from them.
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
 import { codeOf, isImportable } from '../core/credential.ts';
@@ -44,7 +43,7 @@ const choices = new Intl.ListFormat('en', { type: 'disjunction' });
 export const unknownRule = (what: string, of: string, known: string[]) =>
   `is not a ${what} of ${of}: it takes ${names.format(known) || 'none'}`;
 
-/** An object with these members and no other: a mistyped name must not be ignored. `rule` is for what is no object. */
+/** An object that rejects unknown members: a typo must not be ignored. `rule` is the error for other types. */
 function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
   const unknown = unknownRule('member', 'this object', Object.keys(shape));
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : rule) });
@@ -67,7 +66,6 @@ const wholeNumber = (minimum: number, maximum: number, rule: string) =>
     ),
     { type: 'integer', minimum, maximum },
   );
-/** One of some texts. */
 const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
   described(
     z.custom<T>((value) => texts.some((text) => text === value), rule),
