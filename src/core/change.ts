@@ -1,4 +1,4 @@
-// What can be done to a business or its keys, as the changes of a business name it (docs/api.md, "Changes").
+// The actions in the list of changes (docs/api.md, "Changes"), and how the list is searched.
 
 export const ACTIONS = [
   'add_sites',
@@ -15,14 +15,14 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** The longest text to search for. A host has at most 253 characters. */
+/** Fits any host, which has at most 253 characters. */
 export const MAX_SEARCH_LENGTH = 255;
 
 /**
- * The forms of a search text to look for, because SQLite folds case only for A to Z: lower case, upper case, and as a domain is stored
- * (RFC 3492). The last two are null for a text in ASCII, and the last is null if no host can have the text.
+ * Returns the variants of a search text to compare: lower case, upper case, and as a stored domain (RFC 3492). SQLite folds case only for
+ * A to Z, so an ASCII text needs no other variant: the last two are null. The domain is also null if no host can contain the text.
  */
-export function searchedTexts(search: string): [text: string, capitals: string | null, domain: string | null] {
+export function searchedTexts(search: string): [text: string, upperCase: string | null, domain: string | null] {
   if (!/[^\0-\x7f]/.test(search)) return [search, null, null];
   const [, scheme = '', host = ''] = /^(https?:\/\/)?(.*)$/s.exec(search) ?? [];
   const domain = URL.parse(`https://${host}`)?.hostname;

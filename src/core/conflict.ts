@@ -1,9 +1,9 @@
-// A request that conflicts with what is stored.
+// Requests that conflict with stored data.
 
-/** What is wrong and what would be right, by field: its path with dots. */
+/** Error messages by the dotted path of the field. */
 export type FieldErrors = Record<string, string[]>;
 
-/** `rule` completes a sentence that starts with the name of the field: it says what would be right. */
+/** `rule` says what would be valid. It completes a sentence that starts with the name of the field. */
 export class Conflict extends Error {
   readonly field: string;
   constructor(field: string, rule: string) {
@@ -12,7 +12,7 @@ export class Conflict extends Error {
   }
 }
 
-/** Names the business, for a caller who lost the first response. */
+/** Names the business for a caller who lost the first response. */
 export const usedKeyRule = (id: number): string =>
   `was already used for business ${id} with another body: GET /business/${id} shows it, and PATCH changes it`;
 

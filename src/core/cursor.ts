@@ -1,13 +1,13 @@
-// The cursor of a newest-first list that spans all databases. Ids are counted per database, so a cursor names both.
+// Cursors of newest-first lists that span all databases. Each database counts its own ids, so a cursor names both.
 import { ALPHABET } from './credential.ts';
 import { idOf } from './request.ts';
 
-/** A database, and the id before which the list goes on there. Null: it begins with the newest. */
+/** The database of the next page, and the id that the page comes before. Null: the page starts with the newest entry. */
 export type Position = { number: number; before: number | null };
 
 export const cursorOf = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;
 
-/** The position that a cursor means, or null if it is none. The database may not exist. */
+/** Parses a cursor. Null if it is malformed. The database may not exist. */
 export function positionOf(cursor: string): Position | null {
   const [, letter, id] = /^([0-9A-Za-z])(.*)$/.exec(cursor) ?? [];
   if (letter === undefined) return null;

@@ -1,11 +1,11 @@
-// How long an old token is kept, as commands and requests write it.
+// The grace period of a replaced token, as commands and requests write it.
 import { DAY_MS, HOUR_MS } from './time.ts';
 
 export const DURATION_RULE = 'must be a number of hours or days from 1h to 30d';
 /** 1h to 720h, or 1d to 30d. */
 export const DURATION = /^(?:([1-9]\d?|[1-6]\d\d|7[01]\d|720)h|([1-9]|[12]\d|30)d)$/;
 
-/** The milliseconds of a text that DURATION matches, such as 24h or 7d. */
+/** Converts a text that matches DURATION, such as 24h or 7d, to milliseconds. */
 export function durationOf(text: string): number {
   const [, hours, days] = DURATION.exec(text) ?? [];
   return days === undefined ? Number(hours) * HOUR_MS : Number(days) * DAY_MS;

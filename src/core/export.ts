@@ -1,6 +1,6 @@
-// The sections of an export of a user, and the cursor with which its next page begins.
+// The sections of the export of a user, and the cursors of its pages.
 
-/** The sections in order, and by what the rows of a business are sorted in each: a text, a number, or nothing. */
+/** The sections in order, each with the type of the key that sorts the rows of a business. Null: it has no such key. */
 export const SORTED_BY = {
   businesses: null,
   sites: 'text',
@@ -20,15 +20,15 @@ export const SORTED_BY = {
 export type Section = keyof typeof SORTED_BY;
 export const SECTION_NAMES = Object.keys(SORTED_BY) as Section[];
 
-/** After which row a section goes on: its id, or the id of its business and what the section is sorted by there. */
+/** The row after which a section continues: its id, or the id of its business and its sort key. */
 export type RowPosition = { id: number; key: string | number };
-/** Where a page begins. Null: at the first row of the section. */
+/** Where a page starts. `after` is null at the first row of the section. */
 export type PagePosition = { section: Section; after: RowPosition | null };
 
 export const exportCursorOf = ({ section, after }: PagePosition): string =>
   after === null ? section : `${section}.${after.id}.${after.key}`;
 
-/** Parses a cursor. Null if it is not valid. */
+/** Parses a cursor. Null if it is malformed. */
 export function exportPositionOf(cursor: string): PagePosition | null {
   const [name, id, ...rest] = cursor.split('.');
   const section = SECTION_NAMES.find((section) => section === name);

@@ -1,11 +1,10 @@
-// What the operator may write into the fields of a business or a key (docs/api.md, "Create a business"), and what the service may be
-// called: the rules, and each in words.
+// Validates the fields of businesses and keys (docs/api.md, "Create a business") and the name of the service. Each rule completes an error
+// that starts with the name of the field.
 
-/** The longest text of a field, in characters. */
 const MAX_LENGTH = 255;
-/** With a direction of its own (UAX #9), one name looks like another. Marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
+/** Direction overrides (UAX #9) make one name look like another. Direction marks, such as U+200F, are allowed: Hebrew and Arabic use them. */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-/** The Braille pattern without dots is a symbol, and shows nothing. */
+/** U+2800, the Braille pattern without dots, is a symbol but shows nothing. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const lineRule = (maxLength: number): string =>
@@ -15,9 +14,8 @@ export const isLine = (text: string): boolean =>
   text.length <= MAX_LENGTH && VISIBLE.test(text) && !MISLEADING.test(text);
 
 const MAX_SERVICE_NAME_LENGTH = 60;
-/** The rest of an error about SERVICE_NAME. */
 export const SERVICE_NAME_RULE = lineRule(MAX_SERVICE_NAME_LENGTH);
-/** A variable in wrangler.toml can be anything that JSON has. */
+/** A variable in wrangler.toml can be any JSON value. */
 export const isServiceName = (name: unknown): boolean =>
   typeof name === 'string' && name.length <= MAX_SERVICE_NAME_LENGTH && isLine(name);
 
@@ -35,14 +33,14 @@ export const STATUS_RULE = 'must be active, suspended or closed';
 export const MAX_BILLING_DAY = 28;
 export const BILLING_DAY_RULE = `must be a day of the month from 1 to ${MAX_BILLING_DAY}`;
 
-/** A business has at most this many thresholds of alerts, of at most this many percent. */
+/** Per business. Each threshold is at most MAX_PERCENT. */
 export const MAX_THRESHOLDS = 5;
 export const MAX_PERCENT = 1000;
 export const PERCENT_RULE = `must be a whole percentage from 1 to ${MAX_PERCENT}, such as 80`;
 export const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages, ascending, such as [50,80,100]`;
 export const isAscending = (list: number[]): boolean => list.every((value, index) => value > (list[index - 1] ?? 0));
 
-/** The most that a limit can be. 0 is a limit, too. */
+/** The highest limit. The lowest is 0. */
 export const MAX_LIMIT = 1e12;
 
 export const TOKEN_RULE = 'must be 24 to 255 characters from A-Z a-z 0-9 . _ ~ + / = - and must not start with bua_';

@@ -1,9 +1,7 @@
-// The rules of a history that a schema does not know: they depend on today, and on what is stored.
+// The rules of an imported history that its schema cannot express, because they depend on today and on stored counts.
 import type { FieldErrors } from './conflict.ts';
 
-/**
- * What is wrong with the days of a history. `taken` has the stored counts of days that would change, which needs `replace`.
- */
+/** Returns the errors in the days of a history. `taken` has the stored counts that would change, which requires `replace`. */
 export function historyErrors(days: { date: string }[], today: string, taken: Record<string, number>): FieldErrors {
   const errors: FieldErrors = {};
   const first = new Map<string, number>();

@@ -1,8 +1,8 @@
-// Parses a JSON text within limits. Parsing a megabyte of brackets, numbers or members takes far longer than parsing any other megabyte,
-// and it happens before we know the sender.
+// Parses JSON within limits. A megabyte of brackets, numbers or members takes far longer to parse than any other megabyte, and the service
+// parses it before it knows the sender.
 
 export const MAX_JSON_DEPTH = 32;
-/** Members and elements together; an empty object or list counts as one. A list of 1,000 uses has about 4,000. */
+/** Members and elements in all. An empty object or list counts as one. A list of 1,000 uses has about 4,000. */
 export const MAX_JSON_ENTRIES = 10_000;
 
 const QUOTE = 0x22;
@@ -13,10 +13,7 @@ const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/**
- * The number of entries in a text, or null if it is not within both limits. It reads each character once and does not check that the
- * text is JSON.
- */
+/** Counts the entries in a text. Null if it exceeds a limit. Reads each character once, and does not check that the text is JSON. */
 export function entriesIn(text: string): number | null {
   let depth = 0;
   let entries = 0;
@@ -38,17 +35,16 @@ export function entriesIn(text: string): number | null {
   return entries;
 }
 
-/** The same of a parsed value. It is less than in its text if an object has a member twice: the last one counts. */
+/** Counts the entries in a parsed value. The text has more if an object repeats a member, of which only the last is parsed. */
 function countEntriesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value);
   return inside.reduce<number>((sum, entry) => sum + countEntriesIn(entry), Math.max(1, inside.length));
 }
 
-/** What a text contains; or why it is not read: it is beyond the limits, no JSON, or has a member twice in one object. */
+/** The value of a text, or why it is refused. `repeated`: an object has the same member twice. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
-/** Parses a text, unless it is beyond the limits. */
 export function jsonOf(text: string): ParsedJson {
   const entries = entriesIn(text);
   if (entries === null) return { problem: 'too_large' };

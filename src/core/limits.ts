@@ -1,23 +1,23 @@
-// The limits of a business (docs/api.md, "Limits"): the most uses of a day and of a month, UTC. Null: no limit.
+// The limits of a business (docs/api.md, "Limits"): the most uses per day and per billing month, in UTC. Null: no limit.
 import { DAY_MS, dayOf } from './time.ts';
 
-/** A day counts at most this many uses: all whole numbers up to it are exact in JSON. */
+/** The highest count of a day. All integers up to it are exact in JSON. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 export type Limits = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** How many uses are counted beyond a limit; null for any number. A token stops at the limit. */
+  /** How many uses are counted beyond a limit. Null: any number. Tokens always stop at the limit. */
   overage: number | null;
 };
 export type LimitedPeriod = 'day' | 'month';
 
-/** The billing day, 1 to 28, and the change of it that waits: `from` is the first day on which a month begins on the next one. */
+/** The billing day, 1 to 28, and its pending change: `from` is the first day of a month that starts on `next_billing_day`. */
 export type Billing = { billing_day: number; next_billing_day: number | null; from: string | null };
 
 /**
- * Limits, the uses that count towards each, and the first and last day of the billing month: null where there is no limit, because those
- * are not read.
+ * Limits, the uses that count towards each, and the first and last day of the billing month. Without a limit, its values are not read and
+ * are null.
  */
 export type Standing = Limits & {
   today: number | null;
@@ -26,15 +26,15 @@ export type Standing = Limits & {
   month_ends_on: string | null;
 } & StoredThresholds;
 
-/** The instant at which the day after this one begins. */
+/** Returns the midnight at the end of a day. */
 export const endOf = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
-/** A limit that refuses a use: how many uses it allows, how many beyond it, and how many of both are left. */
+/** A limit that refuses a use. `overage` is how many uses it allows beyond the limit, and `left` is how many remain of both. */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
-/** The same with the first and the last day of its day or month. */
+/** A refusing limit with the first and last day of its period. */
 type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
-/** The limit that refuses a use of this quantity today, or null. If both do, the month's: it lasts longer. */
+/** Returns the limit that refuses a use of this quantity today, or null. If both do, the monthly limit, which lasts longer. */
 export function refusingLimit(
   { overage, ...standing }: Standing,
   quantity: number,
@@ -47,7 +47,7 @@ export function refusingLimit(
   return { ...period, overage, left: Math.max(0, period.limit - used + overage) };
 }
 
-/** The seconds until the period of a limit that refuses a use ends, rounded up; null if the limits never allow this quantity. */
+/** Returns the seconds until the refusing period ends, rounded up. Null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
   { ends_on, overage }: RefusingPeriod,
   standing: Standing,
@@ -58,15 +58,16 @@ export function secondsUntilAllowed(
   return secondsUntilEndOf(ends_on, now);
 }
 
-/** A limit that the new uses of a list would pass: the list `adds` so many uses to its day or month. */
+/** A limit that the new uses of a list would exceed. `adds` is how many uses the list adds to the period. */
 export type PeriodBeyond = RefusingPeriod & { adds: number };
 
-/** A use of a list. `isDated`: it has an instant of its own, so it counts on the same day however late it is sent. */
+/** A use in a list. `isDated`: the caller sent its timestamp, so it counts on the same day however late it is sent. */
 export type ListedUse = { day: string; quantity: number; isDated: boolean };
 
 /**
- * Why a list is refused: the first use that does not fit, the limit that refuses it, and the seconds until the list fits. Null if it never
- * does: a period is over, the list is too long for one, or a use in one has an instant of its own. `uses` has the new ones, in order.
+ * Returns why a list is refused: the first use that does not fit, the limit that refuses it, and the seconds until the list fits. `wait` is
+ * null if it never does: a period is not the current one, the list exceeds a whole period, or a use in a period is dated. `uses` has the
+ * new uses in order.
  */
 export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: PeriodBeyond[], now: Date) {
   const left = periods.map((period) => ({ period, left: period.left }));
@@ -95,20 +96,20 @@ function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number 
 }
 const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOf(day).getTime() - now.getTime()) / 1000);
 
-/** How many uses are left of the limits, or null without a limit. 0, never less, where more is counted. */
+/** Returns how many uses are left before a limit is reached, at least 0. Null without a limit. */
 export function remainingOf(standing: Standing, today: string): number | null {
   const left = limitsOf(standing, today).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
-/** The standing once `quantity` more uses are counted. */
+/** Returns the standing after `quantity` more uses. */
 export const standingAfter = (standing: Standing, quantity: number): Standing => ({
   ...standing,
   today: standing.today === null ? null : standing.today + quantity,
   month: standing.month === null ? null : standing.month + quantity,
 });
 
-/** The limits that are set, the month's first, each with the uses of its day or month. */
+/** Returns the limits that are set, the monthly one first, each with the uses in its period. */
 function limitsOf(standing: Omit<Standing, 'overage'>, day: string) {
   const { daily_limit, monthly_limit, today, month, month_starts_on, month_ends_on } = standing;
   const limits: { period: LimitedPeriod; starts_on: string; ends_on: string; limit: number; used: number }[] = [];
@@ -125,24 +126,24 @@ function limitsOf(standing: Omit<Standing, 'overage'>, day: string) {
   return limits;
 }
 
-/** Where a business has alerts: in percent of a limit, ascending. */
+/** The default thresholds of alerts, in percent of a limit, ascending. */
 export const DEFAULT_ALERT_AT: readonly number[] = [80, 100];
 
-/** The thresholds as the database has them: a JSON list. Null: the default. */
+/** The thresholds as stored: a JSON list. Null: the default. */
 export type StoredThresholds = { alert_at: string | null };
 export const thresholdsOf = ({ alert_at }: StoredThresholds): readonly number[] =>
   alert_at === null ? DEFAULT_ALERT_AT : JSON.parse(alert_at);
 
 /**
- * The highest threshold of a limit that `used` uses reach, or null. A limit of 0 has none. The sweep has this rule in SQL (db/alerts.ts),
- * in whole numbers too: a percentage of a great limit is not exact as a number of JavaScript.
+ * Returns the highest threshold that `used` uses reach, or null. A limit of 0 has no thresholds. The sweep has the same rule in SQL
+ * (db/alerts.ts). Both use integers, because a percentage of a large limit is not exact as a JavaScript number.
  */
 export function thresholdOf(limit: number, used: number, alert_at: readonly number[]): number | null {
   if (limit === 0) return null;
   return alert_at.findLast((percent) => BigInt(used) * 100n >= BigInt(limit) * BigInt(percent)) ?? null;
 }
 
-/** A threshold that was passed: of which limit, after how many uses, and the first and last day of its period. */
+/** A threshold that was reached: its limit, the uses that reached it, and the first and last day of its period. */
 export type Passed = {
   period: LimitedPeriod;
   limit: number;
@@ -152,7 +153,7 @@ export type Passed = {
   ends_on: string;
 };
 
-/** What `quantity` more uses of today pass: of each limit the highest threshold that is reached then, and was not before. */
+/** Returns the highest threshold of each limit that `quantity` more uses today reach for the first time. */
 export const thresholdsPassedBy = (before: Standing, quantity: number, today: string): Passed[] =>
   limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
     const used = usedBefore + quantity;

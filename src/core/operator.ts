@@ -1,33 +1,33 @@
-// The keys of the operator (docs/api.md, "Operator keys"). They are in no database: the Worker has a role and a hash of each, as secrets.
+// Operator keys (docs/api.md, "Operator keys"). No database stores them: the role and the hash of each are a secret of the Worker.
 import { type Operation, POLICY, type Refusal } from './policy.ts';
 
-/** `full` may do whatever an API key may, for every business. `record` reads usage and records uses, and nothing else. */
-export const OPERATOR_ROLES = ['full', 'record'] as const; // from wide to narrow
+/** `full` may do all that POLICY allows the operator, for every business. `record` is limited to operations with `allowsRecordKey`. */
+export const OPERATOR_ROLES = ['full', 'record'] as const; // from widest to narrowest
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** The secrets: one is replaced while another works. */
+/** Several, so that one key can be rotated while another works. */
 export const OPERATOR_SECRETS = ['OPERATOR_KEY_1', 'OPERATOR_KEY_2', 'OPERATOR_KEY_3', 'OPERATOR_KEY_4'] as const;
 export type OperatorSecret = (typeof OPERATOR_SECRETS)[number];
 
-/** What a secret says: the role of a key and the SHA-256 of the key in hex. */
+/** Formats a secret from the role of a key and its SHA-256 in hex. */
 export const secretTextOf = (role: OperatorRole, hash: string): string => `${role}:${hash}`;
 
 const SECRET = /^(full|record):[0-9a-f]{64}$/;
 
-/** The secrets that are set and have another form. */
+/** Returns the secrets that are set but malformed. */
 export const malformedSecrets = (secrets: { [name in OperatorSecret]?: string }): OperatorSecret[] =>
   OPERATOR_SECRETS.filter((name) => secrets[name] !== undefined && !SECRET.test(secrets[name]));
 
-/** The role of the operator key with this hash: the narrower one if it has two. Null if no secret has it. */
+/** Returns the role of the operator key with this hash, the narrower one if it has both. Null if no secret contains the hash. */
 export function roleOf(hash: string, secrets: { [name in OperatorSecret]?: string }): OperatorRole | null {
   const texts = OPERATOR_SECRETS.map((name) => secrets[name]);
   return OPERATOR_ROLES.findLast((role) => texts.includes(secretTextOf(role, hash))) ?? null;
 }
 
-/** Whether a browser sent a request for a page: browsers add one of these headers, or both (Fetch, §3.2; Fetch Metadata, §2). */
+/** Whether a page sent the request: browsers add at least one of these headers (Fetch, §3.2; Fetch Metadata, §2). */
 export const isFromPage = (headers: Headers): boolean => headers.has('Origin') || headers.has('Sec-Fetch-Site');
 
-/** Why the operator may not make a call, whatever its business. A key that is used from a page is found out on the first day. */
+/** Returns why an operator key may not make a call, whatever the business, or null. From a page, it fails on the very first call. */
 export function operatorRefusal(role: OperatorRole, operation: Operation, isFromServer: boolean): Refusal | null {
   if (!isFromServer) return 'operator_key_in_page';
   const { allowsOperator, session } = POLICY[operation];

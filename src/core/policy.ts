@@ -1,14 +1,14 @@
-// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts writes a row of this table as
-// the SQL rule that decides every call.
+// The operations of the service and who may use them (docs/api.md, "Credentials"). db/permission.ts turns a row of this table into the
+// SQL rule that decides each call.
 
 /** What an API key may do: everything, only read, or only read usage and record uses. */
 export const ROLES = ['full', 'read', 'record'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Rule = {
-  /** The kind of path. It decides how an unknown business is refused. Paths of `businesses` and `session` name none. */
+  /** The kind of path, which decides how an unknown business is refused. Only `usage` and `access` paths name a business. */
   resource: 'usage' | 'access' | 'businesses' | 'session';
-  /** The verb phrase for a refusal: "A business token cannot …". */
+  /** Completes a refusal: "A business token cannot …". */
   does: string;
   /** Whether an API key may do this, or only the operator. */
   allowsKey: boolean;
@@ -16,19 +16,19 @@ type Rule = {
   allowsToken: boolean;
   /** Whether an operator key may do this. */
   allowsOperator: boolean;
-  /** Who may do this: any API key, none that is of a session, or only one of a session. */
+  /** Which API keys may do this: any, all but those of sessions, or only those of sessions. */
   session: 'any' | 'none' | 'only';
-  /** Whether it changes or records anything, which a key that can only read may not. */
+  /** Whether this changes or records anything, which a read-only key may not. */
   writes: boolean;
-  /** Whether a key that can only record may do this. */
+  /** Whether a record-only key may do this. */
   allowsRecordKey: boolean;
-  /** Whether an API key may do this while the business is not active. (An operator key always may, and the token is not valid then.) */
+  /** Whether an API key may do this while the business is not active. (An operator key always may, and the token is invalid then.) */
   allowsInactive: boolean;
-  /** Whether it is safe to retry: always, only with an Idempotency-Key, or never, and then it refuses one. */
+  /** Whether this is safe to retry: always, only with an Idempotency-Key, or never. If never, the operation refuses a key. */
   repeatable: boolean | 'with_key';
 };
 
-/** What an API key may do even if the business is not active, and a token may not. */
+/** Open to API keys, even while the business is not active, and closed to tokens. */
 const READ = {
   allowsKey: true,
   allowsToken: false,
@@ -40,7 +40,7 @@ const READ = {
   repeatable: true,
 } as const;
 const CHANGE = { ...READ, writes: true } as const;
-/** What only the operator may do. */
+/** Open only to the operator. */
 const OPERATE = { ...CHANGE, allowsKey: false } as const;
 
 export const POLICY = {
@@ -105,13 +105,13 @@ export const POLICY = {
     allowsKey: false,
   },
   read_databases: { ...READ, resource: 'businesses', does: 'read databases', allowsKey: false },
-  // A session does not belong to a business: a key that can only read may start one, and end it.
+  // Starting and ending a session count as reads, so a read-only key may do both.
   start_session: {
     ...READ,
     resource: 'session',
     does: 'start sessions',
     allowsOperator: false,
-    session: 'none', // otherwise whoever copied a session key could outlive it
+    session: 'none', // otherwise a copied session key could start a session that outlives it
     repeatable: false,
   },
   end_session: { ...READ, resource: 'session', does: 'end sessions', allowsOperator: false, session: 'only' },
@@ -119,7 +119,7 @@ export const POLICY = {
 
 export type Operation = keyof typeof POLICY;
 
-/** Whether a caller who got no response may send the same request again. */
+/** Whether a request that got no response is safe to retry. */
 export const isRepeatable = (operation: Operation, hasIdempotencyKey: boolean): boolean => {
   const { repeatable } = POLICY[operation];
   return repeatable === 'with_key' ? hasIdempotencyKey : repeatable;
@@ -146,7 +146,7 @@ export const REFUSALS = [
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** Why a credential that is stored is not valid. Callers are told the same as for one that is unknown. */
+/** Why a stored credential is invalid. Callers get the same response as for an unknown one. */
 export const INVALIDITIES = ['revoked_key', 'expired_key', 'ended_session', 'token_of_inactive_business'] as const;
 export type Invalidity = (typeof INVALIDITIES)[number];
 export const isInvalidity = (reason: Refusal | Invalidity): reason is Invalidity =>

@@ -7,8 +7,8 @@ export function idOf(text: string): number | null {
 }
 
 /**
- * The origin of a call: its `Origin` header. Without one, the service's own if the browser says that a page on the service's own
- * host is calling (browsers send no `Origin` with a same-origin GET, Fetch §3.2). Otherwise null: the caller is a server.
+ * Returns the `Origin` header. Without one, returns the service's own origin if a browser marks the request as same-origin (browsers send
+ * no `Origin` with a same-origin GET, Fetch §3.2), and null otherwise: the caller is a server.
  */
 export function originOf(headers: Headers, ownOrigin: string): string | null {
   const sent = headers.get('Origin');
@@ -16,16 +16,16 @@ export function originOf(headers: Headers, ownOrigin: string): string | null {
   return headers.get('Sec-Fetch-Site') === 'same-origin' ? ownOrigin : null;
 }
 
-/** Whether a request has anything that its sender took for a credential. */
+/** Whether a request has a header that is meant as a credential. */
 export const hasCredential = (headers: Headers): boolean => headers.has('Authorization') || headers.has('X-API-Key');
 
-/** The origin if it is fit to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
+/** Returns the origin if it is safe to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
 export const legibleOrigin = (origin: string | null): string | null =>
   origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;
 
-/** The origin of the service itself, from the URL of a request. */
+/** Returns the service's own origin from the URL of a request. */
 export const ownOriginOf = (url: string): string => url.slice(0, url.indexOf('/', 'https://'.length));
 
-/** The id that names a request in the log: the caller's own if it is safe to repeat, otherwise a new one. */
+/** Returns the request id that the caller sent if it is safe to repeat, or else a new one. */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();

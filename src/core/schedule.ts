@@ -1,4 +1,4 @@
-// The scheduled runs, and when they start, as wrangler.toml has it.
+// The cron expressions of the scheduled runs. wrangler.toml has the same ones.
 
 export const SCHEDULES = { alerts: '* * * * *', purge: '*/2 * * * *' } as const;
 export type RunName = keyof typeof SCHEDULES;

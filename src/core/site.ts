@@ -1,45 +1,45 @@
-// The rules for domains (docs/api.md, "Sites"): what a site may be when it is registered, and which sites cover an
-// origin. A stored site is an origin exactly as browsers serialize it, so a visitor's header is only ever compared.
+// The rules for sites (docs/api.md, "Sites"): which sites can be registered, and which of them cover an origin. A stored site is an origin
+// exactly as browsers serialize it, so an `Origin` header can be compared byte for byte.
 
-/** The most sites that a business can have, and that one call can add. */
+/** Per business. */
 export const MAX_SITES = 500;
 export const MAX_SITES_PER_CALL = 100;
 
 const MAX_LENGTH = 2048;
-const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, as are the labels of 63
+const MAX_HOST_LENGTH = 253; // RFC 1035 §2.3.4, also for labels
 const MAX_LABEL_LENGTH = 63;
-/** NFC leaves at least one character of every four (UAX #15), so a longer host cannot fit. */
+/** NFC leaves at least one character in four (UAX #15), so a longer host cannot fit. */
 const MAX_WRITTEN_LENGTH = 4 * MAX_HOST_LENGTH + ':65535'.length;
-/** No text in use has so many marks in a row (UAX #15, Stream-Safe Text). Normalizing them takes quadratic time. */
+/** Real text has no longer sequence of marks (UAX #15, Stream-Safe Text). Normalizing one takes quadratic time. */
 const MAX_MARKS_IN_A_ROW = 30;
 /** How many labels may follow `*.`. */
 const WILDCARD_LABELS = [2, 3, 4, 5];
-/** This machine. Alerts and operator keys may go there unencrypted, so nothing else may be in this list. */
+/** Alerts and operator keys may go to these hosts unencrypted, so each must be the local machine. */
 export const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /** A cheap first check: a wildcard covers only loopback hosts, and hosts of at least three labels. */
 const COVERABLE = /^https?:\/\/(?:localhost|\[::1\]|[^.]+\.[^.]+\.)/;
 const IP_LITERAL = /^(?:\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
 /**
- * The canonical site, or the problem: the rest of a sentence that starts with the name of the field. `below` is the domain whose
- * subdomains a wildcard covers. The caller must refuse it if strangers own names below it.
+ * A canonical site, or the problem, which completes a sentence that starts with the name of the field. `below` is the domain whose
+ * subdomains a wildcard covers. The caller must refuse it if strangers can own subdomains (public-suffix.ts).
  */
 export type Site = { site: string; below?: string; problem?: never } | { site?: never; below?: never; problem: string };
 
 const wrong = (problem: string): Site => ({ problem });
 
-/** The canonical form of a site: `https://EXAMPLE.com:443/shop` is `https://example.com`. */
+/** Canonicalizes a site: `https://EXAMPLE.com:443/shop` becomes `https://example.com`. */
 export function canonicalSite(text: string): Site {
-  const written = withoutSpacesAround(text);
+  const written = trimSpaces(text);
   if (written.length > MAX_LENGTH) return wrong(`must have at most ${MAX_LENGTH} characters`);
-  // The URL parser drops tabs and newlines and reads on.
+  // The URL parser would drop tabs and newlines silently.
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
   const [, scheme, authority = ''] = /^(https?):\/\/([^/?#]*)/i.exec(written) ?? [];
   if (scheme === undefined) return wrong('must be an http or https URL, such as https://example.com');
   if (authority === '') return wrong('must name a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
-  // Checked first, because normalizing a host and encoding its labels in punycode take quadratic time.
+  // Checked first: normalizing a host and encoding its labels in Punycode take quadratic time.
   if (authority.length > MAX_WRITTEN_LENGTH || hasTooManyMarks(authority)) return wrong(NO_HOST);
   if (/[<>]/.test(authority)) return wrong(INVALID); // with a combining mark, these become another character
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
@@ -50,7 +50,7 @@ export function canonicalSite(text: string): Site {
   return literal(scheme, composed);
 }
 
-/** Whether a text is an origin as a browser sends it for a page that could be registered. */
+/** Whether an origin, as a browser sends it, could be registered as a site. */
 export const isRegistrable = (origin: string): boolean =>
   !origin.includes('*') && canonicalSite(origin).site === origin;
 
@@ -59,7 +59,7 @@ const DISGUISED = 'must not contain invisible or full-width characters in its ho
 const NO_HOST =
   'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
 
-/** Counts run by run. A pattern for 31 marks would look at each mark 30 times. */
+/** Counts each sequence of marks once. A pattern for 31 marks would read each mark 30 times. */
 const hasTooManyMarks = (authority: string): boolean =>
   (authority.match(/\p{M}+/gu) ?? []).some((run) => Array.from(run).length > MAX_MARKS_IN_A_ROW);
 
@@ -73,12 +73,12 @@ function canFit(authority: string): boolean {
 
 function literal(scheme: string, authority: string): Site {
   const url = URL.parse(`${scheme}://${authority}`);
-  // Browsers let no label begin with a mark; workerd's parser does not know all of them.
+  // Browsers refuse labels that start with a mark. workerd's parser does not know all marks.
   if (url === null || /(?:^|\.)\p{M}/u.test(authority)) return wrong(INVALID);
   if (url.port === '0') return wrong('must have a port from 1 to 65535');
   const { hostname, origin } = url;
   if (IP_LITERAL.test(hostname)) {
-    // 127.1 and 0x7f.1 are 127.0.0.1 to the parser: what was written is not what would be authorized.
+    // The parser reads 127.1 and 0x7f.1 as 127.0.0.1, which is not what the caller wrote.
     const asWritten = authority === hostname || authority.startsWith(`${hostname}:`);
     return asWritten ? { site: origin } : wrong(`must give an IP address in its usual form, such as ${origin}`);
   }
@@ -88,9 +88,9 @@ function literal(scheme: string, authority: string): Site {
 function wildcard(scheme: string, authority: string): Site {
   const anyPort = LOOPBACK_HOSTS.find((host) => authority.toLowerCase() === `${host}:*`);
   if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
-  const right = 'a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
+  const allowed = 'a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
   const rest = authority.slice('*.'.length);
-  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(`must have * only as ${right}`);
+  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(`must have * only as ${allowed}`);
   const { site, problem } = literal(scheme, rest);
   if (site === undefined) return wrong(problem);
   const { hostname } = new URL(site);
@@ -103,8 +103,8 @@ function wildcard(scheme: string, authority: string): Site {
   return { site: site.replace('://', '://*.'), below: hostname };
 }
 
-/** By hand: a pattern for the spaces at the end takes quadratic time on a megabyte of them elsewhere. */
-function withoutSpacesAround(text: string): string {
+/** Uses no pattern: one for trailing spaces takes quadratic time on a megabyte of spaces elsewhere. */
+function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;
   while (text[start] === ' ') start += 1;
@@ -112,10 +112,10 @@ function withoutSpacesAround(text: string): string {
   return text.slice(start, end);
 }
 
-/** Whether a host has characters that the URL parser turns into others or into nothing, beyond letter case. */
+/** Whether a host has characters that the URL parser replaces or drops, apart from letter case. */
 function isDisguised(host: string): boolean {
-  if (host.includes('\u212a')) return true; // the Kelvin sign, a K to every normalization
-  // U+0345 becomes a letter of its own (ᾳ is αι). Which accents go with it depends on the order of composing.
+  if (host.includes('\u212a')) return true; // the Kelvin sign, which every normalization turns into K
+  // U+0345 becomes a separate letter (ᾳ becomes αι). Which accents it takes along depends on the order of composition.
   if (host.normalize('NFD').includes('\u0345')) return true;
   const composed = host.normalize('NFC');
   return composed !== composed.normalize('NFKC') || /[\p{Default_Ignorable_Code_Point}\u3002\uff61]/u.test(composed);
@@ -123,13 +123,13 @@ function isDisguised(host: string): boolean {
 
 const LABEL = /^(?!-)[a-z\d_-]{1,63}(?<!-)$/;
 
-/** Whether a host is a DNS name as the URL parser leaves it: lower case, punycode, with the underscores that exist in practice. */
+/** Whether a host from the URL parser (lower case, Punycode) is a DNS name. Allows underscores, which exist in practice. */
 const isDnsName = (host: string) =>
   host.length <= MAX_HOST_LENGTH && host.split('.').every((label) => LABEL.test(label));
 
 /**
- * The sites that would admit an origin: itself, byte for byte, whatever it is, and where it is well-formed the wildcards over
- * it, at most four, or the one for any port of a loopback host. An origin with a `*` matches nothing, not even itself.
+ * Returns the sites that would admit an origin: the origin itself, byte for byte, and for a well-formed one, up to four wildcards or the
+ * any-port site of a loopback host. An origin with a `*` matches nothing, not even itself.
  */
 export function sitesCovering(origin: string): string[] {
   if (origin.includes('*')) return [];
@@ -143,7 +143,7 @@ export const covers = (sites: ReadonlySet<string>, origin: string): boolean =>
 function wildcardsOver(origin: string): string[] {
   if (!COVERABLE.test(origin) || origin.length > 'https://'.length + MAX_HOST_LENGTH + ':65535'.length) return [];
   const url = URL.parse(origin);
-  // Well-formed is what serializes to itself: so it has no default port, no leading zeros, no capitals, no path.
+  // A well-formed origin serializes to itself: it has no default port, leading zeros, capitals or path.
   if (url === null || url.origin !== origin || url.port === '0') return [];
   const { protocol, hostname, port } = url;
   if (LOOPBACK_HOSTS.includes(hostname)) return [`${protocol}//${hostname}:*`];

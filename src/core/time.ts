@@ -1,4 +1,4 @@
-// Instants and calendar days as the wire shows them, always UTC (docs/api.md, "Usage report"). Days compare as strings.
+// Instants and days as the API formats them, always in UTC (docs/api.md, "Usage report"). Days compare as strings.
 
 /** The longest range a report covers, both ends included. */
 export const MAX_RANGE_DAYS = 1830; // five years
@@ -10,31 +10,29 @@ export const DAY_MS = 24 * HOUR_MS;
 /** A range of days, both ends included, `from` ≤ `to`. */
 export type Range = { from: string; to: string };
 
-/** An instant as responses show it: ISO 8601 with six fractional digits, of which a Date fills three. */
+/** Formats an instant as ISO 8601 with six fractional digits. A Date supplies three of them. */
 export const timestampOf = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
 
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
-/** `day` moved by a number of days. Past 9999-12-31 or before 0000-01-01 the result is no day. */
+/** Adds days to a day. Past 9999-12-31 or before 0000-01-01, the result is not a valid day. */
 export const addDays = (day: string, days: number): string => dayOf(new Date(Date.parse(day) + days * DAY_MS));
 
-/** The first day of a month, moved by a number of months. */
+/** Adds months to the first day of a month. */
 export const addMonths = (first: string, months: number): string =>
   dayOf(new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5, 7)) - 1 + months)));
 
-/** Reports begin with this day. */
+/** The first valid day. */
 export const FIRST_DAY = '1970-01-01';
 
-/** Whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` rolls 2026-02-30 over, to the 2nd of March. */
+/** Whether `text` is a real day from FIRST_DAY to 9999-12-31. `Date` would roll 2026-02-30 over to 2026-03-02. */
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= FIRST_DAY && new Date(text).getUTCDate() === Number(text.slice(8));
 
-/** The form of an instant: ISO 8601 in UTC with seconds, any number of fractional digits and Z. */
+/** ISO 8601 in UTC with seconds, any number of fractional digits and Z. */
 export const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
-/**
- * The instant that `text` is, in milliseconds since 1970 (further digits are dropped), or null. Its day is the first ten characters.
- */
+/** Parses an instant to milliseconds since 1970, without finer digits. Null if it is invalid. */
 export function instantOf(text: string): number | null {
   if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return null;
   return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);
@@ -42,27 +40,27 @@ export function instantOf(text: string): number | null {
 
 export const daysIn = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
-/** The range that a report covers where one end or both are left open. */
-export function rangeOf(asked: { from?: string | undefined; to?: string | undefined }, today: string): Range {
-  const to = asked.to ?? today;
-  return { from: asked.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
+/** Fills in the ends of a range that the caller left out. */
+export function rangeOf(given: { from?: string | undefined; to?: string | undefined }, today: string): Range {
+  const to = given.to ?? today;
+  return { from: given.from ?? addDays(to, 1 - DEFAULT_RANGE_DAYS), to };
 }
 
-/** What is wrong with a range, worded to follow `from`; null if nothing is. `isToday`: `to` was left open. */
+/** Returns the problem of a range, worded to follow `from`, or null. `isToday`: the caller left out `to`. */
 export function rangeProblem(range: Range, isToday: boolean): string | null {
   const end = `to (${range.to}${isToday ? ', today' : ''})`;
   if (range.from > range.to) return `must not be after ${end}`;
   return daysIn(range) > MAX_RANGE_DAYS ? `must be at most ${MAX_RANGE_DAYS - 1} days before ${end}` : null;
 }
 
-/** One entry for each day of the range, ascending; 0 for a day that is not in `counts`. */
+/** Returns an entry for each day of the range, ascending. A day that is not in `counts` has 0. */
 export const fillRange = (range: Range, counts: Record<string, number>): { date: string; count: number }[] =>
   daysOf(range).map((date) => ({ date, count: counts[date] ?? 0 }));
 
-/** The latest range: most reports repeat it, and listing its days is a tenth of the cost of a report. */
+/** Caches the latest range. Most reports repeat it, and listing its days is a tenth of the cost of a report. */
 let latest: (Range & { days: readonly string[] }) | null = null;
 
-/** The days of a range, ascending. It works month by month, because a Date for each day would be the most expensive part of a report. */
+/** Lists the days of a range, ascending. Works month by month: a Date for each day would be the most expensive part of a report. */
 function daysOf({ from, to }: Range): readonly string[] {
   if (latest?.from === from && latest.to === to) return latest.days;
   const days: string[] = [];

@@ -1,9 +1,9 @@
-// Which addresses may receive alerts, and how messages are signed: as Standard Webhooks has it, so that receivers verify them with its
-// libraries (docs/alerts.md, https://www.standardwebhooks.com).
+// Checks the settings of the alert receiver, and signs messages as Standard Webhooks specifies. Receivers can verify them with its libraries
+// (docs/alerts.md, https://www.standardwebhooks.com).
 import { addressRule, isSafeAddress } from './address.ts';
 
 export const MESSAGE_TYPE = 'limits.reached';
-/** What a message says of each alert: the SQL that makes it and the schema that describes it have these fields. */
+/** The fields of each alert in a message, for the SQL that builds it and the schema that describes it. */
 export type AlertField =
   | 'id'
   | 'business_id'
@@ -21,25 +21,22 @@ const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 const SECRET_PREFIX = 'whsec_';
 
-/** The rest of an error about ALERT_URL. */
 export const ADDRESS_RULE = addressRule(MAX_ADDRESS_LENGTH);
-/** The rest of an error about ALERT_SECRET. */
 export const SECRET_RULE = `must be ${SECRET_PREFIX} and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
 /** Whether alerts may be sent to this address. */
 export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);
 
-/** The bytes of a secret, or null if the text is not one. */
+/** Parses a secret. Null if it is malformed. */
 export function secretOf(text: string): Uint8Array<ArrayBuffer> | null {
   if (!text.startsWith(SECRET_PREFIX)) return null;
-  const base64 = text.slice(SECRET_PREFIX.length);
-  const bytes = bytesOf(base64);
+  const bytes = decodeBase64(text.slice(SECRET_PREFIX.length));
   if (bytes === null || bytes.length < MIN_SECRET_BYTES || bytes.length > MAX_SECRET_BYTES) return null;
   return bytes;
 }
 
-/** Null for what is not base64 to the letter. `atob` alone also takes spaces, and leaves out padding. */
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+/** Decodes strict base64. Null for anything else: `atob` alone also accepts spaces and missing padding. */
+function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   try {
     const binary = atob(base64);
     return btoa(binary) === base64 ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : null;
@@ -48,7 +45,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** The headers that identify and sign a message which is sent now. A receiver refuses one whose time is not about its own. */
+/** Returns the headers that identify and sign a message. `now` must be when it is sent, because receivers refuse other timestamps. */
 export async function webhookHeaders(secret: Uint8Array<ArrayBuffer>, id: string, body: string, now: Date) {
   const timestamp = `${Math.floor(now.getTime() / 1000)}`;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
