@@ -1,6 +1,5 @@
-// Alerts: a business has reached a threshold of a limit (docs/api.md, "Alerts"). After a response, its alerts are written as the response
-// knows them, without reading a count. A Worker can end before that, so a sweep finds what is missing in what is stored. Only the list
-// is in the round trip of a request.
+// Stores and lists alerts: a business has reached a threshold of a limit (docs/api.md, "Alerts"). Alerts are stored after the response,
+// without reading a count again. A Worker can end before that, so a sweep finds missing alerts from the stored counts.
 import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_THRESHOLDS } from '../core/fields.ts';
@@ -19,63 +18,63 @@ import { boundedSumOfCounts } from './usage.ts';
 const KEEP_ALERTS_DAYS = 90;
 /** The businesses that have a limit are swept in this many slices, one a minute. */
 const SLICES = 60;
-/** How many slices one sweep takes while they are small. Each business is then swept every 15 minutes, not every hour. */
+/** How many slices one sweep takes while they are small. It then checks each business every 15 minutes instead of every hour. */
 const SLICES_AT_ONCE = 4;
-/** A sweep looks only at businesses with a use in this time. It is twice as long as between two sweeps, in case one is left out. */
+/** A sweep checks only businesses with a use in this time. It is twice the interval between two sweeps, in case one is skipped. */
 const LATELY_MS = 2 * HOUR_MS;
 /** A slice with fewer businesses is small. */
 const SMALL_SLICE = 100;
 
-/** The first day whose alerts and messages are kept. */
+/** The first day whose alerts and messages are retained. */
 export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
 
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
 
 type Reached = Pick<NewRow<typeof alerts>, 'business_id' | 'period' | 'starts_on' | 'limit' | 'threshold'>;
-/** Whether this threshold of a limit, or a higher one of the same value of it, is written already. */
+/** Whether an alert for this threshold, or for a higher one of the same limit value, is already stored. */
 const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached) => sql`exists (select 1 from ${alerts}
   where ${alerts.business_id} = ${business_id} and ${alerts.period} = ${period} and ${alerts.starts_on} = ${starts_on}
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
-/** Writes what uses of a business have passed (`thresholdsPassedBy` in core/limits.ts), unless it is written already. */
+/** Stores the alerts for thresholds that were passed (`thresholdsPassedBy` in core/limits.ts), unless they are already stored. */
 export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
   const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
-  // A business that is gone has no alerts.
+  // From businesses: a deleted business gets no alerts.
   const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
     where ${isOwn} and not ${isWritten(row)}`;
   await drizzle(d1).insert(alerts).select(rows);
 }
 
-/** The condition of the index businesses_limited, word for word: SQLite uses a partial index only if it finds its condition. */
+/** The exact condition of the index businesses_limited: SQLite uses a partial index only if the query contains its condition. */
 const isLimited = sql`(${businesses.daily_limit} is not null or ${businesses.monthly_limit} is not null)`;
 const slice = sql`${businesses.id} % ${sql.raw(`${SLICES}`)}`;
 
-/** The current day and month, and the one before of each. */
+/** The current and the previous day and month. */
 const PERIODS = sql`(select 'day' as period, 0 as ago union all select 'day', 1
   union all select 'month', 0 union all select 'month', 1) as periods`;
 
 /**
- * The highest of the percentages in alert_at that `used` uses of a "limit" reach: thresholdOf in core/limits.ts. The greatest product is
- * less than 2^63. Each by its place, the last first: json_each would read a row for each.
+ * The highest percentage in alert_at that `used` uses of "limit" reach, as thresholdOf in core/limits.ts. No product reaches 2^63. Tests
+ * each index, the last first, because json_each would read a row for each percentage.
  */
 const highestReached = sql.raw(
-  `case ${Array.from({ length: MAX_THRESHOLDS }, (_, place) => `alert_at ->> ${MAX_THRESHOLDS - 1 - place}`)
+  `case ${Array.from({ length: MAX_THRESHOLDS }, (_, index) => `alert_at ->> ${MAX_THRESHOLDS - 1 - index}`)
     .map((percent) => `when used * 100 >= "limit" * (${percent}) then ${percent}`)
     .join(' ')} end`,
 );
 
 /**
- * Writes what is missing of the businesses that `which` finds: of each limit, for the current period and the one before, the highest
- * threshold of its business that the uses counted now reach. The period before counts only if the limit was set by its end, and unless
- * `inFull` is true, only if that was yesterday. A threshold is not written if the same one or a higher one is.
+ * Stores the missing alerts of the businesses that match `which`: for each limit, in the current and the previous period, the highest
+ * threshold that the stored counts reach, unless it or a higher one is already stored. The previous period counts only if the limit was set
+ * by its end, and unless `inFull` is true, only if it ended yesterday.
  */
 async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`): Promise<void> {
   const today = dayOf(now);
   const { id, daily_limit, monthly_limit, billing_day, has_billing_changes, limits_at, alert_at } = businesses;
   const month = billingMonth(businesses, sql`${today}`);
-  // Materialized, or SQLite works the month out again for each period.
+  // Materialized, or SQLite computes the month again for each period.
   const swept = sql`select ${id} as id, ${daily_limit} as daily_limit, ${monthly_limit} as monthly_limit, ${billing_day} as billing_day,
       ${has_billing_changes} as has_billing_changes,
       ${limits_at} as limits_at, ${alert_at} as alert_at, ${inFull} as in_full, ${month.starts_on} as starts_on, ${month.ends_on} as ends_on
@@ -97,7 +96,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   const inPeriod = sql`${dailyUsage.business_id} = measured.business_id and ${dailyUsage.day} between starts_on and ends_on`;
   const wasMeasured = sql`"limit" > 0 and (ago = 0 or limits_at < date(ends_on, '+1 day')
     and (in_full or ends_on = date(${today}, '-1 day')))`;
-  // Materialized, or the uses are summed up again wherever the sum is named.
+  // Materialized, or SQLite computes the sum again at each reference.
   const used = sql`select business_id, period, starts_on, ends_on, "limit", alert_at,
       (select ${boundedSumOfCounts} from ${dailyUsage} where ${inPeriod}) as used
     from measured where ${wasMeasured}`;
@@ -126,14 +125,14 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
   );
 }
 
-/** The same for one business: after a list of uses, which does not know what it has passed. */
+/** Stores the missing alerts of one business, after a list of uses, whose response does not know which thresholds it passed. */
 export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
- * Sweeps the slice of this minute of the businesses that have a limit, or four slices while they are small. It finds what was passed when
- * the work after a response did not run. In one hour of the day it looks at each business. In the others it looks only at those that were used
- * lately, and of their days at today and yesterday, since late uses are rare. Businesses without a limit cost nothing.
+ * Sweeps this minute's slice of the businesses with a limit, or four slices while they are small. Finds the alerts that were not stored
+ * after a response. Once a day, checks each business in full. Otherwise, checks only businesses with recent uses today or yesterday, because
+ * late uses are rare. Businesses without a limit cost nothing.
  */
 export function sweep(db: Database, now: Date): Promise<void> {
   const minute = now.getUTCMinutes();
@@ -145,17 +144,17 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
   const since = timestampOf(new Date(now.getTime() - LATELY_MS));
   const today = dayOf(now);
-  // Null: counted by a version without the column.
+  // Null: an older version counted the uses.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}
     and ${dailyUsage.day} in (${today}, ${addDays(today, -1)}) and coalesce(${dailyUsage.counted_at}, ${since}) >= ${since})`;
   return writeMissing(db, sql`${slice} in (${due}) and (${inFull} or ${wasUsed})`, now, inFull);
 }
 
-/** A value of the message that has the alert in it. Null before there is one. */
+/** A value of the message that contains the alert. Null if no message contains it yet. */
 const ofMessage = <T>(id: SQL, value: SQL<T>) =>
   sql<T | null>`(select ${value} from ${messages} where ${messages.last_id} >= ${id} order by ${messages.last_id} limit 1)`;
 
-/** When the alert was sent. Null before, and if it was given up. */
+/** When the alert was sent. Null if it is open or was given up. */
 const sentAt = (id: SQL) => ofMessage(id, sql<string | null>`${messages.sent_at}`);
 
 /** The `state` of an alert: open until its message is sent or given up. */
@@ -164,7 +163,7 @@ const outcomeOf = (id: SQL) => {
   return sql<'open' | 'sent' | 'given_up'>`coalesce(${ofMessage(id, ended)}, 'open')`;
 };
 
-/** At most `limit` of the alerts before the one with the id `before`, newest first. */
+/** At most `limit` alerts with ids below `before`, newest first. */
 const pageOf = (condition: SQL, $: Placeholders<'limit' | 'before'>) =>
   builder
     .select()
@@ -183,7 +182,7 @@ export const alertsBefore = statement(['limit', 'before'], (permission, $) => {
   const alert = jsonObject(fieldsOf(page));
   return withVerdict(permission, { alerts: selectOne(jsonList(alert), sql`from ${page}`).as('alerts') });
 });
-/** The same of all businesses, so the policy must let only the operator do this. */
+/** Reads the verdict and a page of the alerts of all businesses. The policy must allow this only to the operator. */
 export const allAlertsBefore = statement(['limit', 'before'], (permission, $) => {
   const page = pageOf(isPermitted(permission), $);
   const { id, business_id } = page;

@@ -1,13 +1,12 @@
-// The round trip that a request makes to its database, and the cost.
+// Runs the statements of a call in one round trip, and measures the cost.
 import { type Call, valuesOf } from './call.ts';
 import type { Verdict } from './permission.ts';
 import type { RowsOf, Statement, Steps } from './statement.ts';
 
 /**
- * Runs one batch: `read`, whose row carries the verdict, then the steps of a change in order. Throws if the call is refused; then
- * nothing has changed, because every statement depends on the permission. Returns the row that was read, the rows of each step, and the
- * size of the database. `isRepeatable` says that running these steps twice has the effect of once, though that may not be so of the whole
- * operation.
+ * Runs one batch: `read`, whose row has the verdict, then the steps of a change in order. Throws if the call is refused. Nothing has changed
+ * then, because every statement depends on the permission. Returns the row of `read`, the rows of each step, and the size of the database.
+ * `isRepeatable` marks these steps as safe to retry, even if the whole operation is not.
  */
 export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   read: Statement<Row>,
@@ -15,7 +14,7 @@ export type Ask = <Row extends Verdict, S extends Steps = Record<never, never>>(
   isRepeatable?: boolean,
 ) => Promise<{ row: Row; bytes: number } & RowsOf<S>>;
 
-/** The databases that are bound, by number, for the operator, who may ask all of them. */
+/** The numbers of the bound databases, all of which the operator may query. */
 export type BoundDatabases = { numbers: readonly number[]; askIn: (number: number) => Ask };
 
 /** The cost of a request so far: round trips to D1, the milliseconds they took, and rows as D1 bills them. */
@@ -24,8 +23,8 @@ export type Cost = { round_trips: number; ms: number; rows_read: number; rows_wr
 export const noCost = (): Cost => ({ round_trips: 0, ms: 0, rows_read: 0, rows_written: 0 });
 
 /**
- * Runs the statements of a call in order, in one transaction. Returns the row that was read, if there is one, the rows of each step, and
- * the size of the database. Adds to `cost`; a batch that fails adds no rows.
+ * Runs the statements of a call in one transaction. Returns the row of `read`, the rows of each step, and the size of the database. Adds to
+ * `cost`. A batch that fails adds no rows to it.
  */
 export async function runBatch<Row, S extends Steps = Record<never, never>>(
   d1: D1Database,

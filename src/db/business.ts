@@ -40,7 +40,7 @@ export const businessWithEntries = statement([], (permission) =>
     .leftJoin(businesses, eq(businesses.id, permittedId(permission))),
 )({});
 
-/** Reads the same, and the limits, the billing day and the former tokens that still work. */
+/** Also reads the limits, the billing day and the former tokens that still work. */
 export const businessInFull = statement([], (permission, _, shape) =>
   builder
     .select({
@@ -55,9 +55,9 @@ export const businessInFull = statement([], (permission, _, shape) =>
 )({});
 
 /**
- * Reads the verdict and the `limit` businesses of the key, or of everybody for the operator, after the one with the id `after`, by id: of
- * each whether its usage is refused from here, and if not, the business, its limits, the counts from the day `from` on, and how many
- * origins it has refused since it was changed and since the day `since`.
+ * Reads the verdict and a page of the key's businesses, or of all businesses for the operator: `limit` of them, by id, after the id `after`.
+ * Each has the refusal of its usage from the caller's origin, or if null, the business, its limits, its counts since the day `from`, and
+ * how many origins were refused since its last change and since the day `since`.
  */
 export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(
@@ -67,7 +67,7 @@ export const businessesAfter = statement(['limit', 'after', 'from', 'since'], (p
     shape,
   ),
 );
-/** The same of one user, for the operator. */
+/** Reads such a page of one user, for the operator. */
 export const businessesOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'since'], (permission, $, shape) =>
   pageOfBusinesses(eq(businesses.user_id, $.user_id), permission, $, shape),
 );
@@ -78,10 +78,10 @@ function pageOfBusinesses(
   $: Placeholders<'limit' | 'after' | 'from' | 'since' | CallValue>,
   shape: CallShape,
 ) {
-  // A key for one business has a range of one id.
+  // A key for one business restricts the range to one id.
   const start = sql`max(${$.after} + 1, coalesce(${permission.key_business_id}, 0))`;
   const end = sql`coalesce(${permission.key_business_id}, ${Number.MAX_SAFE_INTEGER})`;
-  // The user of a key that is no longer valid is known, too.
+  // Checks the permission too: an invalid key still has a user.
   const isOwn = and(isPermitted(permission), ownerIs, between(businesses.id, start, end));
   const page = builder
     .select({
@@ -90,7 +90,7 @@ function pageOfBusinesses(
       ...limitColumns,
       ...billingColumns,
       business: jsonObject(businessColumns).as('business'),
-      // Not `refusal`, as the permission has one: Drizzle writes an alias without its table, and SQLite would take the other.
+      // Not `refusal`: Drizzle writes an alias without its table, and SQLite would resolve it to the permission's column.
       denied: sql<Refusal | null>`(${ruleFor(shape, permission)})`.as('denied'),
     })
     .from(businesses)
@@ -123,5 +123,5 @@ function pageOfBusinesses(
   });
   return withVerdict(permission, { businesses: selectOne(jsonList(entry), sql`from ${page}`).as('businesses') });
 }
-/** A row of that list. `denied` is the refusal of its usage. */
+/** An entry of the list. `denied` is the refusal of its usage. */
 export type ExaminedBusiness = EntryOf<ReturnType<typeof businessesAfter>, 'businesses'>;

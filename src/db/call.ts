@@ -10,23 +10,23 @@ import { type Bindable, placeholders } from './text.ts';
 export type Call = {
   operation: Operation;
   /**
-   * `lookupValue` is the hash of an API key or a code, or a business token as it is. The operator is not looked up: `name` is how changes name
-   * the key.
+   * `lookupValue` is the hash of an API key or a code, or the plain business token. Operators are not looked up: `name` is how changes show
+   * the operator key.
    */
   credential: { kind: Exclude<CallerKind, 'operator'>; lookupValue: string } | { kind: 'operator'; name: string };
   /**
-   * 0, which no business has, if the path has no valid id. Never null: `id is not null` is false where the join found no business, and the
-   * rule would permit the call.
+   * 0, which no business has, if the path has no valid id. Never null: if the join found no business, `id is not null` would be false and
+   * the rule would permit the call.
    */
   business_id: number;
-  /** Whether the operator asks for something other than the business in the path. */
+  /** Whether an operator's statement is about something other than the business in the path. */
   ignoresPath?: boolean;
   /** Null if the caller is a server. */
   origin: string | null;
-  /** The origin of the service itself. API keys are always accepted from there. */
+  /** The service's own origin, from which API keys are always accepted. */
   ownOrigin: string;
   now: Date;
-  /** When the caller is told that the database did not respond, in milliseconds since 1970. A batch that begins later does nothing. */
+  /** When the request times out, in milliseconds since 1970. A batch that starts later does nothing. */
   deadline: number;
 };
 
@@ -35,7 +35,7 @@ export type CallValue = (typeof CALL_VALUES)[number];
 /** The placeholders for the values of a call. */
 export const $call = placeholders(CALL_VALUES);
 
-/** Whether a statement begins before the deadline, by the clock of the database. Steps that depend on an earlier write rely on its check. */
+/** Whether a statement starts before the deadline, by the database's clock. Steps that depend on an earlier write rely on its check. */
 export const isBeforeDeadline = sql`unixepoch('subsec') < ${$call.deadline}`;
 
 /** The parts of a call that change the text of its statements. A few dozen shapes occur. */
@@ -44,13 +44,13 @@ export type CallShape = {
   operation: Operation;
   /** Whether the call is about the business in its path. */
   namesBusiness: boolean;
-  /** Whether the caller needs no origin, or sent none, or one that may have to be registered. */
+  /** Whether the origin does not matter, is missing, or was sent and may have to be registered. */
   origin: 'exempt' | 'missing' | 'sent';
-  /** The number of sites that could cover the origin. */
+  /** How many sites could cover the origin. */
   candidates: number;
 };
 
-/** The name of the value for one of the sites that could cover the origin. */
+/** The name of the placeholder for a site that could cover the origin. */
 export const candidate = (index: number) => `site_${index}`;
 
 /** The shape of a call and its values. */

@@ -1,5 +1,5 @@
-// A change of the business in the path: the steps that decide, record and apply it, in one batch. They run in this order, because each
-// reads what a later one overwrites.
+// Changes to the business in the path: steps decide, record and apply a change in one batch. They run in this order because each reads what
+// a later one overwrites.
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { $call, type CallValue, isBeforeDeadline } from './call.ts';
@@ -9,10 +9,10 @@ import { businessColumns, businesses, changes } from './schema.ts';
 import { type Statement, type Steps, statement } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, NULL, type Placeholders, type RowOf } from './text.ts';
 
-/** The placeholder of the mark that the deciding step leaves in the business. */
+/** The placeholder of the mark that the deciding step writes to the business. */
 export type Decision = Placeholders<'decision'>;
 
-/** Whether a row of businesses is the one that this change is about, and the change was decided. */
+/** Whether a row of businesses is the one being changed, and the change was decided. */
 export const isDecided = ({ decision }: Decision) =>
   and(eq(businesses.id, $call.business_id), eq(businesses.decision, decision));
 
@@ -26,22 +26,21 @@ type StatementsOf<W extends Record<string, ($: never) => BuiltQuery>> = {
   [Step in keyof W]: Statement<RowOf<ReturnType<W[Step]>>>;
 };
 
-/** What makes a change: `names` are the values that it binds. */
 type Definition<N extends string, W extends Writes<N>> = {
   /** The condition on the row of the business. */
   decideIf: ($: Values<N>) => SQL;
-  /** JSON for the list of changes, read before the change is applied. Leave out for null. */
+  /** JSON for the list of changes, read before the change is applied. Null by default. */
   before?: ($: Values<N>) => SQL;
   after?: ($: Values<N>) => SQL;
-  /** Whether the business, as responses show it, stays as it was. */
+  /** Set if the change does not alter the business in responses. */
   keepsUpdatedAt?: true;
   /** The writes that apply the change, by name and in order. Each must depend on `isDecided` or `decidedId`. */
   apply: W;
 };
 
 /**
- * Defines a change. If the call is permitted and the condition holds, the deciding step leaves a random mark in the business, and returns
- * the business. Whether the other steps do anything depends on that mark alone, not on the step before them.
+ * Defines a change. `names` are the values that it binds. If the call is permitted and the condition holds, the deciding step writes a random
+ * mark to the business and returns the business. The other steps depend only on that mark.
  */
 export function change<const N extends string, W extends Writes<N>>(
   action: Action,
@@ -74,7 +73,7 @@ export function change<const N extends string, W extends Writes<N>>(
   };
 }
 
-/** Records a change by the caller for each row of `source`, which is a `from` with its conditions. */
+/** Records a change by the caller for each row of `source`, a `from` clause with its conditions. */
 export const recordChange = (
   permission: Permission,
   { subject, subject_id }: Record<'subject' | 'subject_id', SQL>,
@@ -99,14 +98,12 @@ export const recordChange = (
 const nextId = (subject: SQL, subject_id: SQL) => sql`(select coalesce(max(${changes.id}), 0) + 1 from ${changes}
   where ${changes.subject} = ${subject} and ${changes.subject_id} = ${subject_id})`;
 
-/**
- * Who makes a change: an API key, also by a session that came from it, a console link, or an operator key. (A token makes no change.)
- */
+/** Who makes a change: an API key (also through its session), a console link, or an operator key. Tokens make no changes. */
 function actorOf({ key_id, key_last_four, is_session, key_session_of }: Permission) {
   const key = sql`'key ' || coalesce(${key_session_of}, ${key_id})`;
   const name = sql`case when ${is_session} and ${key_session_of} is null then 'console link' else ${key} end`;
   return sql`coalesce(${name} || ' (…' || ${key_last_four} || ')', ${$call.operator})`;
 }
 
-/** How a change shows a token or a key: never more than its last four characters. */
+/** How a change shows a token or key: its last four characters only. */
 export const lastFour = (text: SQL) => sql`'…' || substr(${text}, -4)`;

@@ -11,33 +11,33 @@ import { builder, type Placeholders } from './text.ts';
 
 const KEEP_CHANGES_DAYS = 400;
 
-/** The first day whose changes are kept. */
+/** The first day whose changes are retained. */
 export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
-/** A page stops once its texts reach this size: one change can have 130 KB, and D1 has no text over 2 MB. */
+/** A page ends once its texts reach this size: a change can have 130 KB, and D1 limits a text to 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
-/** Ids that are examined for a page, so that its cost does not grow with the history. */
+/** How many ids a page examines, so that its cost does not grow with the history. */
 const EXAMINED_IDS = 1000;
 
 const bytesOf = (text: SQLWrapper) => sql`coalesce(octet_length(${text}), 0)`;
 const bytes = sql<number>`${bytesOf(changes.before)} + ${bytesOf(changes.after)}`.as('bytes');
-/** A page, newest first, with the bytes that come before each change. */
+/** A page with the total bytes of the newer changes before each change. */
 const measured = (page: SQLWrapper) =>
   sql`(select *, sum(bytes) over (order by id desc rows unbounded preceding) - bytes as bytes_before from ${page}) as page`;
 
 type Content = Record<string, unknown> | null;
 
-/** The name of a key, if it is one of this user: a new owner sees nothing of the former owner's keys. */
+/** The name of a key if it belongs to this user. A new owner must not see the names of the former owner's keys. */
 const keyName = (id: SQL, user_id: SQLWrapper) =>
   sql<
     string | null
   >`(select ${apiKeys.name} from ${apiKeys} where ${and(eq(apiKeys.id, id), eq(apiKeys.user_id, user_id))})`;
 
-/** The id of the key that made a change. Null if no key did. */
+/** The id of the key that made a change, or null. */
 const actingKey = (actor: SQLWrapper) =>
   sql`case when ${actor} glob 'key *' then cast(substr(${actor}, 5) as integer) end`;
 
-/** `before` or `after` as it is shown to a user: with the name that the key of the business has now, or without any. */
+/** `before` or `after` as a user sees it: with the current name of the user's own key, and without the name of another's. */
 export const shownTo = (
   user_id: SQLWrapper,
   text: SQLWrapper,
@@ -49,10 +49,10 @@ const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', '
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
-/** The lowest id that a page examines: EXAMINED_IDS before it, or fewer if it compares texts and these reach PAGE_BYTES. */
+/** The lowest id that a page examines: EXAMINED_IDS down, or fewer if it searches texts and they reach PAGE_BYTES. */
 function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefined): SQL {
   const newest = sql`(select max(${changes.id}) from ${changes} where ${isOwn})`;
-  // The length of a text is beside it: no text is read for this.
+  // SQLite stores the length of a text in the row header, so this reads no text.
   const compared = builder.select({ id: changes.id, bytes }).from(changes).where(isBefore).orderBy(desc(changes.id));
   const tooMuch = sql`(select id from ${measured(sql`(${compared.limit(EXAMINED_IDS)})`)}
     where bytes_before >= ${PAGE_BYTES} limit 1)`;
@@ -60,26 +60,26 @@ function lastExamined($: Filters, isOwn: SQL | undefined, isBefore: SQL | undefi
     coalesce(case when ${$.search} is not null then ${tooMuch} + 1 end, 0))`;
 }
 
-/** Whether a text of a change, as it is shown to the owner, has what is searched for. */
+/** Whether a text of a change, as the owner sees it, contains the search text. */
 function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
   const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
-  // SQLite writes the text again for each comparison.
+  // One condition for each variant: SQLite computes the text again for each comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
   return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
 }
 
 /**
- * Reads the verdict and, of the changes of a subject before the one with the id `before`, those that match: of an `action`, with a text
- * in them, and from day `from` to day `to`; each is null for any. It examines EXAMINED_IDS ids, or fewer if it compares texts, so many
- * that these reach PAGE_BYTES. Of the newest `limit` that match, it shows as many as it takes to reach PAGE_BYTES. `found` is how many
- * there are, and `next` the last id that was examined if there are more changes after it.
+ * Reads the verdict and a page of a subject's changes with ids below `before` that match an action, a search text and the days from `from`
+ * to `to`. A filter that is null matches all. Examines EXAMINED_IDS ids, or fewer if it searches texts and they reach PAGE_BYTES. `changes`
+ * has the newest matches until they reach PAGE_BYTES. `found` is how many matched, at most `limit`. `next` is the last examined id if older
+ * changes exist.
  */
 const changesOf = (subject: SQL, subjectId: (permission: Permission, user_id: Placeholder) => SQL) =>
   statement(NAMES, (permission, $) => {
     const isOwn = and(eq(changes.subject, subject), eq(changes.subject_id, subjectId(permission, $.user_id)));
     const isBefore = and(isOwn, lt(changes.id, $.before));
     const last = lastExamined($, isOwn, isBefore);
-    // Beside the permission, so that SQLite looks for it once.
+    // Selected with the permission, so that SQLite computes it once.
     const examined = sql`(select *, ${last} as examined_to from ${permission} where true limit 1) as permission`;
     const examinedTo = sql<number>`permission.examined_to`;
 
@@ -123,21 +123,21 @@ const ofUser = changesOf(
 );
 
 type Page = { limit: number; before: number };
-/** What changes must be like. The days are both included. */
+/** Filters of changes. Both days are included. */
 type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
 const ANY = { action: null, from: null, to: null, search: null, capitals: null, domain: null };
 
-/** Those of the business in the path that match. */
+/** The matching changes of the business in the path. */
 export function changesOfBusiness(page: Page, { action = null, search, from = null, to = null }: Filter) {
   const texts = { search: null, capitals: null, domain: null, ...(search !== undefined && textsInJson(search)) };
   return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
 }
-/** Those of the keys that a user has for all businesses. */
+/** The changes of a user's keys for all businesses. */
 export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, ...page, user_id });
 
-/** What a search looks for, as JSON writes it. */
+/** The variants of a search text, escaped as in JSON. */
 function textsInJson(search: string) {
-  const written = searchedTexts(search).map((text) => text && JSON.stringify(text).slice(1, -1));
-  const [text = null, capitals = null, domain = null] = written;
+  const escaped = searchedTexts(search).map((text) => text && JSON.stringify(text).slice(1, -1));
+  const [text = null, capitals = null, domain = null] = escaped;
   return { search: text, capitals, domain };
 }

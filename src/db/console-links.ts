@@ -1,4 +1,4 @@
-// How the operator creates console links. A link has a code, which starts a session (sessions.ts) and is stored as its hash.
+// Creates console links for the operator. The code in a link starts a session (sessions.ts) and is stored as a hash.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { hashOf, newCode } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
@@ -15,7 +15,7 @@ import { apiKeys, businesses, codes } from './schema.ts';
 import { statement, withVerdict } from './statement.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** `business_id` makes its session one for that business only. `minutes` is how long the session lasts. `return_url`: see `codes`. */
+/** `business_id` restricts the session to that business. `minutes` is how long the session lasts. `return_url`: see `codes`. */
 export type ConsoleLink = { user_id: number } & Optional<{
   business_id: number;
   role: (typeof LINK_ROLES)[number];
@@ -23,8 +23,8 @@ export type ConsoleLink = { user_id: number } & Optional<{
   return_url: string | null;
 }>;
 
-/** Whether a user has something to open: a business, or a key for all businesses that works. A narrow one works only with its business. */
-function hasSomething({ link, today }: Placeholders<'link' | 'today'>): SQL {
+/** Whether the console can show the user anything: a business, or a valid key for all businesses. */
+function canOpenConsole({ link, today }: Placeholders<'link' | 'today'>): SQL {
   const user_id = sql`${link} ->> 'user_id'`;
   const isUnrestricted = and(isNull(apiKeys.ends_at), isNull(apiKeys.business_id));
   const works = and(isNull(apiKeys.revoked_at), or(isNull(apiKeys.expires_on), gte(apiKeys.expires_on, today)));
@@ -33,7 +33,7 @@ function hasSomething({ link, today }: Placeholders<'link' | 'today'>): SQL {
 }
 
 const readUser = statement(['link'], (permission, $) => {
-  const isKnown = sql<number>`(${isPermitted(permission)} and ${hasSomething($)})`;
+  const isKnown = sql<number>`(${isPermitted(permission)} and ${canOpenConsole($)})`;
   return withVerdict(permission, { is_known: isKnown.as('is_known') });
 });
 
@@ -42,14 +42,14 @@ const insertCode = statement(['link'], (permission, $) =>
     .insert(codes)
     .select(
       sql`select ${newRow(codes, rowIn(codes, $.link))} from ${permission}
-        where ${and(isPermitted(permission), isBeforeDeadline, hasSomething($), isOfBusiness($.link))}`,
+        where ${and(isPermitted(permission), isBeforeDeadline, canOpenConsole($), isOfBusiness($.link))}`,
     )
     .returning({ expires_at: codes.expires_at }),
 );
 
 /**
- * Creates the code of a link for a user. Null if the user has nothing to open. Throws a Conflict if the business is not the user's. The
- * session can be the first key of the database, so this raises its ids.
+ * Creates the code of a link for a user. Null if the console has nothing to show the user. Throws a Conflict if the business is not the
+ * user's. Raises the ids of the database, because the session can be its first key.
  */
 export async function createConsoleLink(
   databases: BoundDatabases,

@@ -1,4 +1,4 @@
-// How a business is created, in the database of its owner.
+// Creates a business in the database of its owner.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import { Conflict, usedKeyRule } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
@@ -19,7 +19,7 @@ import { access, type BusinessRow, businesses, retiredTokens } from './schema.ts
 import { statement, withVerdict } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
-/** What a business begins with. Without a token it gets a new one. The sites are canonical. */
+/** The fields of a new business. Without `token`, it gets a new one. `sites` must be canonical. */
 export type NewBusiness = Pick<
   BusinessRow,
   'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size'
@@ -29,20 +29,20 @@ export type NewBusiness = Pick<
       alert_at: number[];
       token: string;
       sites: string[];
-      /** The number of the database that a new owner gets. */
+      /** The number of the database for a new owner. */
       database: number;
     }
   >;
 
-/** With a key, a repeated request returns the same business. With an id, the business gets that id. */
+/** `idempotencyKey`: a repeated request returns the same business. `id`: the id of the new business. */
 type CreationRequest = Optional<{ idempotencyKey: string; id: number }>;
 
-/** What identifies a creation: its key, its token, and the mark that it leaves. */
+/** What identifies a creation: its idempotency key, its token, and the mark that it leaves. */
 const IDENTITY = ['key', 'token', 'decision'] as const;
 type Identity = Placeholders<(typeof IDENTITY)[number]>;
-/** The key of the request as it is stored. Null without one, which equals nothing. */
+/** The stored idempotency key. Null, which equals nothing, if the request has none. */
 const creationKeyOf = ({ key }: Pick<Identity, 'key'>) => sql`unhex(${key})`;
-/** The business that this request has created. The mark says so, and the token finds it by index. */
+/** Whether this request created the business: the mark proves it, and the token allows an index lookup. */
 const isCreated = ({ token, decision }: Identity) =>
   and(eq(businesses.token, token), eq(businesses.decision, decision));
 
@@ -91,13 +91,13 @@ const insertSites = statement([...IDENTITY, 'sites'], (_, $) =>
       sql`select ${newSite($)} from ${businesses} cross join json_each(${$.sites}) where ${isCreated($)} order by key`,
     ),
 );
-/** An imported token can never be imported again. It is retired now, because after a rotation nobody knows it. */
+/** An imported token can never be imported again. Retires it now, because a rotation can remove it. */
 const retireToken = statement([...IDENTITY, 'hash'], (_, $) =>
   builder
     .insert(retiredTokens)
     .select(sql`select ${$.hash} from ${businesses} where ${and(isCreated($), isNotNull($.hash))}`),
 );
-/** The business that this request has created, or the same request before it. */
+/** The business that this request created, or an earlier one with the same idempotency key. */
 const created = statement(IDENTITY, (permission, $) =>
   builder
     .select({
@@ -109,22 +109,22 @@ const created = statement(IDENTITY, (permission, $) =>
 );
 
 /**
- * Creates an active business in the database of its owner, who gets one if there is none. On a Conflict nothing is created, though the
- * user may now have a home and a claim to the token.
+ * Creates an active business in the database of its owner. A new owner gets a database first. A Conflict creates no business, but the user
+ * may now have a home and a claim to the token.
  */
 export async function createBusiness(databases: BoundDatabases, fields: NewBusiness, request: CreationRequest = {}) {
   const { user_id, token, database } = fields;
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
     throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
-  // The token can be that of the business that the same request has created.
+  // With an idempotency key, the token may belong to the business that the same request created before.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
 }
 const UNUSED_TOKEN_RULE = 'must be one that no business has or had';
 
-/** The same in the database with this number, which must be the home of the owner, who must have claimed the token. */
+/** Creates a business in database `number`, which must be the owner's home. The owner must have claimed the token. */
 export async function createBusinessIn(
   ask: Ask,
   number: number,
@@ -182,5 +182,5 @@ async function digestsOf(asked: { user_id: number }, idempotencyKey: string | un
   return { key, request };
 }
 
-/** 16 bytes of the SHA-256 of a text, in hex. */
+/** Returns the first 16 bytes of the SHA-256 of a text in hex. */
 const shortHashOf = async (text: string): Promise<string> => (await hashOf(text)).slice(0, 32);

@@ -1,5 +1,5 @@
-// Deletes a business. Its row and everything that decides or is shown go in one batch. Its ids and changes, which can be millions and
-// which nobody can find without the row, are purged later.
+// Deletes a business. One batch deletes its row and everything that affects a decision or a response. Its ids and changes, which can be
+// millions and cannot be reached without the row, are purged later.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
@@ -23,7 +23,7 @@ import {
 import { statement, withVerdict } from './statement.ts';
 import { builder } from './text.ts';
 
-/** The tokens of a business, with those that it had before, that are not in the form of ours: those could be imported again. */
+/** The current and former tokens of a business that this service did not issue. Only those could be imported again. */
 const foreignTokens = (
   business_id: SQL,
 ) => sql`(select ${businesses.token} as token from ${businesses} where ${eq(businesses.id, business_id)}
@@ -37,7 +37,7 @@ const readDeleted = statement([], (permission) => {
   return withVerdict(permission, { name: name.as('name'), tokens: tokens.as('tokens') });
 })({});
 
-/** What a business has, but for its alerts: they go with its row. */
+/** The tables with rows of a business, except those whose rows are deleted with it (`on delete cascade`). */
 const OWN_ROWS = {
   keys: apiKeys,
   codes,
@@ -79,12 +79,11 @@ const deletion = change('delete_business', ['name', 'retired'], {
 });
 
 /**
- * Deletes a business whose name is `name`: it is unknown to everybody then, listed nowhere, and its tokens are gone. What stays is one
- * change, which says that it was deleted, and digests of its imported tokens, so that none is imported again. Ids and changes that are
- * left go with the purge. Throws a Conflict for another name.
+ * Deletes a business with its tokens. Throws a Conflict if its name is not `name`. One change remains, which records the deletion, and the
+ * hashes of its imported tokens, so that none can be imported again. The purge deletes the remaining ids and changes.
  */
 export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
-  // SQLite has no SHA-256. Most businesses have tokens of ours only, and are deleted in the first round.
+  // SQLite has no SHA-256. Most businesses have no imported tokens and are deleted in the first iteration.
   let retired: Record<string, string> = {};
   while (true) {
     const { row, decided } = await ask(readDeleted, deletion({ name, retired: JSON.stringify(retired) }));

@@ -1,5 +1,5 @@
-// Erases a user who has no business: whatever names the user, in the home and in DB (docs/operating.md, "Personal data"). The home goes
-// last: if something fails before, the same request goes on.
+// Erases a user who has no business: all that names the user, in the user's database and in DB (docs/operating.md, "Personal data"). Erases
+// the home last, so a request that failed before can be retried.
 import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
@@ -14,7 +14,7 @@ import { type BuiltQuery, builder, type Placeholders } from './text.ts';
 
 /** No user has this id. */
 const NOBODY = 0;
-/** Much longer than a request can take: clocks differ. */
+/** Much longer than a request can take, because clocks differ. */
 const RECENT_MS = MINUTE_MS;
 
 const firstBusiness = ({ user_id }: Placeholders<'user_id'>) =>
@@ -25,7 +25,7 @@ function hasNewKey({ user_id, recent }: Placeholders<'user_id' | 'recent'>) {
   const newest = sql`(select ${apiKeys.created_at} from ${apiKeys} where ${isKey} order by ${apiKeys.id} desc limit 1)`;
   return sql<number>`coalesce(${newest} > ${recent}, 0)`;
 }
-/** Why nothing is erased in a database: the first business of the user, or a new key. */
+/** Reads the verdict and what prevents an erasure: the first business of the user, or a new key. */
 const readObstacles = statement(['user_id', 'recent'], (permission, $) => {
   const business = sql<number | null>`case when ${isPermitted(permission)} then ${firstBusiness($)} end`;
   const new_key = sql<number>`case when ${isPermitted(permission)} then ${hasNewKey($)} end`;
@@ -40,9 +40,9 @@ const step = <Q extends BuiltQuery>(write: (erased: SQL) => Q) =>
   });
 
 const { before, after, action, subject, subject_id } = changes;
-/** In this order: the names of keys are found by the keys. */
+/** In this order, because the names of keys are found through the keys. */
 const STEPS = {
-  /** Of a deleted business, the one change that stays has nothing of its owner. The others go with the purge. */
+  /** Clears the one change that a deleted business retains. The purge deletes the others. */
   before: step((erased) => {
     const others = sql`case when ${action} <> 'delete_business' then json_remove(${before}, '$.user_id') end`;
     return builder
@@ -56,7 +56,7 @@ const STEPS = {
       .set({ after: sql`json_remove(${after}, '$.user_id')` })
       .where(sql`${userIn(after)} = ${erased}`),
   ),
-  /** A business that was given away has changes with the names of the former owner's keys, which its owner never sees. */
+  /** A transferred business still has changes with the names of the former owner's keys, which the new owner never sees. */
   key_names: step((erased) => {
     const ofUser = eq(apiKeys.user_id, erased);
     const given = sql`(select ${apiKeys.business_id} from ${apiKeys} where ${ofUser})`;
@@ -75,19 +75,19 @@ const STEPS = {
       );
   }),
   /**
-   * In an open message, the alerts of a business that was given away name its new owner, and those of deleted businesses are left out. A
-   * message that has no others is given up.
+   * In an open message, replaces the user with the new owner in alerts of transferred businesses, and removes alerts of deleted businesses. A
+   * message without other alerts is given up.
    */
   unsent: step((erased) => {
     const owner = sql`(select ${businesses.user_id} from ${businesses} where ${businesses.id} = value ->> 'business_id')`;
     const listed = sql`from json_each(${messages.body}, '$.data.alerts')`;
-    const isKept = sql`(value ->> 'user_id' <> ${erased} or ${owner} is not null)`;
+    const isRetained = sql`(value ->> 'user_id' <> ${erased} or ${owner} is not null)`;
     const alert = sql`case when value ->> 'user_id' = ${erased} then json_set(value, '$.user_id', ${owner}) else value end`;
-    const kept = sql`(select json_group_array(json(${alert}) order by key) ${listed} where ${isKept})`;
-    const isLeft = sql`exists (select 1 ${listed} where ${isKept})`;
+    const retained = sql`(select json_group_array(json(${alert}) order by key) ${listed} where ${isRetained})`;
+    const isLeft = sql`exists (select 1 ${listed} where ${isRetained})`;
     return builder
       .update(messages)
-      .set({ body: sql`case when ${isLeft} then json_set(${messages.body}, '$.data.alerts', ${kept}) end` })
+      .set({ body: sql`case when ${isLeft} then json_set(${messages.body}, '$.data.alerts', ${retained}) end` })
       .where(and(isNotNull(messages.body), sql`exists (select 1 ${listed} where value ->> 'user_id' = ${erased})`));
   }),
   changes: step((erased) => builder.delete(changes).where(and(eq(subject, 'user'), eq(subject_id, erased)))),
@@ -95,12 +95,12 @@ const STEPS = {
   keys: step((erased) => builder.delete(apiKeys).where(eq(apiKeys.user_id, erased))),
 };
 
-/** Only if nothing was created for the user since the home was read. */
+/** Erases the home unless something was created for the user since it was read. */
 const eraseHome = statement(['user_id', 'claimed_at'], (permission, $) => {
   const isOwn = eq(homes.user_id, ifPermitted(permission, $.user_id));
   return builder.delete(homes).where(and(isOwn, isBeforeDeadline, sql`${homes.claimed_at} is ${$.claimed_at}`));
 });
-/** The token stays claimed, so that nobody can import it again. */
+/** The tokens remain claimed, so that they cannot be imported again. */
 const disownTokens = statement(['user_id'], (permission, $) => {
   const isOwn = eq(importedTokens.user_id, ifPermitted(permission, $.user_id));
   const isHomeless = sql`not exists (select 1 from ${homes} where ${eq(homes.user_id, $.user_id)})`;
@@ -111,10 +111,9 @@ const disownTokens = statement(['user_id'], (permission, $) => {
 });
 
 /**
- * Erases a user, also one who is unknown: without a home, in all databases, since a database that was restored can still have what names the
- * user. Throws a Conflict if the user has a business, or may be about to get one: then the home, at least, stays. Between two databases
- * there is no transaction, so whatever creates something for a user first leaves the time in the home. A batch that creates begins within
- * 10 seconds of that, and never after the home was erased.
+ * Erases a user. Without a home, erases in all databases, because a restored database can still name the user. Throws a Conflict, and leaves
+ * at least the home, if the user has a business or may be about to get one. No transaction spans two databases, so every creation first
+ * stores the time in the home. The creating batch starts within 10 seconds of that, and never after the home was erased.
  */
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));

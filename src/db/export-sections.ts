@@ -1,5 +1,5 @@
-// The sections of the export of a user: what each reads, and the line of a row, without secrets and hashes. Each is read by index and goes
-// on after the last row of the page before, so its cost does not grow.
+// The sections of the export of a user: the query of each, and the line of a row, without secrets and hashes. Each query uses an index and
+// continues after the last row of the previous page, so its cost does not grow.
 import { and, type Column, eq, getTableColumns, gt, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { RowPosition, Section } from '../core/export.ts';
@@ -29,7 +29,7 @@ import {
 import { type Statement, statement } from './statement.ts';
 import { type BuiltQuery, builder, type Placeholders, type RowOf } from './text.ts';
 
-/** The most rows of a section on a page. */
+/** The most rows of a section per page. */
 const ROWS = 1000;
 /** A change can have 130 KB. */
 const CHANGES = 20;
@@ -40,11 +40,11 @@ const START: RowPosition = { id: 0, key: '' };
 
 type ReadSection = {
   read: (user_id: number, after: RowPosition | null) => Statement;
-  /** The lines of what was read, and where the last row is if there can be more. */
+  /** The lines of the rows, and the position of the last one if there can be more. */
   page: (rows: unknown[]) => { lines: object[]; last: RowPosition | null };
 };
 
-/** Defines a section: what it reads, the line of a row, and where it goes on after a row. Without that, it is read whole. */
+/** Defines a section: its query, the line of a row, and the position of a row. With null, the section is always read whole. */
 function section<Q extends BuiltQuery>(
   define: (permission: Permission, $: Values) => Q,
   lineOf: (row: RowOf<Q>) => object,
@@ -65,18 +65,18 @@ function section<Q extends BuiltQuery>(
 /** The user of the export, if the call is permitted. */
 const own = (permission: Permission, $: Values) => ifPermitted(permission, $.user_id);
 
-/** The first less than every text, the second less than every id. */
+/** Sort before every text and before every id. */
 type Start = '' | 0;
-/** Whether a row is one of a business of the user, and after the one where the page before ended. */
+/** Whether a row belongs to a business of the user and comes after the last row of the previous page. */
 function isNext(permission: Permission, $: Values, { business_id, key }: Sorted, start: Start) {
   const ended = sql`case when ${businesses.id} = ${$.id} then ${$.key} else ${sql.raw(start === '' ? `''` : '0')} end`;
   const isOwn = and(eq(businesses.user_id, own(permission, $)), gte(businesses.id, $.id));
   return and(isOwn, eq(business_id, businesses.id), gt(key, ended));
 }
-/** Of a table with rows of businesses: within a business, they are sorted by `key`. */
+/** Columns of a table with rows of businesses. `key` sorts the rows of a business. */
 type Sorted = Record<'business_id' | 'key', Column>;
 
-/** The rows of a table that has rows of businesses. */
+/** Selects a page of a table with rows of businesses. */
 const rowsOf =
   <T extends SQLiteTable & { business_id: Column }>(table: T, key: SQLiteColumn, start: Start) =>
   (permission: Permission, $: Values) =>
@@ -111,7 +111,7 @@ const changesOfUser = (permission: Permission, $: Values) =>
     .where(and(eq(changes.subject, 'user'), eq(changes.subject_id, own(permission, $)), gt(changes.id, $.id)))
     .orderBy(changes.id)
     .limit($.limit);
-/** The changes that name the user, of businesses that are deleted or belong to others. */
+/** The changes that name the user in businesses that are deleted or belong to others. */
 const changesNaming = (text: Column) => (permission: Permission, $: Values) => {
   const isOwn = and(eq(businesses.id, changes.subject_id), eq(businesses.user_id, $.user_id));
   const isFormer = sql`not exists (select 1 from ${businesses} where ${isOwn})`;
@@ -219,7 +219,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
       ends_at === null ? { type: 'key', ...shownKey(key) } : { type: 'session', ...shownKey(key), ends_at, session_of },
     ({ id }) => ({ id, key: 0 }),
   ),
-  // They work for two minutes.
+  // Codes expire after two minutes, so there are few.
   codes: section(
     (permission, $) =>
       builder
@@ -236,7 +236,7 @@ export const SECTIONS: Record<Section, ReadSection> = {
     ({ read_only, ...row }) => ({ type: 'code', ...row, read_only: read_only === 1 }),
     null,
   ),
-  // A message has at most 100, and few are open.
+  // A message has at most 100 alerts, and few messages are open.
   unsent_alerts: section(
     (permission, $) =>
       builder

@@ -1,4 +1,4 @@
-// Exports what is stored about a user (docs/operating.md, "Personal data"), page by page. A page has what one batch can read.
+// Exports what is stored about a user (docs/operating.md, "Personal data"), page by page. One batch reads a page.
 import { and, eq, sql } from 'drizzle-orm';
 import { type PagePosition, SECTION_NAMES } from '../core/export.ts';
 import type { BoundDatabases } from './batch.ts';
@@ -17,7 +17,7 @@ const readUser = statement(['user_id'], (permission, $) => {
   });
 });
 
-/** What DB has of the user, as a line, and the database of the user. */
+/** Reads the line about the user from DB, and the number of the user's database. */
 async function userOf(databases: BoundDatabases, user_id: number) {
   const { row } = await databases.askIn(0)(readUser({ user_id }));
   const home = boundHome(databases, row.home);
@@ -26,8 +26,8 @@ async function userOf(databases: BoundDatabases, user_id: number) {
 }
 
 /**
- * Reads a page of the lines about a user: the first sections that fit, or only the one in whose middle it begins. `next` is where the next
- * page begins. A user who is unknown has one line, without a database.
+ * Reads a page of the lines about a user: as many sections as fit, or only one if the page starts within it. `next` is where the next page
+ * starts. An unknown user has one line, without a database.
  */
 export async function exportPage(
   databases: BoundDatabases,

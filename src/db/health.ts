@@ -1,4 +1,4 @@
-// Whether the databases respond.
+// Checks whether the databases respond.
 import { sql } from 'drizzle-orm';
 import { BINDINGS, type Binding, gapsIn, NotBound, otherDatabaseOf } from '../core/database.ts';
 import type { RunName } from '../core/schedule.ts';
@@ -9,7 +9,7 @@ import { businesses, runs } from './schema.ts';
 import { builder, textOf } from './text.ts';
 import { withTimeout } from './timeout.ts';
 
-/** Reads a real table: a database without the migrations cannot serve. Each is one search of the primary key. */
+/** Reads a real table, because a database without the migrations cannot serve. Each is one lookup by primary key. */
 const ids = {
   first_id: sql<number | null>`(select min(${businesses.id}) from ${businesses})`.as('first_id'),
   last_id: sql<number | null>`(select max(${businesses.id}) from ${businesses})`.as('last_id'),
@@ -18,20 +18,20 @@ const unbound = sql`(select json_group_array(number) from ${unboundWithOwners(sq
 const ended = sql`(select json_group_object(${runs.name}, ${runs.ended_at}) from ${runs})`;
 const ONE_ROW = sql`(select 1)`;
 const PROBE = textOf(builder.select(ids).from(ONE_ROW)).sql;
-/** DB also knows in which databases owners are, and when the scheduled runs ended. */
+/** DB also stores which databases have owners, and when the scheduled runs ended. */
 const PROBE_OF_DB = textOf(
   builder.select({ ...ids, unbound: unbound.as('unbound'), runs: ended.as('runs') }).from(ONE_ROW),
 ).sql;
 type Probe = { first_id: number | null; last_id: number | null; unbound?: Json<number[]>; runs?: Json<Runs> };
-/** When each scheduled run last ended. A run that never did is missing. */
+/** When each scheduled run last ended. A run that never ended is missing. */
 type Runs = { [name in RunName]?: string };
 
-/** Less than the 5 seconds within which every caller gets a response, because some wait for the probe of another request. */
+/** Less than the 5 seconds within which every caller gets a response, because a caller may wait for another request's probe. */
 export const PROBE_TIMEOUT_MS = 4000;
 
 /**
- * Asks each database one statement. Returns the errors of those that fail, do not respond within PROBE_TIMEOUT_MS, have the businesses of
- * another (their ids in the configuration were exchanged), or are not bound although owners are there; and when the scheduled runs ended.
+ * Runs one statement in each database. Returns when the scheduled runs ended, and an error for each database that fails, times out, has the
+ * businesses of another (their ids were swapped in the configuration), or has owners but is not bound.
  */
 export async function probe(
   bindings: { [binding in Binding]?: D1Database },

@@ -1,4 +1,4 @@
-// Imports the history of another system: the counts of past days, all of them or none.
+// Imports the counts of past days from another system, all or none.
 import { and, eq, inArray, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided } from './change.ts';
@@ -15,19 +15,19 @@ import { boundedSumOfCounts } from './usage.ts';
 const listedDay = sql.raw('value ->> 0');
 const listedCount = sql.raw('value ->> 1');
 
-/** The stored count of a listed day. */
+/** Whether a row is the stored count of a listed day. */
 const isStored = (business_id: SQLWrapper) =>
   and(eq(dailyUsage.business_id, business_id), eq(dailyUsage.day, listedDay));
-/** Whether the listed count is not the stored one. */
+/** Whether the listed count differs from the stored one. */
 const isChanged = (business_id: SQLWrapper) =>
   sql`${listedCount} <> coalesce((select ${dailyUsage.count} from ${dailyUsage} where ${isStored(business_id)}), 0)`;
-/** Listed days that have another count. `cross join` makes SQLite look each day up by the key. */
+/** The listed days with a different stored count. `cross join` makes SQLite look up each day by primary key. */
 const taken = (list: SQL, business_id: SQLWrapper) => sql`from json_each(${list}) cross join ${dailyUsage}
   where ${isStored(business_id)} and ${dailyUsage.count} <> ${listedCount}`;
 
 const readTaken = statement(['days', 'replace'], (permission, $) => {
   const id = permittedId(permission);
-  // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+  // Without a list, json_each returns no rows, so a refused call does not read the list.
   const list = sql`case when ${id} is not null and not ${$.replace} then ${$.days} end`;
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
     ${taken(list, id)})`;
@@ -44,7 +44,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
     from json_each(${$.days}) cross join ${dailyUsage} where ${isStored($call.business_id)} having count(*) > 0)`,
   after: ($) => sql`${$.total}`,
   apply: {
-    /** Only recent days matter: older uses cannot be lowered. */
+    /** Older uses cannot be lowered, so only recent days matter. */
     forgotten: ($) =>
       builder
         .delete(importedDays)
@@ -70,7 +70,7 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
           set: { count: sql`excluded.count` },
           setWhere: sql`${dailyUsage.count} <> excluded.count`,
         }),
-    /** A day that is not counted has no row. */
+    /** A day without uses has no row. */
     dropped($) {
       const zeros = sql`(select ${listedDay} from json_each(${$.days}) where ${listedCount} = 0)`;
       const isZero = and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, zeros));
@@ -80,8 +80,8 @@ const importing = change('import_usage', ['days', 'replace', 'total'], {
 });
 
 /**
- * Sets the counts of these days, each of them once. Without `replace`, nothing changes if a day has another count: the read returns
- * those days. With it, the new count replaces the old one, and 0 removes it. `total` is what the change records.
+ * Sets the counts of distinct days. Without `replace`, changes nothing if a day has a different count: `read` returns those days. With it,
+ * the new counts replace the old ones, and 0 removes a count. The change records `total`.
  */
 export function importHistory(days: { date: string; count: number }[], replace: boolean) {
   const total = { days: days.length, uses: days.reduce((sum, { count }) => sum + count, 0) };

@@ -1,5 +1,5 @@
-// Which database an owner has, and which owner has an imported token. Both are claimed in DB, the first database, and are known there
-// only: of callers at once, all get the same home, and a database that is down stops nobody but its own owners.
+// Assigns owners to databases and imported tokens to owners. Both are claimed in DB, the first database, and stored only there: concurrent
+// callers get the same home, and a database that is down affects only its own owners.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf } from '../core/credential.ts';
@@ -22,14 +22,14 @@ const ofUser = (user_id: SQLWrapper) => eq(homes.user_id, user_id);
 const NO_HOME = { database: null, place: null, claimed_at: null };
 type Home = Pick<typeof homes.$inferSelect, 'database' | 'place' | 'claimed_at'> | typeof NO_HOME;
 
-/** The home of a user as a field beside the verdict, which is in DB. */
+/** The home of a user, as a field to read with the verdict from DB. */
 export function homeField(permission: Permission, { user_id }: Placeholders<'user_id'>) {
   const { database, place, claimed_at } = homes;
   const isOwn = and(isPermitted(permission), ofUser(user_id));
   const home = jsonObject({ database, place, claimed_at });
   return sql<Json<Home> | null>`(select ${home} from ${homes} where ${isOwn})`.as('home');
 }
-/** The home that was read: every field is null if the user has none. Throws NotBound if its database is not bound. */
+/** Parses a home. All fields are null if the user has none. Throws NotBound if its database is not bound. */
 export function boundHome({ numbers }: BoundDatabases, stored: Json<Home> | null): Home {
   const home = stored === null ? NO_HOME : parseJson(stored);
   if (home.database !== null && !numbers.includes(home.database)) throw new NotBound([home.database]);
@@ -46,22 +46,22 @@ export async function findHome(databases: BoundDatabases, user_id: number): Prom
 }
 
 /**
- * Whether no business has or had a token, and nobody else has claimed it. Other databases need not be asked: only a token of DB can be
- * older than the claims. Without a token, hash and token are null, which equal nothing.
+ * Whether no business has or had a token and no other user has claimed it. DB alone can tell, because only its tokens can be older than the
+ * claims. Without a token, hash and token are null, which equal nothing.
  */
 function isFree({ user_id, hash, token, now }: Claim) {
   const isTaken = or(ne(importedTokens.user_id, user_id), eq(importedTokens.retriable, 0));
-  const kept = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, now));
+  const isFormer = and(eq(formerTokens.token, token), gt(formerTokens.expires_at, now));
   return sql`not exists (select 1 from ${importedTokens} where ${and(eq(importedTokens.hash, hash), isTaken)})
     and not exists (select 1 from ${businesses} where ${eq(businesses.token, token)})
-    and not exists (select 1 from ${formerTokens} where ${kept})
+    and not exists (select 1 from ${formerTokens} where ${isFormer})
     and not exists (select 1 from ${retiredTokens} where ${eq(retiredTokens.hash, hash)})`;
 }
 
 const CLAIM = ['user_id', 'candidates', 'open', 'hash', 'token'] as const;
 /**
- * Gives a user who has no home the one of the open databases with the fewest owners, or of several the lowest. It counts in the same
- * statement, so that of callers at once, each counts what the others have claimed.
+ * Assigns a user without a home to the open database with the fewest owners, or the lowest of several. Counts in the same statement, so
+ * concurrent callers see each other's claims.
  */
 const insertHome = statement(CLAIM, (permission, $) => {
   const owners = sql`coalesce((select max(${homes.place}) from ${homes} where ${homes.database} = value), 0)`;
@@ -69,20 +69,20 @@ const insertHome = statement(CLAIM, (permission, $) => {
     order by owners, number limit 1)`;
   const isHomeless = sql`not exists (select 1 from ${homes} where ${ofUser($.user_id)})`;
   return builder.insert(homes).select(
-    // In this order: for a user who has a home, nothing is counted.
+    // In this order, because a user with a home needs no counting.
     sql`select ${newRow(homes, { user_id: $.user_id, database: sql`number`, place: sql`owners + 1`, claimed_at: $.now })}
       from (select 1 where ${and(isHomeless, isFree($))}) cross join ${permission} cross join ${chosen}
       where ${and(isPermitted(permission), isBeforeDeadline)}`,
   );
 });
-/** Notes that something is about to be created for the user (erasure.ts). */
+/** Stores that something is about to be created for the user (erasure.ts). */
 const touchHome = statement(['user_id'], (permission, $) =>
   builder
     .update(homes)
     .set({ claimed_at: sql`${$.now}` })
     .where(and(ofUser(ifPermitted(permission, $.user_id)), isBeforeDeadline, sql`${homes.claimed_at} is not ${$.now}`)),
 );
-/** The home that a user has after the steps before it. */
+/** The home of a user after the preceding steps. */
 export const homeAfter = statement(['user_id'], (permission, $) =>
   builder.select({ home: homeField(permission, $) }).from(permission),
 );
@@ -107,11 +107,11 @@ const ownClaim = statement(CLAIM, (permission, $) =>
 
 /** How long a database has to respond before a new owner gets another one. */
 const PROBE_TIMEOUT_MS = 2000;
-/** Reads a real table: a database without the migrations cannot serve. */
+/** Reads a real table, because a database without the migrations cannot serve. */
 const probe = statement([], (permission) =>
   withVerdict(permission, { first_id: sql`(select min(${businesses.id}) from ${businesses})`.as('first_id') }),
 )({});
-/** The numbers of the databases that respond. All if none does: then the next batch fails, and says how. */
+/** Returns the numbers of the databases that respond, or all if none does: the next batch then fails with the reason. */
 async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly number[]> {
   const probes = await Promise.allSettled(
     numbers.map((number) => withTimeout(askIn(number)(probe), PROBE_TIMEOUT_MS).then(() => number)),
@@ -121,9 +121,9 @@ async function responding({ numbers, askIn }: BoundDatabases): Promise<readonly 
 }
 
 /**
- * Returns the number of a user's database. A user who has none gets `wanted`, or of the databases that respond the one with the fewest
- * owners. A `token` to import is claimed in the same batch: if the user cannot have it, `isFree` is false and nothing is claimed, so `home`
- * stays null if there was none. The user can claim the token again until a business has it, which only the home knows.
+ * Returns the number of a user's database. A user without one gets `wanted`, or the responding database with the fewest owners. Claims a
+ * `token` to import in the same batch. If the user cannot have it, `isFree` is false and nothing is claimed, so `home` stays null for a new
+ * user. The user can claim the token again until a business has it, which only the home knows.
  */
 export async function claimHome(
   databases: BoundDatabases,
@@ -153,11 +153,11 @@ export async function claimHome(
     return { home: boundHome(databases, home[0]?.home ?? null).database, isFree };
   }
   if (candidates.length === 1) return claim(candidates);
-  const known = await claim([]); // only a new owner is worth the round trips of asking every database
+  const known = await claim([]); // only a new owner is worth a round trip to every database
   return known.home === null ? claim(await responding(databases)) : known;
 }
 
-/** The first database with owners in each of the gaps (`gapsIn`), a JSON list: one search by index for each. Only DB knows. */
+/** The first database with owners in each gap of a JSON list (`gapsIn`), by one index lookup each. Only DB can tell. */
 export const unboundWithOwners = (gaps: SQLWrapper) => sql`(select number from (
     select (select min(${homes.database}) from ${homes} where ${homes.database} between value ->> 0 and value ->> 1) as number
     from json_each(${gaps})
@@ -167,8 +167,8 @@ const selectUnbound = statement(['gaps'], (permission, $) =>
 );
 
 /**
- * Reads the first page of a list over all databases, which is in DB. Throws NotBound if the list would lack owners: those in a database that
- * is not bound.
+ * Reads the first page of a list over all databases, which is in DB. Throws NotBound if an unbound database has owners, whom the list would
+ * omit.
  */
 export async function readFirstPage<Row extends Verdict>({ numbers, askIn }: BoundDatabases, page: Statement<Row>) {
   const gaps = JSON.stringify(gapsIn(numbers));

@@ -1,4 +1,4 @@
-// The ids of new rows: those of a database are in a range of their own.
+// Keeps the ids of new rows in the range of their database.
 import { and, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { IDS_PER_DATABASE } from '../core/database.ts';
@@ -7,7 +7,7 @@ import { isPermitted } from './permission.ts';
 import { statement } from './statement.ts';
 import { builder } from './text.ts';
 
-/** SQLite's own table of the last id of each AUTOINCREMENT table. */
+/** SQLite's table of the last id of each AUTOINCREMENT table. */
 export const sequence = sqliteTable('sqlite_sequence', { name: text().notNull(), seq: integer().notNull() });
 
 const WITH_IDS = ['businesses', 'access', 'api_keys'];
@@ -29,8 +29,8 @@ const raiseSequences = statement(['last'], (permission, $) => {
 });
 
 /**
- * Steps that bring the next ids into the range of database `number`, where they are not. They go into the batch of everything that
- * creates, so no database needs a step of its own before its first row.
+ * Returns the steps that raise the next ids into the range of database `number`. Every batch that creates a row includes them, so a new
+ * database needs no setup.
  */
 export function raiseIds(number: number) {
   const values = { last: number * IDS_PER_DATABASE };

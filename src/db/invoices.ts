@@ -10,11 +10,11 @@ import { sumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
-/** The months of businesses in which the day `ended` is, each with its uses if it ended then. `page` selects the ids, in order. */
+/** The billing months that contain the day `ended`, each with its uses if it ended then. `page` selects the business ids in order. */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   const { id, user_id, name, monthly_limit } = businesses;
   const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);
-  // A search for null reads nothing.
+  // A lookup of null reads nothing.
   const endedId = sql`case when ${ends_on} = ${ended} then ${id} end`;
   const inMonth = and(eq(dailyUsage.business_id, endedId), sql`${dailyUsage.day} between ${starts_on} and ${ended}`);
   const month = jsonObject({
@@ -30,7 +30,7 @@ function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   return withVerdict(permission, { months: selectOne(jsonList(month), from).as('months') });
 }
 
-/** Whether no change of the business begins after `start` and by `ended`: what held at `start` holds on `ended`. */
+/** Whether no change of the billing day starts after `start` and by `ended`. */
 const holdsUntil = (
   ended: SQLWrapper,
   business_id: SQLWrapper,
@@ -39,8 +39,8 @@ const holdsUntil = (
   where later.business_id = ${business_id} and later.starts_on > ${start} and later.starts_on <= ${ended})`;
 
 /**
- * Reads the verdict and the months that ended on the day `ended`, of at most `limit` businesses after the id `after`. The next month of
- * each begins on the day after, so that day is its billing day: an index has those businesses, and another those with a change to it.
+ * Reads the verdict and the months that ended on the day `ended`, of at most `limit` businesses after the id `after`. The next month starts
+ * on the following day, which is therefore the billing day. One index finds the businesses, another the changes with that billing day.
  */
 export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $) => {
   const next = sql`date(${$.ended}, '+1 day')`;
@@ -58,7 +58,7 @@ export const monthsEnded = statement(['limit', 'after', 'ended'], (permission, $
       order by id limit ${$.limit}`,
   );
 });
-/** Reads the verdict and the months of at most `limit` businesses of one user: also of those whose month did not end on the day. */
+/** Reads the verdict and the months of at most `limit` businesses of one user, even of those whose month did not end on that day. */
 export const monthsOfUser = statement(['user_id', 'limit', 'after', 'ended'], (permission, $) => {
   const { id, user_id } = businesses;
   const isOwn = and(isPermitted(permission), eq(user_id, $.user_id), gt(id, $.after));

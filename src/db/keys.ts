@@ -1,4 +1,4 @@
-// How the operator creates, lists and revokes API keys. The key itself is only visible when it is created.
+// Creates, lists and revokes API keys for the operator. The key itself is only returned when it is created.
 import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { hashOf, newCredential } from '../core/credential.ts';
@@ -17,7 +17,7 @@ import { endSessionsOf } from './sessions.ts';
 import { hasWritten, readVerdict, statement } from './statement.ts';
 import { builder, NULL, type Placeholders } from './text.ts';
 
-/** The columns of a key that responses show: never its hash. */
+/** The columns of a key in responses, never its hash. */
 export const keyColumns = {
   id: apiKeys.id,
   user_id: apiKeys.user_id,
@@ -33,7 +33,7 @@ export const keyColumns = {
 };
 type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof keyColumns>;
 
-/** A key as responses show it. `read_only` is older than roles. */
+/** A key in responses. `read_only` is older than roles. */
 export type Key = Omit<Row, 'read_only' | 'record_only'> & { read_only: boolean; role: Role };
 export const shownKey = ({ read_only, record_only, ...row }: Row): Key => ({
   ...row,
@@ -41,20 +41,20 @@ export const shownKey = ({ read_only, record_only, ...row }: Row): Key => ({
   role: read_only === 1 ? 'read' : record_only === 1 ? 'record' : 'full',
 });
 
-/** Changes of a key for one business belong to that business, all others to the user. */
+/** Changes to a key for one business belong to that business, all others to the user. */
 const subjectOf = (user_id: SQL, business_id: SQL) => ({
   subject: sql`case when ${business_id} is null then 'user' else 'business' end`,
   subject_id: sql`coalesce(${business_id}, ${user_id})`,
 });
 
-/** `business_id` makes it a key for that business only. `expires_on` is the last day on which it works; null if it never expires. */
+/** `business_id` restricts the key to that business. `expires_on` is the last day on which it works. Null: it never expires. */
 export type NewKey = { user_id: number; name: string } & Optional<{
   role: Role;
   business_id: number | null;
   expires_on: string | null;
 }>;
 
-/** Whether what a JSON object describes is for all businesses of its user, or for one that is the user's. */
+/** Whether the `business_id` of a JSON object is null or a business of its `user_id`. */
 export function isOfBusiness(json: Placeholder): SQL {
   const [user_id, business_id] = [sql`${json} ->> 'user_id'`, sql`${json} ->> 'business_id'`];
   const isOwn = and(eq(businesses.id, business_id), eq(businesses.user_id, user_id));
@@ -80,7 +80,7 @@ const recordCreation = statement(['hash', 'after'], (permission, $) =>
   ),
 );
 
-/** Creates a key for a user. Throws a Conflict if the business is not the user's: then nothing has changed. */
+/** Creates a key for a user. Throws a Conflict, without a change, if the business is not the user's. */
 export async function createKey(databases: BoundDatabases, key: NewKey) {
   const { user_id, business_id } = key;
   const home = business_id ? await findHome(databases, user_id) : (await claimHome(databases, user_id)).home;
@@ -88,7 +88,7 @@ export async function createKey(databases: BoundDatabases, key: NewKey) {
   return createKeyIn(databases.askIn(home), home, key);
 }
 
-/** The same in the database with this number, which must be the home of the user. */
+/** Creates a key in database `number`, which must be the user's home. */
 export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promise<Key & { api_key: string }> {
   const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
@@ -106,22 +106,21 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
   return { api_key, ...shownKey(created[0]) };
 }
 
-/** The conflict of a `business_id` that is not a business of the user. */
 export const notOwned = (user_id: number) => new Conflict('business_id', `must be a business of user ${user_id}`);
 
-/** Rows, not one JSON text: D1 has no text over 2 MB, and a user can have thousands of keys. */
+/** Selects rows, not one JSON text: D1 limits a text to 2 MB, and a user can have thousands of keys. */
 const selectKeys = statement(['user_id'], (permission, $) => {
   const isOwn = and(eq(apiKeys.user_id, ifPermitted(permission, $.user_id)), isNull(apiKeys.ends_at));
   return builder.select(keyColumns).from(apiKeys).where(isOwn).orderBy(apiKeys.id);
 });
 
-/** The keys of a user, revoked and expired ones included, by id. */
+/** Reads the keys of a user by id, including revoked and expired ones. */
 export async function keysOf(ask: Ask, user_id: number): Promise<Key[]> {
   const { keys } = await ask(readVerdict, { keys: selectKeys({ user_id }) });
   return keys.map(shownKey);
 }
 
-/** Sessions are rows of the same table, and nobody lists or revokes them. */
+/** Excludes sessions, which are rows of the same table. */
 const isKey = (key_id: SQLWrapper, { user_id }: Placeholders<'user_id'>) =>
   and(eq(apiKeys.id, key_id), eq(apiKeys.user_id, user_id), isNull(apiKeys.ends_at));
 const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
@@ -135,7 +134,7 @@ const recordRevocation = statement(['key_id', 'user_id'], (permission, $) => {
       where ${and(isPermitted(permission), isBeforeDeadline, isKey($.key_id, $), isNull(apiKeys.revoked_at))}`,
   );
 });
-/** Depends on the step directly before it, so that a revocation is recorded and made, or neither. */
+/** Depends on the step directly before it, so that a revocation is both recorded and made, or neither. */
 const revoke = statement(['key_id', 'user_id'], (_, $) =>
   builder
     .update(apiKeys)
@@ -149,7 +148,7 @@ const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
 
-/** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Null if the user has no such key. */
+/** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Returns null if the user has no such key. */
 export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {
   const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {

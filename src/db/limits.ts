@@ -11,7 +11,7 @@ const billed = (permission: Permission) => {
 };
 const monthOf = (permission: Permission) => billingMonth(billed(permission), $call.today);
 
-/** The uses of today, and of this month, as far as a limit needs them: without one, null, and nothing is read. */
+/** The uses of today and of this billing month. Without a limit, null, and nothing is read. */
 function usesOfLimits(permission: Permission) {
   const { daily_limit, monthly_limit } = permission;
   const ofToday = and(eq(dailyUsage.business_id, permittedId(permission)), eq(dailyUsage.day, $call.today));
@@ -25,7 +25,7 @@ function usesOfLimits(permission: Permission) {
   };
 }
 
-/** How many uses of this caller are counted beyond a limit. Null: any number. A token is public, so it stops at the limit. */
+/** How many of this caller's uses are counted beyond a limit. Null: any number. Tokens are public, so they stop at the limit. */
 const overageFor = ({ caller }: CallShape, { overage }: Permission) => (caller === 'token' ? sql`0` : overage);
 
 /** Whether a limit refuses a use of this quantity. `refusingLimit` in core/limits.ts tells the caller which one. */
@@ -37,7 +37,7 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape:
     or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed}, 0)`;
 }
 
-/** The limits, and the uses that count towards them so far (core/limits.ts). */
+/** The fields of a Standing (core/limits.ts). */
 export function standingOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit, alert_at } = permission;
@@ -55,7 +55,7 @@ export function standingOf(permission: Permission, shape: CallShape) {
   };
 }
 
-/** The billing day, and the change of it that waits. */
+/** The billing day and its pending change. */
 export function billingOf(permission: Permission) {
   const { billing_day, next_billing_day, from } = billingDayOf(billed(permission));
   return {

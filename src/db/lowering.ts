@@ -1,4 +1,4 @@
-// Lowers the quantities of uses that were recorded with an id, and the counts of their days by the same (docs/api.md, "Lowering uses").
+// Lowers the quantities of uses with ids, and the counts of their days by the same amount (docs/api.md, "Lowering uses").
 import { and, eq, gt, gte, inArray, isNotNull, type Placeholder, type SQLWrapper, sql } from 'drizzle-orm';
 import { LOWER_DAYS } from '../core/use.ts';
 import { $call } from './call.ts';
@@ -18,8 +18,8 @@ const listedQuantity = sql.raw('value ->> 1');
 export const firstLoweredDay = sql`date(${$call.today}, ${sql.raw(`'-${LOWER_DAYS} days'`)})`;
 
 /**
- * The uses of a list whose quantities can be lowered: the ledger has them with a quantity, and their day is recent and was not imported.
- * `cross join` makes SQLite look each up by its key.
+ * The listed uses that can be lowered: the ledger has their quantity, and their day is recent and was not imported. `cross join` makes SQLite
+ * look up each by primary key.
  */
 const knownUses = (
   business_id: SQLWrapper,
@@ -32,28 +32,28 @@ const knownUses = (
     gte(ledger.day, firstLoweredDay),
   )} and not exists (select 1 from ${importedDays}
     where ${and(eq(importedDays.business_id, ledger.business_id), eq(importedDays.day, ledger.day))})`;
-/** Those whose quantity is greater than the listed one. */
+/** The known uses with a greater quantity than listed. */
 const greaterUses = (business_id: SQLWrapper, uses: SQLWrapper | Placeholder) =>
   sql`${knownUses(business_id, uses)} and ${gt(ledger.quantity, listedQuantity)}`;
 
 const readKnown = statement(['uses'], (permission, $) => {
   const id = permittedId(permission);
-  // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+  // Without a list, json_each returns no rows, so a refused call does not read the list.
   const list = sql`case when ${id} is not null then ${$.uses} end`;
   const known = selectOne(sql<number>`count(*)`, knownUses(id, list));
   return withVerdict(permission, { known: known.as('known') });
 });
 
-/** Without a list, json_each gives no row: what was not decided does not walk through it. */
+/** Without a list, json_each returns no rows, so an undecided change does not read it. */
 const listIfDecided = ($: Decision & Placeholders<'uses'>) =>
   sql`case when ${decidedId($)} is not null then ${$.uses} end`;
 
-/** By how much the list lowers the count of each day. */
+/** How much the list lowers the count of each day. */
 const lessByDay = ($: Decision & Placeholders<'uses'>) =>
   sql`(select ${ledger.day} as day, sum(${ledger.quantity} - ${listedQuantity}) as less ${greaterUses(decidedId($), listIfDecided($))} group by 1)`;
 const ofDay = ($: Decision) => and(eq(dailyUsage.business_id, decidedId($)), sql`${dailyUsage.day} = by_day.day`);
 
-/** The sum of `quantity` over the uses that are lowered, as a change shows it. */
+/** The sum of `quantity` over the lowered uses, as the JSON of a change. */
 const sumOf = (quantity: SQLWrapper, uses: Placeholder) =>
   selectOne(jsonObject({ uses: sql<number>`sum(${quantity})` }), greaterUses($call.business_id, uses));
 
@@ -64,7 +64,7 @@ const lowering = change('lower_uses', ['uses'], {
   after: ($) => sumOf(listedQuantity, $.uses),
   // The uses come last, because the days depend on them.
   apply: {
-    /** A day that is not counted has no row. */
+    /** A day without uses has no row. */
     dropped($) {
       const emptied = sql`(select by_day.day from ${lessByDay($)} as by_day cross join ${dailyUsage}
         where ${ofDay($)} and ${dailyUsage.count} = by_day.less)`;
@@ -72,7 +72,7 @@ const lowering = change('lower_uses', ['uses'], {
         .delete(dailyUsage)
         .where(and(eq(dailyUsage.business_id, decidedId($)), inArray(dailyUsage.day, emptied)));
     },
-    // These rows exist. An upsert finds each by its key, where an update would compare each row with each of the list.
+    // These rows exist, but an upsert finds each by primary key, while an update would compare each row with the whole list.
     counted($) {
       const { business_id, day, counted_at } = dailyUsage;
       const row = { business_id, day, count: sql`${dailyUsage.count} - by_day.less`, counted_at };
@@ -95,12 +95,12 @@ const lowering = change('lower_uses', ['uses'], {
   },
 });
 
-/** A recorded use, and its new quantity: the digest of its id in hex. No digest may occur twice. */
+/** The digest of a recorded use's id in hex, and the new quantity. No digest may occur twice. */
 export type LoweredUse = { digest: string; quantity: number };
 
 /**
- * Lowers each use whose quantity is greater: a row comes back for each. A quantity that is not greater stays, so it is safe to repeat.
- * `read` has how many of the list are `known`, whether they change or not.
+ * Lowers each use whose quantity is greater, and returns a row for each. Other quantities stay, so this is safe to retry. `read` returns how
+ * many listed uses are `known`, whether they change or not.
  */
 export function lowerUses(list: LoweredUse[]) {
   const uses = JSON.stringify(list.map(({ digest, quantity }) => [digest, quantity]));

@@ -1,6 +1,6 @@
-// The messages in which alerts are sent (docs/alerts.md). A message keeps its id and its alerts, and is open until it is sent or given up.
-// Messages that the receiver rejects are set aside. Besides those, at most one message of a database is open. A run leases the message that
-// it sends, so overlapping runs do not send it twice.
+// The messages in which alerts are sent (docs/alerts.md). The id and alerts of a message never change. It is open until it is sent or given
+// up. Messages that the receiver rejects are set aside. Apart from those, a database has at most one open message. A run leases the message
+// that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
 import { timestampOf } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
@@ -8,27 +8,26 @@ import { asJson, jsonObject } from './json.ts';
 import { newRow } from './new-row.ts';
 import { alerts, businesses, type Database, messages } from './schema.ts';
 
-/** A message has at most this many alerts. */
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute until the next one. */
 const LEASE_MS = 30_000;
-/** What takeMessage and endMessage ask of a database. */
+/** How many statements takeMessage and endMessage run. takeMessage also runs endMessage's if a message ended. */
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
-/** `oldest` and `newest`: when its first and its last alert were made. `count`: how many it has. `retry_at`: null unless it was set aside. */
+/** `oldest` and `newest` are when its first and last alert were stored. `count` is how many it has. `retry_at` is null unless it was set aside. */
 export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'retry_at'> & {
   body: string;
   oldest: string;
   newest: string;
   count: number;
 };
-/** What became of a message: when it was sent (null if it was given up), or until when it is set aside. */
+/** The outcome of a message: when it was sent (null if it was given up), or until when it is set aside. */
 export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { retryAt: Date });
 
 /**
- * Leases the open message, or makes one of unsent alerts, or else leases one that was set aside until now. Null if there is nothing to send or
- * another run has the lease. What became of `ended` is stored first, in the same batch.
+ * Leases the open message, or a new one with unsent alerts, or else one that is due for a retry. Null if there is nothing to send or another
+ * run has the lease. Stores the outcome of `ended` first, in the same batch.
  */
 export async function takeMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);
@@ -37,7 +36,7 @@ export async function takeMessage(db: Database, now: Date, ended: EndedMessage |
   return (await db.batch([endMessage(db, ended), open, lease]))[2][0] ?? null;
 }
 
-/** Stores what became of a message. What a slower run has closed already stays as it is. */
+/** Stores the outcome of a message, unless a slower run has already closed it. */
 export const endMessage = (db: Database, { message, ...ended }: EndedMessage) =>
   db
     .update(messages)

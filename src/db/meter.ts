@@ -1,7 +1,7 @@
-// What a run costs: the same database, which adds what it is asked to a sum.
+// Measures the cost of a run.
 import type { Cost } from './batch.ts';
 
-/** The database for Drizzle, with its round trips and the rows as D1 bills them added to `cost`. */
+/** Wraps a database for Drizzle, and adds its round trips and billed rows to `cost`. */
 export function metered(d1: D1Database, cost: Cost): D1Database {
   const add = <R extends D1Result[]>(results: R): R => {
     cost.round_trips += 1;

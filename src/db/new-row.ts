@@ -4,12 +4,12 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 
 type Value = SQLWrapper | Placeholder | string | number;
 type ColumnsOf<T extends SQLiteTable> = T['$inferSelect'];
-/** A value for each column. Those that can be null may be left out. */
+/** A value for each column. Nullable columns may be omitted. */
 export type NewRow<T extends SQLiteTable> = {
   [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? never : C]: Value;
 } & { [C in keyof ColumnsOf<T> as null extends ColumnsOf<T>[C] ? C : never]?: Value };
 
-/** The id of a row that gets the next one. */
+/** Makes SQLite assign the next id. */
 export const NEW_ID = sql`null`;
 
 /** The values in the order of the table's columns, which an `insert … select` of Drizzle needs. */
@@ -21,7 +21,7 @@ export const newRow = <T extends SQLiteTable>(table: T, row: NewRow<T>): SQL =>
     sql`, `,
   );
 
-/** A row whose values are the members of a JSON object with the names of the columns. One that is missing is null. */
+/** The values of a row from the members of a JSON object with the names of the columns. A missing member is null. */
 export const rowIn = <T extends SQLiteTable>(table: T, json: SQLWrapper): NewRow<T> =>
   Object.fromEntries(
     Object.keys(getTableColumns(table)).map((name) => [name, sql`${json} ->> ${sql.raw(`'${name}'`)}`]),

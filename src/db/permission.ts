@@ -14,12 +14,11 @@ const isToken = or(
 );
 const ownSites = sql`select 1 from ${access} where ${eq(access.business_id, businesses.id)}`;
 
-/** Whether the key can only read, or only record, and whether it is of a session. */
 type KeyFlags = Record<'read_only' | 'record_only' | 'is_session', SQLWrapper>;
 
 /**
- * The one rule of who may do what with a business, as an expression over its row: null if the call is permitted. Only what the policy
- * leaves open is in the text. Without a site, every origin is allowed.
+ * The rule that decides every call, as an expression over the row of a business: the refusal, or null if the call is permitted. The SQL
+ * contains only the conditions that the shape of the call leaves open. A business without sites allows every origin.
  */
 export function ruleFor({ caller, operation, namesBusiness, origin, candidates }: CallShape, key: KeyFlags) {
   const { allowsKey, allowsToken, allowsRecordKey, allowsInactive, session, writes } = POLICY[operation];
@@ -47,7 +46,7 @@ const NO_KEY: KeyFlags = { read_only: NULL, record_only: NULL, is_session: NULL 
 const isSession = sql`(${isNotNull(apiKeys.ends_at)})`;
 const KEY: KeyFlags = { read_only: apiKeys.read_only, record_only: apiKeys.record_only, is_session: isSession };
 
-/** Why a credential is not valid, although it is stored: null if it is valid. */
+/** Why a stored credential is invalid. Null if it is valid. */
 const invalidity: Record<CallShape['caller'], SQL> = {
   key: sql`case
     when ${apiKeys.ends_at} <= ${$call.now} then 'ended_session'
@@ -60,16 +59,16 @@ const invalidity: Record<CallShape['caller'], SQL> = {
 };
 
 /**
- * The permission of a call: a subquery with the `refusal`, null if the call is permitted, and what the statements need to know of the
- * key (null unless an API key calls) and of the business. It has no row if the credential is unknown. Both the refusal that the caller sees and
- * every write come from it, so they cannot disagree.
+ * The permission of a call: a subquery with the `refusal` (null if the call is permitted) and the columns of the key (null unless an API key
+ * calls) and of the business that statements need. It has no row if the credential is unknown. Both the response and every write depend on
+ * it, so they cannot disagree.
  */
 export function permissionFor(shape: CallShape) {
   const isKey = shape.caller === 'key';
   const ofKey = <Data>(column: SQLiteColumn | SQL, name: string) => sql<Data | null>`${isKey ? column : NULL}`.as(name);
   const fields = {
-    // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column that is directly in
-    // a field, and a subquery would then find another column of that name.
+    // Nested in a second sql`` on purpose: in a select from one table, Drizzle drops the table name of a column directly in a field, and a
+    // subquery would then resolve it to its own column of that name.
     refusal: sql<
       Refusal | Invalidity | null
     >`coalesce(${invalidity[shape.caller]}, ${ruleFor(shape, isKey ? KEY : NO_KEY)})`.as('refusal'),
@@ -104,21 +103,21 @@ export function permissionFor(shape: CallShape) {
         .leftJoin(businesses, eq(businesses.id, $call.business_id))
         .where(and(eq(codes.hash, $call.lookup_value), gt(codes.expires_at, $call.now))),
   };
-  // At most one row matches. The limit tells SQLite so; otherwise it would evaluate the rule again for each row joined to it.
+  // At most one row matches. Without the limit, SQLite would evaluate the rule again for each row joined to it.
   return lookups[shape.caller]().limit(1).as('permission');
 }
 
 export type Permission = ReturnType<typeof permissionFor>;
 
-/** What the first statement of every batch reads: the refusal, and what the guard and the responses need of the key. */
+/** The fields that the first statement of every batch reads for the guard and the responses. */
 export const verdictOf = (permission: Permission) => ({
   refusal: permission.refusal,
   read_only: permission.read_only,
-  /** The key, if this is its first call today. Otherwise null. */
+  /** The id of the key if this is its first call today, or null. */
   unmarked_key: sql<
     number | null
   >`case when ${permission.last_used_on} is not ${$call.today} then ${permission.key_id} end`.as('unmarked_key'),
-  /** The seconds from here to the deadline, by the clock of the database. */
+  /** The seconds until the deadline, by the database's clock. */
   time_left: sql<number>`${$call.deadline} - unixepoch('subsec')`.as('time_left'),
 });
 export type Verdict = {
@@ -129,8 +128,8 @@ export type Verdict = {
 };
 
 /**
- * The id in the path if the call is permitted. Otherwise null, which equals no id: a search for it finds and reads nothing. It is the
- * value of the call, not a column: then the search need not wait for the row of the permission.
+ * The id in the path if the call is permitted. Otherwise null, which equals no id, so a lookup reads nothing. Uses the bound value, not a
+ * column, so that the lookup need not wait for the row of the permission.
  */
 export const permittedId = (permission: Permission) =>
   sql`case when ${isPermitted(permission)} then ${$call.business_id} end`;
@@ -139,5 +138,5 @@ export const permittedId = (permission: Permission) =>
 export const ifPermitted = (permission: Permission, value: SQLWrapper) =>
   sql`(select ${value} from ${permission} where ${isPermitted(permission)})`;
 
-/** Whether the call is permitted: the condition of every statement that reads or writes for the caller. */
+/** Whether the call is permitted. Every statement that reads or writes for the caller depends on this. */
 export const isPermitted = ({ refusal }: Pick<Permission, 'refusal'>) => isNull(refusal);

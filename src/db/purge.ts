@@ -1,5 +1,5 @@
-// Deletes what is no longer needed: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, and what is
-// left of deleted businesses. It runs on a schedule, never during a request.
+// Deletes expired data: ids in the ledger, former tokens, sessions, codes, refused origins, changes, alerts, messages, and the remains of
+// deleted businesses. Runs on a schedule, never during a request.
 import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { unionAll } from 'drizzle-orm/sqlite-core';
@@ -25,21 +25,21 @@ import {
 import { stackOf } from './stack.ts';
 import { withTimeout } from './timeout.ts';
 
-/** D1 runs one query at a time, so requests get their turn between two statements. */
+/** D1 runs one query at a time, so requests run between two statements. */
 const ROWS_PER_STATEMENT = 8000;
-/** So a run deletes up to 24,000 ids in two minutes, the rate at which one database records single uses. The rest waits. */
+/** A run deletes up to 24,000 ids in two minutes, the rate at which one database records single uses. The rest waits. */
 const ID_STATEMENTS = 3;
 const KEEP_SESSIONS_DAYS = 7;
 /** How far back each run looks for overdue changes. */
 const CHANGES_OVERDUE_DAYS = 30;
-/** For each database. The next run begins two minutes after this one. */
+/** Per database. The next run starts two minutes after this one. */
 const TIMEOUT_MS = 30_000;
 const MINUTES_PER_RUN = 2;
 const RUNS_PER_DAY = (24 * 60) / MINUTES_PER_RUN;
 
 /**
- * Purges each of the databases. One that fails does not stop the others, and is a line in the log. Returns how many ids were forgotten, and
- * which databases failed.
+ * Purges all databases. Logs a database that fails, and continues with the others. Returns how many ids were deleted, and which databases
+ * failed.
  */
 export async function purgeAll(
   bindings: { [binding in Binding]?: D1Database },
@@ -62,9 +62,9 @@ export async function purgeAll(
 }
 
 /**
- * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids whose `forget_on` is before today or whose business is deleted, the refused origins
- * of some businesses, and, in turns, former tokens, changes, the note that a deletion goes on, sessions, codes, alerts, or messages. At
- * most five statements, so nine databases stay within the free plan's 50. Returns how many ids it has deleted.
+ * Deletes up to ID_STATEMENTS × ROWS_PER_STATEMENT ids that have expired or whose business is deleted, the old refused origins of some
+ * businesses, and what is next in TURNS. Runs at most five statements, so nine databases stay within the free plan's 50. Returns how many
+ * ids were deleted.
  */
 export async function purge(db: Database, now: Date): Promise<number> {
   const turn = Math.floor((now.getUTCHours() * 60 + now.getUTCMinutes()) / MINUTES_PER_RUN);
@@ -79,7 +79,6 @@ export async function purge(db: Database, now: Date): Promise<number> {
   return ids;
 }
 
-/** Returns how many ids it has deleted. */
 async function purgeIds(db: Database, now: Date): Promise<number> {
   const columns = { business_id: ledger.business_id, digest: ledger.digest };
   const overdue = db
@@ -100,7 +99,7 @@ const deleted = (db: Database) => db.select({ business_id: deletions.business_id
 const purgeFormerTokens = (db: Database, now: Date) =>
   db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
 
-/** Sessions are kept that long so that the log can say that one has ended, not only that it is unknown. */
+/** Retains ended sessions for a while, so that the log can tell an ended session from an unknown one. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
   const keptFrom = timestampOf(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
   const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
@@ -109,7 +108,7 @@ async function purgeSessions(db: Database, now: Date): Promise<void> {
 
 const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, timestampOf(now)));
 
-/** The last change of a business or user stays, so that its ids never start again. The first turn of a day looks at all changes. */
+/** Retains the last change of a business or user, so that its ids never restart. The first turn of a day checks all changes. */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
   const keptFrom = changesKeptFrom(now);
   const isFirstTurn = turn === TURNS.indexOf(purgeChanges);
@@ -129,7 +128,7 @@ async function purgeChanges(db: Database, now: Date, turn: number): Promise<void
   await db.delete(changes).where(sql`(subject, subject_id, id) in (select * from ${due})`);
 }
 
-/** A deletion has ended when no id is left, and of the changes only the last. */
+/** A deletion is complete when no id and at most one change is left. */
 async function endDeletions(db: Database): Promise<void> {
   const anyId = sql`select 1 from ${ledger} where ${eq(ledger.business_id, deletions.business_id)}`;
   const ofBusiness = and(eq(changes.subject, 'business'), eq(changes.subject_id, deletions.business_id));
@@ -146,8 +145,8 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * A message stays as long as an alert that is in it. The last one always stays: alerts after it are those that no message has. There is
- * no index of `created_at`: few messages have no alerts left and are not old.
+ * Retains a message as long as one of its alerts. Always retains the last one, because alerts after it are those not in any message.
+ * `created_at` needs no index: few messages without alerts are recent.
  */
 async function purgeMessages(db: Database, now: Date): Promise<void> {
   const last = sql`(select max(${messages.last_id}) from ${messages})`;
@@ -159,7 +158,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
-/** Looks at one slice of the businesses in each run of the day, so each is visited once a day. `last_seen` has no index. */
+/** Checks one slice of the businesses per run, and so each business once a day, because `last_seen` has no index. */
 async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promise<void> {
   const { business_id, last_seen } = refusedOrigins;
   const first = sql`(select min(${business_id}) from ${refusedOrigins})`;
@@ -169,7 +168,7 @@ async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promi
   await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsKeptFrom(now))));
 }
 
-/** What each run deletes, in turns. */
+/** Each run does one of these in turn. */
 const TURNS = [
   purgeFormerTokens,
   purgeChanges,

@@ -1,4 +1,4 @@
-// Origins that were refused although the credential was valid: a hint for the owner, never the basis of a decision.
+// Origins that were refused although the credential was valid. They are a hint for the owner and decide nothing.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { addDays, dayOf, timestampOf } from '../core/time.ts';
@@ -13,12 +13,12 @@ import { builder } from './text.ts';
 const MAX_ORIGINS = 50;
 const KEEP_ORIGINS_DAYS = 90;
 
-/** An origin is kept if it was seen on this day or later. */
+/** Origins last seen before this day are purged. */
 export const originsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
- * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, the one seen least often makes room, and of several the one
- * seen longest ago: so invented origins evict each other, not those that keep coming. Writes at most two rows.
+ * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, evicts the one with the lowest count, or of several, the one seen
+ * longest ago: invented origins then evict each other, not real ones that recur. Writes at most two rows.
  */
 export async function rememberRefusal(d1: D1Database, business_id: number, origin: string, now: Date): Promise<void> {
   const db = drizzle(d1);
@@ -36,7 +36,7 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
     db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
     db
       .insert(refusedOrigins)
-      // A business that is gone remembers nothing.
+      // From businesses: stores nothing for a deleted business.
       .select(
         sql`select ${newRow(refusedOrigins, {
           business_id: businesses.id,
@@ -66,8 +66,8 @@ export const refusedSince = statement(['since'], (permission, $) => {
 });
 
 /**
- * How many origins were refused since a business was last changed, and since a day, for a list of businesses. Its sites are the same since,
- * so all of these would still be refused, and no site is compared.
+ * How many origins were refused since a business was last changed and since a day. The sites have not changed since, so all of these would
+ * still be refused, and none needs to be compared.
  */
 export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: Placeholder) {
   const { last_seen } = refusedOrigins;
@@ -79,7 +79,7 @@ export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: 
   return sql<number>`(select count(*) from ${refusedOrigins} where ${isOwn})`;
 }
 
-/** Forgets all refused origins of the business. */
+/** Deletes all refused origins of the business. */
 export const forgetRefused = statement([], (permission) =>
   builder
     .delete(refusedOrigins)
