@@ -1,5 +1,5 @@
-// The run of each minute (docs/alerts.md): it looks for alerts that are missing, and sends those that are new to the receiver, signed. A
-// message is sent until the receiver has it, so a receiver can get it again, under the same id.
+// The run of each minute (docs/alerts.md): stores missing alerts, and sends new ones to the receiver in signed messages. A message is retried
+// until the receiver has it, so the receiver can get it twice, with the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, timestampOf } from './core/time.ts';
@@ -20,45 +20,44 @@ import { stackOf } from './db/stack.ts';
 import { withTimeout } from './db/timeout.ts';
 import type { Bindings, Clock, Log } from './env.ts';
 
-/** The address that a service binding is asked for: it leads nowhere else. */
+/** A service binding ignores the host of the address. */
 const BINDING_ADDRESS = 'https://alerts/';
 const RUN_MS = 25_000;
 const MESSAGE_MS = 10_000;
 const DATABASE_MS = 5_000;
 /** Alerts are retried for at least this long while the receiver is down, or rejects them. */
 const GIVE_UP_DAYS = 3;
-/** For how long a message that the receiver rejects is set aside. */
+/** How long a message that the receiver rejects is set aside. */
 const SET_ASIDE_MS = HOUR_MS;
 /**
- * Client errors that say nothing of the message: the secrets differ, or it was late, early, or one of too many (RFC 9110 §15.5.2 and
+ * Client errors that say nothing about the message: the secrets differ, or it came too late, too early or too often (RFC 9110 §15.5.2 and
  * §15.5.9, RFC 8470, RFC 6585 §4).
  */
 const PASSING = [401, 408, 425, 429];
 /** The free plan allows 50 statements per invocation. */
 const MIN_STATEMENTS = 49; // the last is for the end of the run (schedule.ts)
 const SWEEP_STATEMENTS = 1;
-/** What each database needs, and some more. It matters from the eleventh on. */
+/** More than a database usually needs. Raises MIN_STATEMENTS for 10 databases or more. */
 const STATEMENTS_PER_DATABASE = 5;
 
 type Receiver = { post: (init: RequestInit) => Promise<Response>; secret: Uint8Array<ArrayBuffer> };
 type ErrorLog = Pick<Log, 'error'>;
 type SweptDatabase = { binding: Binding; db: Database };
-/** What every run is given: `scheduled` is when it was to begin, and `cost` gets what it costs. */
-type Given = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
-/** `end`: when its time is over. `statements`: how many it has left. */
+/** `scheduled` is when the run was due. The run adds what it costs to `cost`. */
+type RunOptions = { clock: Clock; log: ErrorLog; scheduled: Date; cost: Cost };
+/** `end` is when the run must end. `statements` is how many it may still use. */
 type Run = { receiver: Receiver; clock: Clock; log: ErrorLog; end: number; statements: number; did: Did };
-/** What a run did: how much it sent, when the oldest alert that it tried to send was made, and the longest time that the receiver took. */
+/** What a run did. `oldest` is when the oldest alert that it tried to send was stored. `receiver_ms` is the slowest response. */
 type Did = { messages: number; alerts: number; oldest: string | null; receiver_ms: number };
 
 /**
- * Looks at all databases, and then sends what is new in each, oldest first, as long as the time and the statements of an invocation last.
- * A message that the receiver rejects is set aside. Any other failure of the receiver ends the run, and the next one tries again. A database
- * that fails does not stop the others. Each failure is a line in the log. No minute is left out, however late a run is. Returns what it did,
- * and which databases failed.
+ * Sweeps all databases, and then sends the new alerts of each, oldest first, until the time or the statements of the invocation run out. Sets
+ * aside a message that the receiver rejects. Any other failure of the receiver ends the run, and the next run retries. A database that fails
+ * does not stop the others. Logs each failure. Returns what it did, and which databases failed.
  */
 export async function runAlerts(
   bindings: Bindings,
-  { clock, log, scheduled, cost }: Given,
+  { clock, log, scheduled, cost }: RunOptions,
 ): Promise<Did & { failed: Binding[] }> {
   const end = clock().getTime() + RUN_MS;
   const bound = BINDINGS.flatMap((binding) => {
@@ -69,12 +68,12 @@ export async function runAlerts(
   const did: Did = { messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
   const receiver = receiverOf(bindings, log);
   if (receiver === null) return { failed: [...failed], ...did };
-  // Each run starts with another database, in case there is too much for one run. Those that failed come last.
+  // Each run starts with the next database, in case there is too much for one run. Databases that failed come last.
   const first = Math.floor(scheduled.getTime() / MINUTE_MS) % bound.length;
-  const inTurn = [...bound.slice(first), ...bound.slice(0, first)];
+  const rotated = [...bound.slice(first), ...bound.slice(0, first)];
   const databases = [
-    ...inTurn.filter(({ binding }) => !failed.has(binding)),
-    ...inTurn.filter(({ binding }) => failed.has(binding)),
+    ...rotated.filter(({ binding }) => !failed.has(binding)),
+    ...rotated.filter(({ binding }) => failed.has(binding)),
   ];
   const statements = Math.max(MIN_STATEMENTS, STATEMENTS_PER_DATABASE * bound.length) - bound.length * SWEEP_STATEMENTS;
   const run = { receiver, clock, log, end, statements, did };
@@ -90,7 +89,7 @@ export async function runAlerts(
   return { failed: [...failed], ...did };
 }
 
-/** Writes the alerts that are missing, in all databases at once. Returns those that failed. */
+/** Stores the missing alerts of all databases in parallel. Returns the databases that failed. */
 async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): Promise<Set<Binding>> {
   const failed = new Set<Binding>();
   const sweeps = databases.map(async ({ binding, db }) => {
@@ -105,7 +104,7 @@ async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): P
   return failed;
 }
 
-/** The receiver, or null if there is none or its settings are wrong. That is a line in the log, without the value. */
+/** Returns the receiver. Null if there is none, or if its settings are invalid, which is logged without the values. */
 function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: ErrorLog): Receiver | null {
   if (ALERTS === undefined && ALERT_URL === undefined && ALERT_SECRET === '') return null;
   const secret = secretOf(ALERT_SECRET);
@@ -121,7 +120,7 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
   return { post, secret };
 }
 
-/** Sends what is new in one database, and leaves `reserved` statements to the others. Returns whether the run goes on. */
+/** Sends the new alerts of one database, and leaves `reserved` statements for the others. Returns whether the run may continue. */
 async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: number): Promise<boolean> {
   const { receiver, clock, log, end } = run;
   let ended: EndedMessage | null = null;
@@ -152,7 +151,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
       continue;
     }
     const isRejected = rejects(failure);
-    // One that was set aside before stays aside, or it would come first each minute and end the run.
+    // A message that was set aside before stays aside, or it would come first each minute and end the run.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
     log.error({ ...line, ...failure, ...(retryAt && { retry_at: timestampOf(retryAt) }) });
@@ -166,12 +165,12 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
   return goesOn;
 }
 
-/** Why the receiver does not have a message: the status of its response, or why there was none. */
+/** Why the receiver did not accept a message: the status of its response, or the error if there was none. */
 type Failure = { status?: number; error?: string };
-/** Whether the receiver will never take this message, as far as its status says. */
+/** Whether the status means that the receiver will never accept this message. */
 const rejects = ({ status = 0 }: Failure) => status >= 400 && status < 500 && !PASSING.includes(status);
 
-/** Sends a message. Returns null if the receiver has it, which any 2xx says, and otherwise why not, for the log. */
+/** Sends a message. Returns null if the receiver accepted it with any 2xx, or else the failure for the log. */
 async function trySend({ post, secret }: Receiver, { id, body }: Message, now: Date): Promise<Failure | null> {
   const stop = new AbortController();
   try {
@@ -180,14 +179,14 @@ async function trySend({ post, secret }: Receiver, { id, body }: Message, now: D
       'user-agent': 'business-usage-access',
       ...(await webhookHeaders(secret, id, body, now)),
     };
-    // A redirect means that the message was not accepted, and nobody has checked its target.
+    // A redirect counts as a failure, because its target is not validated.
     const request = { method: 'POST', headers, body, redirect: 'manual', signal: stop.signal } as const;
     const { ok, status, body: answer } = await withTimeout(post(request), MESSAGE_MS);
-    answer?.cancel().catch(() => {}); // whatever it is, it changes nothing
+    answer?.cancel().catch(() => {}); // the body does not matter
     return ok ? null : { status };
   } catch (error) {
     stop.abort();
-    // An error can quote the address, which may have a secret of the receiver in it.
+    // An error can quote the address, which may contain a secret of the receiver.
     return { error: `the receiver: ${error}`.replace(/https?:\S*/gi, 'its address') };
   }
 }

@@ -1,4 +1,4 @@
-// The table of contents: what every request passes through, and the routes.
+// Assembles the service: the middleware of every request, and the routes.
 import type { ExecutionContext } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Bindings, Clock, Log } from './env.ts';
@@ -18,7 +18,7 @@ import { totals } from './routes/totals.ts';
 import { usage } from './routes/usage.ts';
 import { user } from './routes/user.ts';
 
-/** The service. `log` gets a line for each request except preflights. */
+/** Creates the service. Logs a line for each request except preflights. */
 export function createApp(clock: Clock, log: Log) {
   const usageOnly = withMethodNotAllowed(usage);
   usageOnly.all('/*', notFound); // `usage` is never the id of a business

@@ -1,5 +1,5 @@
-// The guard stands before every route that needs a credential. It reads the request, finds out who makes it and from where, and
-// provides `ask`, the only way to the database that such a route has before it responds.
+// The middleware of every route that needs a credential. It identifies the caller and the origin, and provides `ask`, the route's only access
+// to the database before the response.
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
@@ -25,29 +25,29 @@ import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requi
 import { limitAddress, limitCredential, mayRemember } from './http/rate-limits.ts';
 import type { Query } from './wire/requests.ts';
 
-/** How long a request waits for its database, in all. */
+/** How long a request waits for its database in total. */
 const DATABASE_TIMEOUT_MS = 10_000;
 
 type Body = z.ZodMiniType<object | undefined>;
-/** What `c.req.valid` has in a route with these schemas: its parameters as `query`, and its body as `json`, which is {} if it is empty. */
+/** What `c.req.valid` returns with these schemas: the parameters as `query` and the body as `json`, which is {} for an empty body. */
 type Valid<Q extends Query, B extends Body> = {
   in: (Query extends Q ? object : { query: z.input<Q['schema']> }) & (Body extends B ? object : { json: z.input<B> });
   out: (Query extends Q ? object : { query: z.output<Q['schema']> }) &
     (Body extends B ? object : { json: NonNullable<z.output<B>> });
 };
 
-/** Finds a code in the body of a request that has no credential in its headers. Null if there is none. */
+/** Finds a code in the body of a request without a credential in its headers. Null if there is none. */
 type CodeIn = (req: HonoRequest, body: string) => Credential | null;
 
 /** The operations of a guarded route, and the input that it accepts. */
 export type Accepts = {
-  /** More than one if the body decides. */
+  /** Several if the body determines the operation. */
   operations: readonly [Operation, ...Operation[]];
   query?: Query | undefined;
   body?: Body | undefined;
   codeIn?: CodeIn | undefined;
 };
-/** What each guard's middleware accepts: src/openapi describes the routes from this. */
+/** What each guard accepts. src/openapi describes the routes from this. */
 export const ACCEPTS = new WeakMap<object, Accepts>();
 
 /** Guards a route of one operation. Without a schema it accepts no query or body. With `codeIn`, a code in the body can replace the credential. */
@@ -67,7 +67,7 @@ export const guard = <Q extends Query = Query, B extends Body = Body>(
 
 type Recorded = Guarded & { Variables: { recording: Recording } };
 
-/** Guards the route that records: the body decides which operation it is. */
+/** Guards the route that records uses, whose body determines the operation. */
 export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
   { operations: ['record_use', 'record_quantity', 'record_uses'] },
   (c, body) => {
@@ -98,7 +98,7 @@ function guardWith(
       await readBody?.(c, caller.body);
       await next();
     });
-    if (permission.isGranted || c.res.status >= 400) return; // without having asked, a handler can only respond with an error
+    if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
     throw new Error(`${operation} responded without asking the database`);
   });
@@ -106,7 +106,7 @@ function guardWith(
   return middleware;
 }
 
-/** Who calls, as far as the request says. */
+/** The caller, as the request claims. */
 type Caller = {
   body: string;
   /** Null if it is missing or malformed: `missingReason` says which. */
@@ -119,7 +119,7 @@ type Caller = {
 };
 
 async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
-  // Before the clock is read: otherwise a caller could hold back the body to use a credential that has expired.
+  // Read before the clock: otherwise a caller could delay the body to use an expired credential.
   const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
   const isSent = hasCredential(c.req.raw.headers);
   const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
@@ -137,10 +137,10 @@ async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> 
   };
 }
 
-/** A caller who may ask the database. */
+/** A caller who may query the database. */
 type Admitted = Omit<Caller, 'credential'> & { credential: Credential; operation: Operation; business_id: number };
 
-/** Throws if the caller may not ask the database: over a rate limit, no credential, or an operator key that may not make this call. */
+/** Throws if the caller may not query the database: over a rate limit, no valid credential, or a call that operators may not make. */
 async function admit(c: Context<Recorded>, caller: Caller, operationOf: OperationOf): Promise<Admitted> {
   const { body, credential, role, origin } = caller;
   const isFromServer = role !== null && !isFromPage(c.req.raw.headers);
@@ -156,7 +156,7 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   const user_id = idOf(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
-  // Before the rate limit of the key, so that requests from pages cannot block servers.
+  // Checked before the rate limit of the key, so that requests from pages cannot block servers.
   const refusal = role && operatorRefusal(role, operation, isFromServer);
   if (refusal) throw refusedCall(refusal, { operation, origin, credential });
   const subject = user_id === null ? `${business_id}` : `user ${user_id}`;
@@ -165,8 +165,8 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
 }
 
 /**
- * Gives the handlers `call`, `database`, `ask` and `later`, and the operator `databases`. Returns `isGranted`, which becomes true once the
- * database permits the call.
+ * Sets `call`, `database`, `ask` and `later` for the handlers, and `databases` for the operator. Returns `isGranted`, which becomes true once
+ * the database permits the call.
  */
 async function grant(c: Context<Recorded>, { credential, operation, business_id, origin, ownOrigin }: Admitted) {
   const { kind, text } = credential;
@@ -180,11 +180,11 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
       ? { kind, name: `operator (…${text.slice(-4)})` }
       : { kind, lookupValue: kind === 'token' ? text : await credential.hash() };
   const call: Call = { operation, credential: sender, business_id, origin, ownOrigin, now, deadline };
-  // `admit` has checked the operator. A database can only refuse the business in the path.
+  // `admit` has checked the operator key, so a database can only refuse the business in the path.
   const permission = { isGranted: kind === 'operator' && !namesBusiness(operation) };
   const askIn = (number: number, asked: Call) => newAsk(c, asked, number, permission);
   const ask = askIn(databaseNumber, call);
-  // Only the operator may do this, so the database refuses, and says why.
+  // Only the operator may do this, so the database refuses the call with the reason.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
     throw new Error(`${operation} is for the operator only, and was not refused`);
@@ -203,7 +203,6 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   return permission;
 }
 
-/** The database with this number, which must be bound. */
 function boundDatabase(bindings: Bindings, number: number): D1Database {
   const binding = bindingOf(number);
   const d1 = binding === null ? undefined : bindings[binding];
@@ -211,7 +210,7 @@ function boundDatabase(bindings: Bindings, number: number): D1Database {
   return d1;
 }
 
-/** The way to one database for one call. */
+/** Creates the `ask` of a call for one database. */
 function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { isGranted: boolean }): Ask {
   const callIsRepeatable = isRepeatable(call.operation, c.req.header('Idempotency-Key') !== undefined);
   return async (read, steps, stepsAreRepeatable = steps === undefined) => {
@@ -248,7 +247,7 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
   };
 }
 
-/** A malformed secret does not affect the others. Whoever tries its key finds the reason in the log. */
+/** Logs malformed secrets when an operator key is unknown, because a malformed secret may be the reason. */
 function logMalformedSecrets(c: Context<Recorded>): void {
   const names = malformedSecrets(c.env);
   if (names.length === 0) return;
@@ -258,7 +257,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
   });
 }
 
-/** Remembers a refused origin, for the owner to see, if it is one that could be registered. */
+/** Stores a refused origin for the owner if it could be registered. */
 async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayRemember(c, business_id, origin))) return;
   await rememberRefusal(d1, business_id, origin, now);

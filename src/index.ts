@@ -1,9 +1,9 @@
-// The Worker's entry.
+// The entry point of the Worker.
 import { createApp } from './app.ts';
 import type { Bindings, Log } from './env.ts';
 import { runScheduled } from './schedule.ts';
 
-/** What to do about faults of the setup. Only the log has these hints: the cause of an error never reaches a caller. */
+/** How to fix setup errors. Only the log has these hints, because causes of errors never reach a caller. */
 const HINTS: [RegExp, (database: string) => string][] = [
   [
     /no such (table|column)|has no column named/,
@@ -19,7 +19,7 @@ const log: Log = {
   log: (line) => console.log(JSON.stringify(line)),
   error(line) {
     const { error = '', database } = line as { error?: string; database?: string | null };
-    // The health check asks all, and its error names those that failed.
+    // The health check queries all databases, and its error names those that failed.
     const named = database ?? /\bDB(_\d+)?(?= failed)/.exec(error)?.[0] ?? 'DB';
     const hint = HINTS.find(([fault]) => fault.test(error))?.[1](named);
     console.error(JSON.stringify({ ...line, hint }));

@@ -1,9 +1,9 @@
-// Domains under which strangers register their own. The list of public suffixes is large and only needed when somebody registers a
-// wildcard, so it is loaded then.
+// Finds domains under which strangers can register names. The list of public suffixes is large and only needed to register a wildcard, so it
+// is loaded on demand.
 
 /**
- * Whether strangers own names below a domain: because it is a public suffix, of a registry (co.uk) or private (github.io), or because
- * there are public suffixes below it (amazonaws.com has s3.amazonaws.com).
+ * Whether strangers can own names below a domain: it is a public suffix of a registry (co.uk) or a company (github.io), or the parent of a
+ * public suffix (amazonaws.com has s3.amazonaws.com).
  */
 export async function isShared(domain: string): Promise<boolean> {
   const [{ getPublicSuffix }, { SUFFIX_PARENTS }] = await Promise.all([import('tldts'), import('./suffix-parents.ts')]);

@@ -1,4 +1,4 @@
-// What the schedules of wrangler.toml start: each minute the run for alerts, and every second minute the purge.
+// Starts the scheduled runs of wrangler.toml: alerts every minute, and the purge every two minutes.
 import { runAlerts } from './alerts.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
 import { timestampOf } from './core/time.ts';
@@ -13,8 +13,8 @@ const RUNS = { alerts: runAlerts, purge: purgeAll };
 const RECORD_MS = 5000;
 
 /**
- * Runs what the schedule is for. A schedule that is unknown starts everything, and is an error in the log: nothing may be left undone
- * because somebody has changed a text. `scheduledTime` is when the run was to begin: what it does depends on that, however late it is.
+ * Starts the run of a schedule. An unknown schedule starts all runs and logs an error, so that changing a cron expression never stops a run.
+ * A run works from `scheduledTime`, when it was due, however late it starts.
  */
 export async function runScheduled(
   { cron, scheduledTime }: Pick<ScheduledController, 'cron' | 'scheduledTime'>,
@@ -34,7 +34,7 @@ export async function runScheduled(
   if (failure?.status === 'rejected') throw failure.reason;
 }
 
-/** Makes one run, notes when it ended, and logs what it did. Throws if a database failed, so that the platform shows a failed run. */
+/** Makes one run, stores when it ended, and logs what it did. Throws if a database failed, so that the platform reports a failed run. */
 async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, scheduled: Date): Promise<void> {
   const began = clock();
   const late_ms = began.getTime() - scheduled.getTime();

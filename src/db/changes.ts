@@ -45,7 +45,7 @@ export const shownTo = (
 ) => sql`case when ${subject} = 'business' and ${action} in ('create_key', 'revoke_key')
   then json_patch(${text}, json_object('name', ${keyName(sql`${text} ->> 'id'`, user_id)})) else ${text} end`;
 
-const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'capitals', 'domain'] as const;
+const NAMES = ['user_id', 'limit', 'before', 'action', 'from', 'to', 'search', 'upper_case', 'domain'] as const;
 
 type Filters = Placeholders<(typeof NAMES)[number]>;
 
@@ -65,7 +65,7 @@ function hasText(text: SQLWrapper, permission: Permission, $: Filters): SQL {
   const shown = sql`lower(${shownTo(permission.owner_id, text, changes)})`;
   // One condition for each variant: SQLite computes the text again for each comparison.
   const hasOther = (other: Placeholder) => sql`(${other} is not null and instr(${shown}, lower(${other})))`;
-  return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.capitals)} or ${hasOther($.domain)})`;
+  return sql`(instr(${shown}, lower(${$.search})) or ${hasOther($.upper_case)} or ${hasOther($.domain)})`;
 }
 
 /**
@@ -125,11 +125,11 @@ const ofUser = changesOf(
 type Page = { limit: number; before: number };
 /** Filters of changes. Both days are included. */
 type Filter = Optional<{ action: string | null; search: string; from: string | null; to: string | null }>;
-const ANY = { action: null, from: null, to: null, search: null, capitals: null, domain: null };
+const ANY = { action: null, from: null, to: null, search: null, upper_case: null, domain: null };
 
 /** The matching changes of the business in the path. */
 export function changesOfBusiness(page: Page, { action = null, search, from = null, to = null }: Filter) {
-  const texts = { search: null, capitals: null, domain: null, ...(search !== undefined && textsInJson(search)) };
+  const texts = { search: null, upper_case: null, domain: null, ...(search !== undefined && textsInJson(search)) };
   return ofBusiness({ ...page, ...texts, user_id: null, action, from, to });
 }
 /** The changes of a user's keys for all businesses. */
@@ -138,6 +138,6 @@ export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, .
 /** The variants of a search text, escaped as in JSON. */
 function textsInJson(search: string) {
   const escaped = searchedTexts(search).map((text) => text && JSON.stringify(text).slice(1, -1));
-  const [text = null, capitals = null, domain = null] = escaped;
-  return { search: text, capitals, domain };
+  const [text = null, upper_case = null, domain = null] = escaped;
+  return { search: text, upper_case, domain };
 }

@@ -1,4 +1,4 @@
-// When each scheduled run last ended. Only DB knows.
+// Stores when each scheduled run last ended, in DB only.
 import { drizzle } from 'drizzle-orm/d1';
 import type { RunName } from '../core/schedule.ts';
 import { timestampOf } from '../core/time.ts';

@@ -1,5 +1,5 @@
-// The tables of migrations/ for Drizzle; a test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT
-// ROWID and CHECK are only in the migrations, because Drizzle cannot express them.
+// The tables of migrations/ for Drizzle. A test checks that both agree. Columns have the names used in responses. STRICT, WITHOUT ROWID and
+// CHECK are only in the migrations, because Drizzle cannot express them.
 import { type Column, isNotNull, sql } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { blob, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
@@ -9,7 +9,7 @@ const businessId = () =>
   integer()
     .notNull()
     .references(() => businesses.id);
-/** The rows go with the business. */
+/** SQLite deletes the rows with the business. */
 const ownedBusinessId = () =>
   integer()
     .notNull()
@@ -40,9 +40,9 @@ export const businesses = sqliteTable(
     limits_at: text(),
     /** How many uses are counted beyond a limit. Null: any number. */
     overage: integer().default(0),
-    /** The thresholds of its alerts: a JSON list of percentages. Null: the default. */
+    /** The thresholds of alerts: a JSON list of percentages. Null: the default. */
     alert_at: text(),
-    /** Whether it can have rows in `billing_changes`. */
+    /** Whether `billing_changes` can have rows of this business. */
     has_billing_changes: integer().notNull().default(0),
   },
   (table) => [
@@ -82,7 +82,7 @@ export const apiKeys = sqliteTable(
     record_only: integer().notNull().default(0),
     /** When a session ends. Null: a key, not a session. */
     ends_at: text(),
-    /** The key that a session came from. Null: a console link. */
+    /** The key that started a session. Null: a console link. */
     session_of: integer(),
   },
   (table) => [
@@ -93,7 +93,7 @@ export const apiKeys = sqliteTable(
   ],
 );
 
-/** The codes of console links, by hash. Each starts one session, and is deleted then. */
+/** The codes of console links, by hash. Each starts one session and is then deleted. */
 export const codes = sqliteTable(
   'codes',
   {
@@ -103,7 +103,7 @@ export const codes = sqliteTable(
     read_only: integer().notNull(),
     minutes: integer().notNull(),
     expires_at: text().notNull(),
-    /** Where the console leads back to. */
+    /** The address to which the console links back. */
     return_url: text(),
   },
   (table) => [
@@ -114,14 +114,14 @@ export const codes = sqliteTable(
   ],
 );
 
-/** A change of the billing day. It waits for the month that is running when it is made, and for the one after it. */
+/** Changes of the billing day. Each takes effect after the month in which it is made and the month after that. */
 export const billingChanges = sqliteTable(
   'billing_changes',
   {
     business_id: ownedBusinessId(),
     /** The first day of the month that ends on the day before `changes_on`. */
     starts_on: text().notNull(),
-    /** From this day on, months begin on `billing_day`. */
+    /** The first day of the first month that starts on `billing_day`. */
     changes_on: text().notNull(),
     billing_day: integer().notNull(),
   },
@@ -146,7 +146,7 @@ export const ledger = sqliteTable(
     recorded_on: text().notNull(),
     keep_days: integer().notNull().default(40),
     forget_on: text().generatedAlwaysAs(sql`date(recorded_on, '+' || keep_days || ' days')`, { mode: 'virtual' }),
-    /** How many uses it counts. Null: recorded by a version that did not store it. */
+    /** How many uses it counts. Null: an older version recorded it. */
     quantity: integer(),
   },
   (table) => [
@@ -155,7 +155,7 @@ export const ledger = sqliteTable(
   ],
 );
 
-/** The recent days whose counts were imported: those counts are not the sum of uses, so the uses cannot be lowered. */
+/** The recent days with imported counts. These are not the sum of the recorded uses, so the uses cannot be lowered. */
 export const importedDays = sqliteTable(
   'imported_days',
   { business_id: ownedBusinessId(), day: text().notNull() },
@@ -189,7 +189,7 @@ export const refusedOrigins = sqliteTable(
   (table) => [primaryKey({ columns: [table.business_id, table.origin] })],
 );
 
-/** The user whom `before` or `after` of a change names. Null if it names none. */
+/** The user whom `before` or `after` of a change names, or null. */
 export const userIn = (text: Column) => sql<number | null>`${text} ->> 'user_id'`;
 
 export const changes = sqliteTable(
@@ -216,7 +216,7 @@ export const changes = sqliteTable(
   ],
 );
 
-/** The tokens that were imported, and those of deleted businesses, by hash: none may be imported again. */
+/** Imported tokens and those of deleted businesses, by hash. None may be imported again. */
 export const retiredTokens = sqliteTable('retired_tokens', { hash: text().notNull() }, (table) => [
   primaryKey({ columns: [table.hash] }),
 ]);
@@ -227,25 +227,25 @@ export const homes = sqliteTable(
   {
     user_id: integer().primaryKey(),
     database: integer().notNull(),
-    /** Which of the owners of its database: 1, 2, 3 … */
+    /** Numbers the owners of a database: 1, 2, 3 … */
     place: integer(),
-    /** When something was last created for, or given to, the user. */
+    /** When something was last created for the user or transferred to the user. */
     claimed_at: text(),
   },
   (table) => [index('homes_database_place').on(table.database, table.place)],
 );
 
-/** Businesses that are deleted, and have ids or changes left. */
+/** Deleted businesses that still have ids or changes. */
 export const deletions = sqliteTable('deletions', { business_id: integer().primaryKey() });
 
-/** The user who has claimed a token of a previous system, by its hash. Only the rows in DB count. */
+/** The user who claimed a token of a previous system, by the hash of the token. Only the rows in DB count. */
 export const importedTokens = sqliteTable(
   'imported_tokens',
   { hash: text().notNull(), user_id: integer().notNull(), retriable: integer().notNull().default(0) },
   (table) => [primaryKey({ columns: [table.hash] }), index('imported_tokens_user_id').on(table.user_id)],
 );
 
-/** A business has reached a threshold of a limit. */
+/** Each row: a business has reached a threshold of a limit. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -272,18 +272,18 @@ export const alerts = sqliteTable(
 export const messages = sqliteTable(
   'messages',
   {
-    /** The id of the last alert in it. Those before are in this message or in an earlier one. */
+    /** The id of the last alert in it. Alerts with lower ids are in this message or an earlier one. */
     last_id: integer().primaryKey(),
-    /** How the receiver knows a repetition. */
+    /** Lets the receiver recognize duplicates. */
     id: text().notNull(),
-    /** Null when it has been sent or given up. */
+    /** Null once it was sent or given up. */
     body: text(),
     created_at: text().notNull(),
-    /** Until then, a run is sending it. */
+    /** Until then, the run that is sending it has a lease. */
     leased_until: text().notNull(),
-    /** Null while it has not been sent, and when it was given up. */
+    /** Null if it is open or was given up. */
     sent_at: text(),
-    /** Until when a message that the receiver rejected is set aside. Null: it is not. */
+    /** Until when a rejected message is set aside. Null: it is not set aside. */
     retry_at: text(),
   },
   (table) => [index('messages_open').on(table.retry_at, table.last_id).where(isNotNull(table.body))],
@@ -317,5 +317,5 @@ export const billingColumns = { billing_day, has_billing_changes };
 export type BusinessRow = Pick<typeof businesses.$inferSelect, keyof typeof businessColumns>;
 export type Entry = typeof access.$inferSelect;
 
-/** The database as the scheduled run uses it. */
+/** The database as scheduled runs use it. */
 export type Database = DrizzleD1Database & { $client: D1Database };

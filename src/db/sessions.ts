@@ -1,4 +1,4 @@
-// The statements that start and end sessions of the owner's console. A session is a row of api_keys, like the key that it came from.
+// The statements that start and end console sessions. A session is a row of api_keys, like the key that started it.
 import { and, eq, gt, inArray, isNotNull, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { MAX_SESSIONS, MAX_STORED_SESSIONS } from '../core/session.ts';
@@ -11,16 +11,16 @@ import { builder } from './text.ts';
 
 const NAME = 'console';
 
-/** The day of a timestamp. It is the last of a session in a column that every version understands. */
+/** The day of a timestamp, for `expires_on` of a session, which every version understands. */
 const dayIn = (timestamp: SQL) => sql`substr(${timestamp}, 1, 10)`;
 
 /** A session of the user. */
 const ofUser = (user_id: SQLWrapper) => and(eq(apiKeys.user_id, user_id), isNotNull(apiKeys.ends_at));
 
-/** How a session ends. It is revoked, too: a version from before sessions would take it for an API key. */
+/** The columns that end a session. Also revokes it, because versions without sessions would accept it as an API key. */
 export const ending = (now: SQLWrapper) => ({ ends_at: sql`min(${apiKeys.ends_at}, ${now})`, revoked_at: sql`${now}` });
 
-/** Ends the sessions that came from a revoked key. It runs after the step that revokes the key. */
+/** Ends the sessions that a revoked key started. Runs after the step that revokes the key. */
 export const endSessionsOf = statement(['key_id'], (permission, $) => {
   const revoked = sql`(select ${apiKeys.user_id} from ${apiKeys}
     where ${and(eq(apiKeys.id, ifPermitted(permission, $.key_id)), isNotNull(apiKeys.revoked_at))})`;
@@ -30,24 +30,24 @@ export const endSessionsOf = statement(['key_id'], (permission, $) => {
     .where(and(ofUser(revoked), eq(apiKeys.session_of, $.key_id), isNull(apiKeys.revoked_at)));
 });
 
-/** A column of the session with this hash. Null if there is no such session, which equals nothing. */
+/** A column of the session with this hash. Null, which equals nothing, if there is no such session. */
 const ofStarted = (column: SQLiteColumn, hash: SQLWrapper) =>
   sql`(select ${column} from ${apiKeys} where ${eq(apiKeys.hash, hash)})`;
 
 /**
- * Ends the user's sessions beyond MAX_SESSIONS: first the oldest that came the same way, so that a narrow key ends no others as long as
- * it has some of its own.
+ * Ends the user's sessions beyond MAX_SESSIONS: first the oldest from the same source, so that a restricted key ends its own sessions before
+ * any others.
  */
 const endExcess = statement(['hash'], (_, $) => {
   const isSame = sql`(${apiKeys.session_of} is ${ofStarted(apiKeys.session_of, $.hash)}
     and ${apiKeys.business_id} is ${ofStarted(apiKeys.business_id, $.hash)})`;
-  const runs = gt(apiKeys.ends_at, $.now);
-  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $.hash)), runs)}
+  const isActive = gt(apiKeys.ends_at, $.now);
+  const excess = sql`(select ${apiKeys.id} from ${apiKeys} where ${and(ofUser(ofStarted(apiKeys.user_id, $.hash)), isActive)}
     order by ${apiKeys.hash} <> ${$.hash}, ${isSame}, ${apiKeys.id} desc limit -1 offset ${MAX_SESSIONS})`;
   return builder.update(apiKeys).set(ending($.now)).where(inArray(apiKeys.id, excess));
 });
 
-/** Deletes two of the user's sessions that ended long ago: more than a start adds, so that nobody fills the database with them. */
+/** Deletes up to two of the user's oldest sessions beyond MAX_STORED_SESSIONS. A start adds only one, so the table cannot fill up. */
 const dropExcess = statement(['hash'], (_, $) => {
   const oldest = sql`(select ${apiKeys.id} from ${apiKeys} where ${ofUser(ofStarted(apiKeys.user_id, $.hash))}
     order by ${apiKeys.ends_at} desc limit 2 offset ${MAX_STORED_SESSIONS})`;
@@ -60,7 +60,7 @@ const permittedKeyId = (permission: Permission) =>
 
 const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
   const { user_id, last_four, expires_on, business_id, read_only, record_only, id } = apiKeys;
-  // A key that expires on a day works through that day.
+  // A key works through the day on which it expires.
   const ends_at = sql`min(${$.ends_at}, coalesce(date(${expires_on}, '+1 day') || 'T00:00:00.000000Z', ${$.ends_at}))`;
   const last_day = sql`min(coalesce(${expires_on}, ${dayIn(sql`${$.ends_at}`)}), ${dayIn(sql`${$.ends_at}`)})`;
   return builder
@@ -85,7 +85,7 @@ const insertSession = statement(['hash', 'ends_at'], (permission, $) => {
     .returning({ ends_at: apiKeys.ends_at, read_only: apiKeys.read_only });
 });
 
-/** Starts a session of the API key of the call. It ends at `ends_at`, or earlier if the key expires earlier. */
+/** Starts a session for the API key of the call. It ends at `ends_at`, or when the key expires if that is earlier. */
 export const startSession = (hash: string, ends_at: string) => ({
   started: insertSession({ hash, ends_at }),
   ended: endExcess({ hash }),
@@ -125,8 +125,8 @@ const spendCode = statement(['hash'], (_, $) => {
 });
 
 /**
- * Starts the session of the console link whose code makes the call, and spends the code: of two at once, one gets the session. All that
- * follows the insert depends on it.
+ * Starts the session of a console link and deletes its code, so only one of two concurrent calls gets a session. The later steps depend on
+ * the insert.
  */
 export const redeemCode = (hash: string, last_four: string) => ({
   started: insertFromCode({ hash, last_four }),
@@ -136,10 +136,10 @@ export const redeemCode = (hash: string, last_four: string) => ({
 });
 
 /** Ends the session whose key makes the call. */
-export const endSession = statement([], (permission, $) => {
-  return builder
+export const endSession = statement([], (permission, $) =>
+  builder
     .update(apiKeys)
     .set(ending($.now))
     .where(and(eq(apiKeys.id, permittedKeyId(permission)), isBeforeDeadline))
-    .returning({ id: apiKeys.id });
-})({});
+    .returning({ id: apiKeys.id }),
+)({});

@@ -1,9 +1,9 @@
-// Errors as the log shows them.
+// Formats errors for the log.
 import { DrizzleQueryError } from 'drizzle-orm';
 
 /**
- * The stack of an error and of its causes, for the log. Drizzle wraps D1's error in one that quotes the bound values, so this takes
- * D1's own.
+ * Returns the stacks of an error and its causes. Drizzle wraps D1's error in one that quotes the bound values, so this uses D1's error
+ * instead.
  */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return `${error}`;

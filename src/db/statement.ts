@@ -1,4 +1,4 @@
-// Statements of a call. Each depends on the permission, and its SQL is written once for each shape of call.
+// Statements of a call. Each depends on the permission, and its SQL is generated once per shape of call.
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { CALL_VALUES, type CallShape, type CallValue } from './call.ts';
@@ -16,8 +16,8 @@ import {
 } from './text.ts';
 
 /**
- * A statement with its own values; the values of the call are added when it runs. `Row` has the fields that it selects: `row` is
- * never set and only carries the type.
+ * A statement with its own values. The values of the call are added when it runs. `Row` is the type of its rows: `row` is never set and only
+ * carries this type.
  */
 export type Statement<Row = unknown> = {
   textFor: (shape: CallShape) => Text;
@@ -25,7 +25,7 @@ export type Statement<Row = unknown> = {
   row?: Row;
 };
 
-/** Statements that run one after the other in one batch, by the names of the steps. */
+/** Statements that run in order in one batch, by the names of the steps. */
 export type Steps = { readonly [step: string]: Statement };
 
 /** The rows that each step returns. */
@@ -37,7 +37,7 @@ export type RowsOf<S extends Steps> = {
 export type EntryOf<S, Name extends string> =
   S extends Statement<{ [N in Name]: Json<(infer Entry)[]> }> ? Entry : never;
 
-/** Defines a statement. `names` are its own values. `$` has a placeholder for each of them and for each value of the call. */
+/** Defines a statement. `names` are the names of its own values. `$` has a placeholder for each of them and for each value of the call. */
 export function statement<const N extends string, Q extends BuiltQuery>(
   names: readonly N[],
   write: (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q,
@@ -54,9 +54,9 @@ export function statement<const N extends string, Q extends BuiltQuery>(
 }
 
 /**
- * Reads the verdict beside `fields`, whatever it is: the conditions of your fields must use `permittedId`. `where true` keeps SQLite
- * from merging the two selects, which would evaluate the rule again for each field that depends on it. `from` is the permission, with
- * more columns if the fields need them.
+ * Reads the verdict and `fields`. This row also exists if the call is refused, so `fields` must depend on the permission. `where true` keeps
+ * SQLite from merging the two selects, which would evaluate the rule again for each such field. `from` is the permission, with more columns
+ * if the fields need them.
  */
 export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteColumn>>(
   permission: Permission,
@@ -71,5 +71,5 @@ export const withVerdict = <Fields extends Record<string, SQL.Aliased | SQLiteCo
 /** Whether the statement directly before this one in the batch wrote anything. */
 export const hasWritten = sql`changes() > 0`;
 
-/** Reads only the verdict, for changes that need nothing else before them. */
+/** Reads only the verdict. */
 export const readVerdict = statement([], (permission) => builder.select(verdictOf(permission)).from(permission))({});

@@ -1,12 +1,11 @@
-// Drizzle writes the SQL of a query once, with placeholders: after that, a request only binds their values.
+// Generates the SQL of a query once, with placeholders. After that, a request only binds their values.
 import { is, Placeholder, type SQL, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 
-/** Drizzle's query builder. It only writes SQL, so it needs no database. */
+/** Drizzle's query builder. It only generates SQL, so it needs no database. */
 export const builder = drizzle({} as D1Database);
 
-/** The SQL null. */
 export const NULL = sql`null`;
 
 export type Bindable = string | number | null;
@@ -17,16 +16,15 @@ export type RowOf<Q> = Awaited<Q> extends (infer Row)[] ? Row : never;
 
 export type Placeholders<N extends string> = { [Name in N]: Placeholder<Name> };
 
-/** A placeholder for each name. */
 export const placeholders = <N extends string>(names: readonly N[]): Placeholders<N> =>
   Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Placeholders<N>;
 
-/** SQL, and the names of the values to bind, in order. */
+/** SQL and the names of its values, in the order of binding. */
 export type Text = { sql: string; names: string[] };
 
 const dialect = new SQLiteAsyncDialect();
 
-/** Writes the SQL. Anything in the query that is not a placeholder becomes a constant. */
+/** Generates the SQL. Any value in the query that is not a placeholder becomes a constant. */
 export function textOf(query: BuiltQuery): Text {
   const { sql, params } = dialect.sqlToQuery(query.getSQL().inlineParams());
   return { sql, names: params.map(nameOf) };

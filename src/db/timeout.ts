@@ -1,9 +1,9 @@
-// A time limit for what may never respond: a batch, or the receiver of alerts.
+// A timeout for calls that may never respond: to a database, or to the receiver of alerts.
 
-/** No response in time. The request may have been carried out. */
+/** No response in time. The operation may have been carried out. */
 export class TimedOut extends Error {}
 
-/** The result of `response`, or a TimedOut after `ms`. A late result is ignored. */
+/** Resolves to the result of `response`, or rejects with TimedOut after `ms`. A late result is ignored. */
 export async function withTimeout<T>(response: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new TimedOut(`no response within ${ms} ms`)), ms);

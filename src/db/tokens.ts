@@ -1,4 +1,4 @@
-// The changes of a business's token, and the tokens that it had before.
+// The statements that change the token of a business and read its former tokens.
 import { and, type Column, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { $call } from './call.ts';
 import { change, decidedId, isDecided, lastFour } from './change.ts';
@@ -9,11 +9,11 @@ import { builder } from './text.ts';
 
 const MAX_FORMER_TOKENS = 5;
 
-/** A former token of the business that still works. */
+/** The former tokens of a business that still work. */
 const formerToken = (business_id: SQL | Column) =>
   sql`from ${formerTokens} where ${eq(formerTokens.business_id, business_id)} and ${formerTokens.expires_at} > ${$call.now}`;
 
-/** The former tokens of a business that still work, as they are shown: the one that was replaced first comes first. */
+/** The former tokens of a business that still work, for responses. The one that was replaced first comes first. */
 export function formerTokensOf(business_id: SQL | Column) {
   const { token, expires_at, place } = formerTokens;
   const shown = jsonObject({ last_four: sql<string>`substr(${token}, -4)`, expires_at });
@@ -24,7 +24,7 @@ const oldToken = selectOne(
   jsonObject({ token: lastFour(sql`${businesses.token}`) }),
   sql`from ${businesses} where ${eq(businesses.id, $call.business_id)}`,
 );
-/** After the former tokens of the business that was decided on. */
+/** Follows the other former tokens of the business. */
 const nextPlace = sql`(select coalesce(max(${formerTokens.place}), 0) + 1 from ${formerTokens}
   where ${formerTokens.business_id} = ${businesses.id})`;
 
@@ -32,8 +32,8 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
   decideIf: () => sql`true`,
   before: () => oldToken,
   after($) {
-    const kept = jsonObject({ former_works_until: sql`${$.keep_until}` });
-    return sql`json_patch(${jsonObject({ token: lastFour(sql`${$.token}`) })}, ${kept})`; // without the null
+    const former = jsonObject({ former_works_until: sql`${$.keep_until}` });
+    return sql`json_patch(${jsonObject({ token: lastFour(sql`${$.token}`) })}, ${former})`; // json_patch drops a null
   },
   apply: {
     kept: ($) =>
@@ -61,14 +61,14 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
         .update(businesses)
         .set({ token: sql`${$.token}` })
         .where(isDecided($)),
-    /** Drops all, or if the old token is kept, those that have expired and the oldest beyond MAX_FORMER_TOKENS. */
+    /** Deletes all former tokens, or if the old token still works, those that have expired and the oldest beyond MAX_FORMER_TOKENS. */
     dropped($) {
       const ofBusiness = eq(formerTokens.business_id, decidedId($));
-      const isKept = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;
+      const stillWorks = sql`${$.keep_until} is not null and ${formerTokens.expires_at} > ${$.now}`;
       const latest = builder
         .select({ token: formerTokens.token })
         .from(formerTokens)
-        .where(and(ofBusiness, isKept))
+        .where(and(ofBusiness, stillWorks))
         .orderBy(desc(formerTokens.place), desc(formerTokens.expires_at), formerTokens.token)
         .limit(MAX_FORMER_TOKENS);
       return builder.delete(formerTokens).where(and(ofBusiness, sql`${formerTokens.token} not in ${latest}`));
@@ -77,8 +77,8 @@ const rotation = change('rotate_token', ['token', 'keep_until'], {
 });
 
 /**
- * Gives the business a new token. The old one works until `keep_until`; if that is null, it and all earlier ones stop working at once.
- * The deciding step returns the business as it was, except for `updated_at`.
+ * Gives the business a new token. The old one works until `keep_until`. If that is null, it and all earlier ones stop working immediately.
+ * The deciding step returns the business before the change, except for `updated_at`.
  */
 export const rotateToken = (token: string, keep_until: string | null) => rotation({ token, keep_until });
 
@@ -87,5 +87,5 @@ const stop = change('stop_former_tokens', [], {
   before: ($) => jsonObject({ tokens: asJson(formerTokensOf(sql`${$.business_id}`)) }),
   apply: { applied: ($) => builder.delete(formerTokens).where(eq(formerTokens.business_id, decidedId($))) },
 });
-/** Stops the former tokens now. The business comes back if any of them still worked. */
+/** Stops the former tokens immediately. Returns the business if any of them still worked. */
 export const stopFormerTokens = () => stop({});

@@ -1,4 +1,4 @@
-// How the operator changes the fields of a business.
+// Changes the fields of a business for the operator.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { type Billing, DEFAULT_ALERT_AT, type Limits } from '../core/limits.ts';
@@ -14,7 +14,7 @@ import { apiKeys, type BusinessRow, businesses, codes } from './schema.ts';
 import { ending } from './sessions.ts';
 import { builder, type Placeholders } from './text.ts';
 
-/** What can be changed. A limit that is null is lifted. */
+/** The fields to change. Null removes a limit. */
 export type BusinessUpdate = Optional<
   Pick<BusinessRow, 'user_id' | 'name' | 'main_domain' | 'site' | 'country_id' | 'business_size' | 'status'> &
     Limits &
@@ -36,22 +36,22 @@ const COLUMNS = [
 ] as const satisfies (keyof BusinessUpdate)[];
 const FIELDS = [...COLUMNS, 'billing_day'] as const satisfies (keyof BusinessUpdate)[];
 
-/** What is stored of a field, as JSON has it. */
+/** The stored value of a field, comparable with its JSON value. */
 function storedIn(name: (typeof FIELDS)[number]) {
   if (name === 'billing_day') return latestBillingDay;
   if (name !== 'alert_at') return businesses[name];
   return asJson(sql`coalesce(${businesses.alert_at}, ${sql.raw(`'${JSON.stringify(DEFAULT_ALERT_AT)}'`)})`);
 }
-/** The value of the business that a member of the JSON of the fields is about. */
+/** The stored value of the field that json_each names in `key`. */
 const currentValue = sql`case key ${sql.join(
   FIELDS.map((name) => sql`when ${sql.raw(`'${name}'`)} then ${storedIn(name)}`),
   sql` `,
 )} end`;
 
-/** The id of the business if it is given to another user. Otherwise null. */
+/** The id of the business if it is transferred to another user. Otherwise null. */
 const transferredId = ($: Decision & Placeholders<'fields'>) => sql`(select ${businesses.id} from ${businesses}
   where ${isDecided($)} and ${businesses.user_id} <> ${$.fields} ->> 'user_id')`;
-/** The fields that differ from those of the business. */
+/** The fields whose values differ from the stored ones. */
 const differing = ({ fields }: Placeholders<'fields'>) => sql`from ${businesses} cross join json_each(${fields})
   where ${eq(businesses.id, $call.business_id)} and value is not ${currentValue}`;
 
@@ -60,7 +60,7 @@ const update = change('update_business', ['fields'], {
   before: ($) => sql`(select json_group_object(key, ${currentValue}) ${differing($)})`,
   after: ($) => sql`(select json_group_object(key, ${$.fields} -> key) ${differing($)})`,
   apply: {
-    /** Revokes the keys and sessions for the business alone if it is given: they would work again if it came back. */
+    /** Revokes the keys and sessions restricted to a transferred business: they would work again if it was transferred back. */
     ended: ($) =>
       builder
         .update(apiKeys)
@@ -71,7 +71,7 @@ const update = change('update_business', ['fields'], {
     set($) {
       const set = COLUMNS.map((name): [string, SQL] => {
         const path = sql.raw(`'$.${name}'`);
-        // The type of a JSON null is the text null: it is there, and lifts a limit.
+        // json_type of a JSON null is the text 'null', not NULL: the field is present and removes a limit.
         return [
           name,
           sql`case when json_type(${$.fields}, ${path}) is null then ${businesses[name]} else ${$.fields} ->> ${path} end`,
@@ -87,7 +87,7 @@ const update = change('update_business', ['fields'], {
   },
 });
 
-/** Changes those of the fields that differ, and reads the business as it is then. */
+/** Changes the fields that differ, and returns the updated business. */
 export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
   const steps = update({ fields: JSON.stringify(fields) });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
@@ -97,8 +97,8 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
 }
 
 /**
- * Makes sure that the business in database `number` can belong to a user: everything of a user is in one database. A user who has none
- * yet gets that one. Throws a Conflict for a user of another.
+ * Ensures that a user is in database `number`, because all data of a user is in one database. Assigns a new user to it. Throws a Conflict if
+ * the user is in another.
  */
 export async function claimHomeIn(databases: BoundDatabases, user_id: number, number: number): Promise<void> {
   const { home } = await claimHome(databases, user_id, { wanted: number });

@@ -1,4 +1,4 @@
-// The statements for usage: reading a report, counting uses, and remembering the ids of uses.
+// The statements that read reports, count uses and store the ids of uses.
 import { and, between, eq, gt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
 import { namespaceOf } from '../core/credential.ts';
@@ -14,7 +14,7 @@ import { businesses, dailyUsage, ledger } from './schema.ts';
 import { hasWritten, statement, withVerdict } from './statement.ts';
 import { type Bindable, type BuiltQuery, builder, type Placeholders } from './text.ts';
 
-/** Reads the verdict and the counted days from `from` to `to`, as one object of day to count. */
+/** Reads the verdict and the counts from `from` to `to`, as one object that maps days to counts. */
 export const usageInRange = statement(['from', 'to'], (permission, $) => {
   const inRange = and(eq(dailyUsage.business_id, permittedId(permission)), between(dailyUsage.day, $.from, $.to));
   const counts = sql<Json<Record<string, number>>>`(select json_group_object(${dailyUsage.day}, ${dailyUsage.count})
@@ -22,19 +22,19 @@ export const usageInRange = statement(['from', 'to'], (permission, $) => {
   return withVerdict(permission, { counts: counts.as('counts') });
 });
 
-/** The sum of counts. It is exact if it is at most MAX_COUNT; otherwise it is greater. (sum() fails beyond 2^63 - 1.) */
+/** The sum of counts: exact up to MAX_COUNT, and greater than MAX_COUNT otherwise. (sum() fails beyond 2^63 - 1.) */
 export const sumOfCounts = sql<number>`cast(total(${dailyUsage.count}) as integer)`;
-/** The same where a report must not fail: what is beyond MAX_COUNT is MAX_COUNT. Bound, it would not be an integer to D1. */
+/** The sum of counts, capped at MAX_COUNT. D1 would not bind the cap as an integer. */
 export const boundedSumOfCounts = sql<number>`min(${sumOfCounts}, ${sql.raw(`${MAX_COUNT}`)})`;
 
 /**
- * Reads the verdict and a page of totals: the uses from `from` to `to` of the `limit` businesses after the id `after`, 0 for those without
- * any. It covers all owners, so the policy must let only the operator do this.
+ * Reads the verdict and a page of totals: the uses from `from` to `to` of `limit` businesses after the id `after`, including those without
+ * uses. It covers all owners, so the policy must allow this only to the operator.
  */
 export const totalsAfter = statement(['limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(undefined, permission, $),
 );
-/** The same of one user. */
+/** Reads such a page of one user. */
 export const totalsOfUserAfter = statement(['user_id', 'limit', 'after', 'from', 'to'], (permission, $) =>
   pageOfTotals(eq(businesses.user_id, $.user_id), permission, $),
 );
@@ -59,7 +59,7 @@ function pageOfTotals(
   });
   return withVerdict(permission, { totals: selectOne(jsonList(total), sql`from ${page}`).as('totals') });
 }
-/** The rows of a page. Throws a Conflict if the count of one is not exact: `ruleFor` completes the sentence that starts with `field`. */
+/** Parses the rows of a page. Throws a Conflict if a count is not exact. `ruleFor` completes the sentence that starts with `field`. */
 export function exactCounts<Row extends { business_id: number; count: number }>(
   rows: Json<Row[]>,
   field: string,
@@ -71,14 +71,14 @@ export function exactCounts<Row extends { business_id: number; count: number }>(
   throw new Conflict(field, ruleFor(`business ${beyond.business_id} has more than ${MAX_COUNT} uses`));
 }
 
-/** Adds a row for each of `source`, which is a `from` with its conditions, to the counts. Returns the new counts. Fails as `isBeyondCount` says. */
+/** Adds each row of `source`, a `from` clause with its conditions, to the counts, and returns the new counts. See `isBeyondCount`. */
 const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }, source: SQL) =>
   builder
     .insert(dailyUsage)
     .select(sql`select ${newRow(dailyUsage, row)} ${source}`)
     .onConflictDoUpdate({
       target: [dailyUsage.business_id, dailyUsage.day],
-      // A text is refused by the column, and that ends the whole batch. To look at the counts before would read each of them twice.
+      // The column refuses a text, which fails the whole batch. Checking the counts first would read each of them twice.
       set: {
         count: sql`case when ${dailyUsage.count} > ${MAX_COUNT} - excluded.count then 'beyond' else ${dailyUsage.count} + excluded.count end`,
         counted_at: sql`excluded.counted_at`,
@@ -86,17 +86,17 @@ const addToCounts = (row: NewRow<typeof dailyUsage> & { counted_at: SQLWrapper }
     })
     .returning({ date: sql<string>`${dailyUsage.day}`.as('date'), count: dailyUsage.count });
 
-/** Whether a batch failed because a day would have counted more than MAX_COUNT. Then nothing of it was stored. */
+/** Whether a batch failed, and stored nothing, because a day would have counted more than MAX_COUNT. */
 export const isBeyondCount = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('cannot store TEXT value in INTEGER column daily_usage.count');
 
-/** Whether the ledger does not have the id. */
+/** Whether the ledger does not contain the id. */
 const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (select 1 from ${ledger}
   where ${eq(ledger.business_id, business_id)} and ${ledger.digest} = unhex(${digest}))`;
-/** The same where the permission is read. Reads nothing for a refused call. */
+/** The same with the permitted id. Reads nothing for a refused call. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
-/** Reads the verdict and what the limits need. */
+/** Reads the verdict and the standing. */
 export const readStanding = statement([], (permission, _, shape) =>
   withVerdict(permission, standingOf(permission, shape)),
 )({});
@@ -116,7 +116,7 @@ export const countUse = statement(['quantity'], (permission, $, shape) =>
   ),
 );
 
-/** The row that remembers a use. */
+/** The ledger row of a use. */
 const ledgerRow = (
   use: Record<'business_id' | 'digest' | 'day' | 'quantity', SQLWrapper>,
   today: SQLWrapper,
@@ -130,7 +130,7 @@ const ledgerRow = (
   });
 
 type Write<N extends string, Q> = (permission: Permission, $: Placeholders<N | CallValue>, shape: CallShape) => Q;
-/** Defines the steps that count uses and remember their ids, as one: the second asks whether the first counted anything. */
+/** Defines two adjacent steps: the first counts uses, and the second stores their ids if the first counted anything. */
 function countingOnce<const N extends string, C extends BuiltQuery, R extends BuiltQuery>(
   names: readonly N[],
   count: Write<N, C>,
@@ -141,8 +141,8 @@ function countingOnce<const N extends string, C extends BuiltQuery, R extends Bu
 }
 
 /**
- * Counts a use of this quantity today and remembers its digest, unless the ledger has it or a limit refuses it. The count comes back if
- * it was counted.
+ * Counts a use of this quantity today and stores its digest, unless the ledger contains it or a limit refuses it. Returns the new count if
+ * the use was counted.
  */
 export const countOnce = countingOnce(
   ['digest', 'quantity'],
@@ -160,8 +160,8 @@ export const countOnce = countingOnce(
     ),
 );
 /**
- * Reads the verdict, what the limits need, the day on which the use with this digest was counted, and that day's count now. `date` is
- * null if the use is new.
+ * Reads the verdict, the standing, the day on which the use with this digest was counted, and that day's current count. `date` is null if
+ * the use is new.
  */
 export const readKnownUse = statement(['digest'], (permission, $, shape) => {
   const known = and(eq(ledger.business_id, permittedId(permission)), eq(ledger.digest, sql`unhex(${$.digest})`));
@@ -177,22 +177,22 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
     .leftJoin(dailyUsage, and(eq(dailyUsage.business_id, ledger.business_id), eq(dailyUsage.day, ledger.day)));
 });
 
-/** A use with an id, which counts once: the digest of its id in hex, the day on which it counts, and its quantity. */
+/** A use with an id: the digest of the id in hex, the day on which it counts, and its quantity. */
 export type IdentifiedUse = { digest: string; day: string; quantity: number };
 
 const listedDigest = sql.raw('value ->> 0');
 const listedDay = sql.raw('value ->> 1');
 const listedQuantity = sql.raw('value ->> 2');
 
-/** Whether a limit can refuse a list. It never does for the operator, who reports what has happened. */
+/** Whether a limit can refuse a list. Limits never refuse the operator, who reports uses that have already happened. */
 const isBound = ({ daily_limit, monthly_limit, overage }: Permission, { caller }: CallShape) =>
   caller === 'operator'
     ? sql`false`
     : sql`(${overage} is not null and coalesce(${daily_limit}, ${monthly_limit}) is not null)`;
 
 /**
- * The days and months that the new uses of a list would take beyond a limit and its overage: a subquery of rows as PeriodBeyond, of the
- * permission in the `from` around it. To be asked only if `isBound`.
+ * The days and months in which the new uses of a list would exceed a limit and its overage: a subquery with rows of PeriodBeyond. The
+ * surrounding `from` must contain the permission. Evaluate it only if `isBound`.
  */
 function periodsBeyond(permission: Permission, uses: Placeholder) {
   const { daily_limit, monthly_limit, billing_day, has_billing_changes, overage } = permission;
@@ -203,7 +203,7 @@ function periodsBeyond(permission: Permission, uses: Placeholder) {
   };
   const month = billingMonth(bound, sql`days.day`);
   const ofPeriod = sql`${dailyUsage.business_id} = ${$call.business_id} and ${dailyUsage.day} between starts_on and ends_on`;
-  // Materialized, or SQLite works each out again for whatever names it.
+  // Materialized, or SQLite computes each again at every reference.
   return sql`(with
       bound as materialized (select ${daily_limit} as daily, ${monthly_limit} as monthly, ${billing_day} as billing_day,
         ${has_billing_changes} as has_changes, ${overage} as overage),
@@ -229,38 +229,38 @@ const countNewUses = countingOnce(
           and not (${isBound(permission, shape)} and exists (select 1 from ${periodsBeyond(permission, $.uses)})) group by ${listedDay}`,
     ),
   (permission, $, shape) => {
-    // Without a list, json_each gives no row: a refused call does not walk through what it sent.
+    // Without a list, json_each returns no rows, so a refused call does not read the list.
     const counted = sql`case when ${hasWritten} then ${ifPermitted(permission, $.uses)} end`;
     return builder
       .insert(ledger)
       .select(
         sql`select ${ledgerRow({ business_id: $.business_id, digest: listedDigest, day: listedDay, quantity: listedQuantity }, $.today, shape)}
-          from json_each(${counted}) where true`, // without `where`, SQLite takes `on conflict` for a join
+          from json_each(${counted}) where true`, // without `where`, SQLite parses `on conflict` as a join
       )
       .onConflictDoNothing({ target: [ledger.business_id, ledger.digest] })
       .returning({ day: ledger.day });
   },
 );
 
-/** If the steps before have counted nothing because of a limit: why, and which uses of the list are new, by their places. */
+/** If a limit kept the previous steps from counting: the exceeded periods, and the indexes of the new uses in the list. */
 const selectBeyond = statement(['uses'], (permission, $, shape) => {
   const rows = sql`select json_group_array(json_object('period', period, 'starts_on', starts_on, 'ends_on', ends_on,
     'limit', "limit", 'overage', overage, 'adds', adds, 'left', "left")) from ${periodsBeyond(permission, $.uses)}`;
   // For a list that was counted, the permission is not evaluated again.
-  const asked = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
-    from (select 1 where not ${hasWritten}) cross join ${permission} limit 1)`; // without the limit, SQLite works it out twice
+  const exceeded = sql`(select case when ${isPermitted(permission)} and ${isBound(permission, shape)} then (${rows}) end as beyond
+    from (select 1 where not ${hasWritten}) cross join ${permission} limit 1)`; // without the limit, SQLite computes it twice
   return builder
     .select({
       beyond: sql<Json<PeriodBeyond[]>>`beyond`.as('beyond'),
       places: sql<Json<number[]>>`(select json_group_array(key) from json_each(${$.uses})
         where ${isNewFor($.business_id, listedDigest)})`.as('places'),
     })
-    .from(sql`${asked} where beyond <> '[]'`);
+    .from(sql`${exceeded} where beyond <> '[]'`);
 });
 
 /**
- * Counts the uses that are not in the ledger, and remembers them: a row comes back for each. If a limit refuses the list, nothing is counted,
- * and a row says why. No digest may occur twice. The list is one value, because D1 binds at most 100.
+ * Counts the uses that are not in the ledger, stores their ids, and returns a row for each. If a limit refuses the list, counts nothing and
+ * returns the reason in `refused`. No digest may occur twice. The list is one value, because D1 binds at most 100.
  */
 export function countManyOnce(list: IdentifiedUse[]) {
   const uses = JSON.stringify(list.map(({ digest, day, quantity }) => [digest, day, quantity]));
