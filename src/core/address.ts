@@ -1,7 +1,7 @@
 // Which addresses the service may send messages or browsers to.
 import { LOOPBACK_HOSTS } from './site.ts';
 
-/** Completes an error that starts with the name of the field. Plain http is allowed only within this machine, where it cannot be intercepted. */
+/** Completes an error that starts with the name of the field. Plain http is allowed only within this machine. */
 export const addressRule = (maxLength: number): string =>
   `must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most ${maxLength} characters, without credentials, spaces or control characters`;
 

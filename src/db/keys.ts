@@ -148,7 +148,7 @@ const keyWithId = statement(['key_id', 'user_id'], (permission, $) =>
     .where(isKey(ifPermitted(permission, $.key_id), $)),
 );
 
-/** Revokes a key of a user, unless it is revoked already, and ends the sessions that came from it. Returns null if the user has no such key. */
+/** Revokes a key of a user, unless it is already revoked, and ends the sessions that it started. Null if the user has no such key. */
 export async function revokeKey(ask: Ask, key_id: number | null, user_id: number): Promise<Key | null> {
   const values = { key_id, user_id };
   const { key } = await ask(readVerdict, {

@@ -15,7 +15,7 @@ const LEASE_MS = 30_000;
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
-/** `oldest` and `newest` are when its first and last alert were stored. `count` is how many it has. `retry_at` is null unless it was set aside. */
+/** `oldest` and `newest`: when its first and last alert were stored. `count`: how many it has. `retry_at` is null unless it was set aside. */
 export type Message = Pick<typeof messages.$inferSelect, 'last_id' | 'id' | 'retry_at'> & {
   body: string;
   oldest: string;
