@@ -1,4 +1,4 @@
-// How the chart looks. Pages change it through the custom properties at the top, and through ::part().
+// The style of the chart. Pages override the custom properties at the top, and use ::part().
 
 export const STYLE = `
 :host {
@@ -19,7 +19,7 @@ export const STYLE = `
 }
 :host([hidden]) { display: none; }
 .card {
-  /* As high in every state: what the head needs more, the plot has less. Only a very narrow one grows. */
+  /* The same height in every state: a taller head shrinks the plot. Only a very narrow card grows. */
   display: flex;
   flex-direction: column;
   position: relative;

@@ -1,9 +1,9 @@
-// What a press of a copy button does, on both pages.
+// The copy buttons of both pages.
 const COPIED_MS = 2000;
-const REFUSED_MS = 8000;
+const FAILED_MS = 8000;
 
-/** A page that came by plain http has no clipboard, and a browser can refuse it. */
-async function isCopied(text: string): Promise<boolean> {
+/** Returns false over plain http, which has no clipboard, and if the browser refuses. */
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -13,20 +13,19 @@ async function isCopied(text: string): Promise<boolean> {
 }
 
 /**
- * `show` gets what came of it, and nothing a little later. What could not be copied is selected in `place`, which shows it: the usual
- * keys copy it then.
+ * Calls `show` with the outcome, and later with an empty string. If copying fails, selects the content of `source`, so that the user can
+ * copy it with the keyboard.
  */
-export function copier(show: (outcome: string) => void): (text: string, place: Element | null) => Promise<void> {
+export function createCopier(show: (outcome: string) => void): (text: string, source: Element | null) => Promise<void> {
   let timer = 0;
   let latest = 0;
-  return async (text, place) => {
-    latest += 1;
-    const press = latest;
-    const copied = await isCopied(text);
+  return async (text, source) => {
+    const press = ++latest;
+    const copied = await copyText(text);
     if (press !== latest) return;
-    if (!copied && place?.isConnected) getSelection()?.selectAllChildren(place);
+    if (!copied && source?.isConnected) getSelection()?.selectAllChildren(source);
     show(copied ? 'Copied' : 'Not copied: select the text');
     clearTimeout(timer);
-    timer = window.setTimeout(() => show(''), copied ? COPIED_MS : REFUSED_MS);
+    timer = window.setTimeout(() => show(''), copied ? COPIED_MS : FAILED_MS);
   };
 }

@@ -1,19 +1,18 @@
-// The elements of the chart, with their attributes and what is inside.
-
+// Creates the elements of the chart.
 const SVG = 'http://www.w3.org/2000/svg';
 
 type Attributes = Record<string, string | number>;
 type Children = (Node | string)[];
 
-function filled<E extends Element>(element: E, attributes: Attributes, children: Children): E {
+function fill<E extends Element>(element: E, attributes: Attributes, children: Children): E {
   for (const key in attributes) element.setAttribute(key, `${attributes[key]}`);
   element.append(...children);
   return element;
 }
 
 export const svg = (name: string, attributes: Attributes, ...children: Children) =>
-  filled(document.createElementNS(SVG, name), attributes, children);
+  fill(document.createElementNS(SVG, name), attributes, children);
 export const html = <K extends keyof HTMLElementTagNameMap>(name: K, attributes: Attributes, ...children: Children) =>
-  filled(document.createElement(name), attributes, children);
+  fill(document.createElement(name), attributes, children);
 export const span = (name: string, ...children: Children) => html('span', { class: name }, ...children);
 export const box = (name: string, ...children: Children) => html('div', { class: name, part: name }, ...children);

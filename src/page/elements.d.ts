@@ -1,4 +1,4 @@
-// The element of this folder, by its name. Other projects take types/usage-chart.d.ts.
+// Types of the element for this project. Other projects use types/usage-chart.d.ts.
 import type { ClassAttributes } from 'preact';
 import type { UsageChart } from './usage-chart.ts';
 

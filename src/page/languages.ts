@@ -1,5 +1,5 @@
-// The words of the chart in other languages than English. The build writes each to a file, and a chart loads the one that it
-// needs. The forms of `unit` are the plurals of the language, in the order zero, one, two, few, many, other.
+// Translations of the chart's words. The build writes each to a file, and a chart loads the one that it needs. `unit` lists the plural
+// forms that the language has, in the order zero, one, two, few, many, other.
 import type { Language, Table } from './words.ts';
 
 export const TABLES: Record<Language, Table> = {

@@ -1,27 +1,23 @@
-// The page at /: the address of this service in the examples, buttons that copy them, and a live chart.
-import { copier } from './copy.ts';
+// The page at /: puts the service's address into the examples, copies them, and draws a live chart.
+import { createCopier } from './copy.ts';
 import type { UsageChart } from './usage-chart.ts';
 
-const find = <E extends Element>(selector: string): E => {
-  const found = document.querySelector<E>(selector);
-  if (found === null) throw new Error(`index.html has no ${selector}`);
-  return found;
-};
+const find = <E extends Element>(selector: string): E => document.querySelector<E>(selector) as E;
 
 for (const host of document.querySelectorAll('[data-host]')) host.textContent = location.origin;
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('.copy')) {
   button.hidden = false;
-  const copy = copier((outcome) => {
+  const copy = createCopier((outcome) => {
     button.textContent = outcome || 'Copy';
   });
   button.addEventListener('click', () => {
-    const place = button.previousElementSibling;
-    void copy(place?.textContent ?? '', place);
+    const snippet = button.previousElementSibling;
+    void copy(snippet?.textContent ?? '', snippet);
   });
 }
 
-/** In local development the build gives it the demo business; elsewhere it has none yet. */
+/** Draws the demo business in local development (src/tools/build.ts). */
 const chart = find<UsageChart>('#live');
 const form = find<HTMLFormElement>('#show');
 

@@ -1,5 +1,5 @@
-// Draws the bars and axes as SVG, for the width available: they are drawn again when that changes. Where days would be
-// too thin to be seen, a bar is a week or a month. For readers from right to left, everything is mirrored.
+// Draws the bars and axes as SVG, for the available size. Groups days by week or month where their bars would be too thin, and mirrors
+// everything for right-to-left languages.
 import { svg } from './element.ts';
 import { type Bar, barIn, barsBy, clamp, countTicks, type Day, dayTicks, type Unit } from './scale.ts';
 import type { Words } from './words.ts';
@@ -14,14 +14,14 @@ export type Drawn = {
   image: SVGElement;
   unit: Unit;
   bars: readonly Bar[];
-  /** The bar under a horizontal position. */
+  /** Returns the bar at a horizontal position. */
   indexAt: (x: number) => number;
-  /** Marks a bar, or none at -1. Returns the middle of its top. */
+  /** Marks a bar, or none for -1. Returns the center of its top edge. */
   mark: (index: number) => { x: number; y: number };
 };
 
-/** What to draw, and where. `before` is empty unless periods are compared. `inkOf` measures the width of a label. */
-export type Subject = {
+/** `before` is empty without a comparison. `inkOf` measures the width of a label. */
+type Options = {
   used: readonly Day[];
   before: readonly Day[];
   today: string;
@@ -31,32 +31,32 @@ export type Subject = {
   inkOf: (text: string) => number;
 };
 
-/** A bar with a rounded top. */
-function shape(x: number, width: number, base: number, height: number): string {
+/** Returns the path of a bar with a rounded top. */
+function barPath(x: number, width: number, base: number, height: number): string {
   const r = Math.min(RADIUS, width / 3, height);
   return `M${x} ${base}v${r - height}q0 ${-r} ${r} ${-r}h${width - 2 * r}q${r} 0 ${r} ${r}v${height - r}z`;
 }
 
-export function plot(subject: Subject, words: Words): Drawn {
-  const { used, before, today, width, height, rightToLeft, inkOf } = subject;
+export function plot(options: Options, words: Words): Drawn {
+  const { used, before, today, width, height, rightToLeft, inkOf } = options;
   const base = height - BOTTOM;
   const inner = base - TOP;
 
-  function fitted(unit: Unit) {
+  function layOut(unit: Unit) {
     const bars = barsBy(unit, used, before, today);
     const highest = bars.reduce((most, { count, before }) => Math.max(most, count, before?.count ?? 0), 0);
     const counts = countTicks(highest, inner / TICK_EVERY.y);
     const left = Math.ceil(Math.max(...counts.map((count) => inkOf(words.compact(count))))) + 10;
     return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };
   }
-  let fit = fitted('day');
-  for (const unit of ['week', 'month'] as const) if (barIn(0, fit.band).width < MIN_BAR) fit = fitted(unit);
-  const { unit, bars, counts, left, band } = fit;
+  let layout = layOut('day');
+  for (const unit of ['week', 'month'] as const) if (barIn(0, layout.band).width < MIN_BAR) layout = layOut(unit);
+  const { unit, bars, counts, left, band } = layout;
 
   const top = counts.at(-1) || 1;
   const y = (count: number) => base - Math.round((count / top) * inner);
-  /** The left edge of something `wide`, whatever the direction of reading. */
-  const at = (x: number, wide = 0) => (rightToLeft ? width - x - wide : x);
+  /** Mirrors the left edge of a box if necessary. */
+  const at = (x: number, boxWidth = 0) => (rightToLeft ? width - x - boxWidth : x);
   const middle = (index: number) => at(left + (index + 0.5) * band);
 
   // In right-to-left text, `end` is on the left.
@@ -67,7 +67,7 @@ export function plot(subject: Subject, words: Words): Drawn {
 
   const starts = bars.map(({ from }) => from);
   const ticks = dayTicks(starts, Math.max(2, Math.floor((width - left) / TICK_EVERY.x)), unit);
-  let free = width; // of what is left of the labels that are placed, from the last one on
+  let free = width; // the space to the left of the labels placed so far, from last to first
   const names = ticks.at.toReversed().flatMap((index) => {
     const date = starts[index] as string;
     const year = index === ticks.at[0] || date.slice(5, 7) === '01';
@@ -84,11 +84,11 @@ export function plot(subject: Subject, words: Words): Drawn {
     const bar = barIn(index, band);
     return svg('path', {
       class: whole ? 'bar' : 'bar part',
-      d: shape(at(left + bar.x, bar.width), bar.width, base, Math.max(count && 1, base - y(count))),
+      d: barPath(at(left + bar.x, bar.width), bar.width, base, Math.max(count && 1, base - y(count))),
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
-  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // a single point is drawn as a dot
+  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // h.1 draws a single point as a dot
 
   return {
     unit,

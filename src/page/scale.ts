@@ -1,4 +1,4 @@
-// Where things stand in a chart: pure arithmetic over counts, days and pixels.
+// Computes positions in a chart from counts, days and pixels.
 import { addDays, daysIn, type Range } from '../core/time.ts';
 
 export type Day = { date: string; count: number };
@@ -6,12 +6,12 @@ export type Day = { date: string; count: number };
 export type Unit = 'day' | 'week' | 'month';
 
 type Span = { from: string; to: string; count: number };
-/** The days that one bar covers, and their counterparts in the period before. */
+/** The days of a bar, and their counterparts in the compared period. */
 export type Bar = Span & { whole: boolean; before: Span | undefined };
 
 export const sum = (days: readonly Day[]): number => days.reduce((total, { count }) => total + count, 0);
 
-/** `value`, or what is nearest to it from 0 to `most`. */
+/** Limits `value` to the range from 0 to `most`. */
 export const clamp = (value: number, most: number) => Math.max(0, Math.min(value, most));
 
 const span = (days: readonly Day[]): Span => ({
@@ -20,25 +20,24 @@ const span = (days: readonly Day[]): Span => ({
   count: sum(days),
 });
 
-/** Which days a range is compared with: those just before it, or those a year ago. */
+/** Compares a range with the days just before it, or a year ago. */
 export type Compare = 'previous' | 'year';
 
 /**
- * The days that a range is compared with: as many, and the same weekdays, because they are a multiple of seven days earlier. For
- * `previous` that is the smallest multiple that leaves no day in both ranges; for `year` it is 364 days.
+ * Returns the compared days: as many, and on the same weekdays, because the shift is a multiple of seven days. For `previous`, it is the
+ * smallest multiple without an overlap; for `year`, 364 days.
  */
 export function comparedWith(range: Range, compare: Compare): Range {
   const earlier = compare === 'year' ? -364 : -7 * Math.ceil(daysIn(range) / 7);
   return { from: addDays(range.from, earlier), to: addDays(range.to, earlier) };
 }
 
-/** How many days of a range are over, the uses of those (`used`), and the uses of their counterparts (`before`). */
+/** The number of whole days of a range, their uses (`used`), and the uses of their counterparts (`before`). */
 export type Change = { days: number; used: number; before: number; change: number };
 
 /**
- * How `used` differs from `before`, of which day i is the counterpart of day i. Only days before `today` are in the sums: today is
- * not over, so it would look like a fall beside a whole day. `change` is a fraction: 0.5 is half as much again. Null if there is
- * nothing to compare with: no day is over yet, or the counterparts of those that are had no use.
+ * Compares day i of `used` with day i of `before`. Counts only days before `today`, because a partial day would look like a drop. `change`
+ * is a fraction: 0.5 is an increase by half. Returns null if no day is over yet, or if the compared days have no uses.
  */
 export function changeOf(used: readonly Day[], before: readonly Day[], today: string): Change | null {
   const days = used.filter(({ date }) => date < today).length;
@@ -47,8 +46,8 @@ export function changeOf(used: readonly Day[], before: readonly Day[], today: st
 }
 
 /**
- * The bars of `days`. A week is seven days, counted back from the last day, so that the last bar is never a partial week; a month
- * is a calendar month. A bar is not whole if days of its week or month are outside the range, or not over yet.
+ * Groups days into bars. Weeks are counted back from the last day, so that the last bar is never a partial week; months are calendar
+ * months. A bar is not whole if some of its days are outside the range, or not over yet.
  */
 export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[], today: string): Bar[] {
   const keys = days.map(({ date }, i) =>
@@ -71,7 +70,7 @@ export function barsBy(unit: Unit, days: readonly Day[], before: readonly Day[],
   });
 }
 
-/** The labels of the vertical axis: whole numbers from 0, evenly spaced, at most `most` of them above 0. */
+/** Returns the labels of the vertical axis: evenly spaced integers from 0, at most `most` of them above 0. */
 export function countTicks(max: number, most: number): number[] {
   const rough = Math.max(1, max / Math.max(1, most));
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -82,7 +81,7 @@ export function countTicks(max: number, most: number): number[] {
 const DAY_STEPS = [1, 2, 7, 14];
 const MONTH_STEPS = [1, 2, 3, 6, 12];
 
-/** Which bars have a label on the horizontal axis, by index: every nth day back from the last, or the first bar of a month. */
+/** Returns the indexes of the labeled bars: every nth day back from the last, or the first bar of each month. */
 export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day'): { unit: Unit; at: number[] } {
   const last = dates.length - 1;
   const all = [...dates.keys()];
@@ -96,9 +95,9 @@ export function dayTicks(dates: readonly string[], most: number, by: Unit = 'day
 }
 
 const MAX_BAR = 72;
-const SNAPPED_BAND = 8; // narrower bars would differ visibly in width if they were snapped to pixels
+const SNAPPED_BAND = 8; // below this width, snapping to pixels would make bars visibly uneven
 
-/** The left edge and the width of a bar in its band. */
+/** Returns the left edge and the width of a bar in its band. */
 export function barIn(index: number, band: number): { x: number; width: number } {
   const gap = band >= 2 ? band * 0.25 : 0;
   const width = Math.min(MAX_BAR, band - gap);

@@ -1,6 +1,5 @@
-// The words of the chart, and how numbers and days are written, in the language of the page. English is here; another language
-// is a small file that is loaded once. What a page writes into the attributes `unit` and `word-…` takes precedence over both.
-
+// The chart's words and formats in the language of the page. English is built in; other languages are loaded on demand. The attributes
+// `unit` and `word-…` take precedence.
 import type { Unit } from './scale.ts';
 
 const ENGLISH = {
@@ -27,11 +26,11 @@ export type Language = (typeof LANGUAGES)[number];
 const WORDS_TIMEOUT_MS = 5000;
 const tables: Record<string, Table> = {};
 
-const primaryOf = (language: string) => language.toLowerCase().split('-')[0] as string;
+const primarySubtag = (language: string) => language.toLowerCase().split('-')[0] as string;
 
-/** Loads the words of a language. They are data, so even a page that pins the module by its hash runs nothing new. */
+/** Loads the words of a language. They are JSON, so a page that pins the module by its hash still runs no other code. */
 export async function loadWords(language: string, base: string): Promise<void> {
-  const primary = primaryOf(language);
+  const primary = primarySubtag(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;
   const init = { credentials: 'omit', signal: AbortSignal.timeout(WORDS_TIMEOUT_MS) } as const;
   const table: Promise<Partial<Table> | null> = fetch(`${base}/v1/words/${primary}.json`, init).then((answer) =>
@@ -45,16 +44,16 @@ const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 export type Words = ReturnType<typeof wordsIn>;
 
-/** `replaced` returns the page's own word for an attribute, or null. Where `language` is not a valid tag, the words are English. */
-export function wordsIn(language: string, replaced: (attribute: string) => string | null) {
+/** `override` returns the page's own word for an attribute, or null. Falls back to English if `language` is not a valid tag. */
+export function wordsIn(language: string, override: (attribute: string) => string | null) {
   try {
     new Intl.Locale(language);
   } catch {
     language = 'en';
   }
-  const primary = primaryOf(language);
+  const primary = primarySubtag(language);
   const word = (name: Word): string =>
-    replaced(name === 'unit' ? name : `word-${name}`) ?? (tables[primary] ?? ENGLISH)[name];
+    override(name === 'unit' ? name : `word-${name}`) ?? (tables[primary] ?? ENGLISH)[name];
 
   const plurals = new Intl.PluralRules(language);
   const { pluralCategories } = plurals.resolvedOptions();

@@ -2,7 +2,7 @@
 // row it takes until a view is there.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { ROOMS } from '../../src/page/owner/rooms.ts';
+import { TABS as ROOMS } from '../../src/page/owner/tabs.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
 import { goTo, openRoom, startClock, stepsOn } from './steps.ts';

@@ -1,8 +1,8 @@
 // The figures of the view of usage, and where a limited month is going, against an oracle that counts day by day over a map.
 import { describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, dayOf, daysIn, MAX_RANGE_DAYS } from '../../src/core/time.ts';
-import { daysOf, type Reading, withCompared } from '../../src/page/owner/usage/days-read.ts';
 import { type Figures, figuresOf } from '../../src/page/owner/usage/figures.ts';
+import { daysOf, type LoadedDays as Reading, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { comparedDays } from '../../src/page/owner/usage/ranges.ts';
 

@@ -1,6 +1,6 @@
 // What the list and the head of a business say about its limits.
 import { expect, test } from 'vitest';
-import { standingOf } from '../../src/page/owner/standing.ts';
+import { limitStatusOf as standingOf } from '../../src/page/owner/limit-status.ts';
 import type { Limits } from '../../src/wire/responses.ts';
 
 /** Limits of a day and of a month, and the uses that count towards each. */

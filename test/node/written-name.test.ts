@@ -1,7 +1,7 @@
 // How the console writes names that are in punycode.
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { expect, test } from 'vitest';
-import { writtenName } from '../../src/page/owner/domains/written-name.ts';
+import { unicodeName as writtenName } from '../../src/page/owner/domains/unicode-name.ts';
 
 test.each([
   'bücher.example',

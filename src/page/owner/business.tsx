@@ -1,56 +1,56 @@
-// One business: its name, what needs attention, and its views.
+// One business: its name, what needs attention, and its tabs.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Business, Limits, RefusedOrigin } from '../../wire/responses.ts';
 import { Changes } from './changes/changes.tsx';
 import { Domains } from './domains/domains.tsx';
 import { plural } from './formats.ts';
+import { limitStatusOf } from './limit-status.ts';
 import { FailureNotice, Loading, Mark, Notice, Status, Title } from './parts.tsx';
 import { useQuery } from './query.ts';
 import { Refresh, useRefresh } from './refresh.tsx';
-import { ROOMS, type Room } from './rooms.ts';
 import { businessHref } from './route.ts';
-import { type Memory, NOT_READ, type ReadState, type RoomProps, type Session, shownRefused } from './session.ts';
-import { standingOf } from './standing.ts';
+import { type Memory, NOT_READ, type ReadState, type Session, shownRefused, type TabProps } from './session.ts';
+import { TABS, type Tab } from './tabs.ts';
 import { Token } from './token/token.tsx';
 import { Usage } from './usage/usage.tsx';
 
 const LOADING_ROWS = 4;
-const NAMES: Record<Room, string> = { usage: 'Usage', domains: 'Domains', token: 'Token', changes: 'Changes' };
+const NAMES: Record<Tab, string> = { usage: 'Usage', domains: 'Domains', token: 'Token', changes: 'Changes' };
 
-type Props = { session: Session; id: number; room: Room; part: string; query: URLSearchParams; memory: Memory };
+type Props = { session: Session; id: number; tab: Tab; part: string; query: URLSearchParams; memory: Memory };
 
-export function BusinessView({ session, id, room, part, query, memory }: Props) {
-  const { api, kept } = session;
+export function BusinessView({ session, id, tab, part, query, memory }: Props) {
+  const { api, stored } = session;
   const { revision, refresh } = useRefresh();
   const details = useQuery(`${revision}`, () => api.business(id));
   const refused = useQuery(`${revision}`, () => api.refused(id));
   const [dismissed, setDismissed] = useState(() => memory.dismissed.get(id) ?? new Set<string>());
-  const [ofRoom, setOfRoom] = useState<ReadState | null>(NOT_READ);
-  const read = (room === 'usage' || room === 'changes' ? ofRoom : null) ?? details;
+  const [tabRead, setTabRead] = useState<ReadState | null>(NOT_READ);
+  const read = (tab === 'usage' || tab === 'changes' ? tabRead : null) ?? details;
   const readAt = oldest(details.readAt, read.readAt);
   const { data, failure } = details;
   const listed = memory.opened?.id === id ? memory.opened : null;
-  const seen = data ?? listed;
-  const name = seen?.name ?? `Business ${id}`;
-  const place = useRef<HTMLDivElement>(null);
-  const shown = useRef(`${room} ${part}`);
+  const known = data ?? listed;
+  const name = known?.name ?? `Business ${id}`;
+  const content = useRef<HTMLDivElement>(null);
+  const shown = useRef(`${tab} ${part}`);
 
-  // The title has the focus first. Then each view that takes the place of another gives it to its own title, or to that of the part.
+  // Focuses the title of the tab, or of its part, when the owner switches tabs. On arrival, the title of the business has the focus.
   useEffect(() => {
-    if (shown.current === `${room} ${part}`) return;
-    shown.current = `${room} ${part}`;
-    const titles = [...(place.current?.querySelectorAll('h2') ?? [])];
+    if (shown.current === `${tab} ${part}`) return;
+    shown.current = `${tab} ${part}`;
+    const titles = [...(content.current?.querySelectorAll('h2') ?? [])];
     (titles.find(({ id }) => id === `${part}-title`) ?? titles[0])?.focus();
-  }, [room, part]);
+  }, [tab, part]);
 
   function onChanged(business: Business): void {
     if (data !== null) details.setData({ ...data, ...business });
-    refused.reload(); // a domain that was added or removed decides what is refused
+    refused.reload(); // the domains decide what is refused
   }
   const frame = {
     api,
-    readOnly: kept.readOnly,
+    readOnly: stored.readOnly,
     query,
     revision,
     refused,
@@ -60,26 +60,25 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
       setDismissed(origins);
     },
   };
-  const rooms: Record<Room, () => ComponentChildren> = {
+  const tabs: Record<Tab, () => ComponentChildren> = {
     usage: () => (
       <Usage
         {...frame}
         id={id}
         name={name}
         listed={listed}
-        limits={seen?.limits ?? null}
-        isActive={seen?.status === 'active'}
-        onRead={setOfRoom}
+        limits={known?.limits ?? null}
+        isActive={known?.status === 'active'}
+        onRead={setTabRead}
       />
     ),
-    domains: () => editing((props) => <Domains {...props} />),
-    token: () => editing((props) => <Token {...props} />),
-    changes: () => <Changes {...frame} id={id} onRead={setOfRoom} />,
+    domains: () => whenRead(Domains),
+    token: () => whenRead(Token),
+    changes: () => <Changes {...frame} id={id} onRead={setTabRead} />,
   };
-  /** A view that needs the business. */
-  function editing(view: (props: RoomProps) => ComponentChildren): ComponentChildren {
-    if (data !== null) return view({ ...frame, business: data, onChanged, reload: details.reload });
-    return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is told above
+  function whenRead(View: (props: TabProps) => ComponentChildren): ComponentChildren {
+    if (data !== null) return <View {...frame} business={data} onChanged={onChanged} reload={details.reload} />;
+    return failure === null ? <Loading rows={LOADING_ROWS} /> : null; // the failure is shown above
   }
 
   if (failure?.status === 401) {
@@ -98,29 +97,29 @@ export function BusinessView({ session, id, room, part, query, memory }: Props) 
         <Refresh readAt={readAt} isBusy={details.busy || refused.busy || read.busy} refresh={refresh} />
       </div>
       <div class="heading business-name">
-        <Title name={name} part={NAMES[room]} />
-        {seen && <Marks id={id} status={seen.status} limits={seen.limits} refused={shownRefused(frame)} />}
+        <Title name={name} part={NAMES[tab]} />
+        {known && <Marks id={id} status={known.status} limits={known.limits} refused={shownRefused(frame)} />}
       </div>
-      {seen && (
+      {known && (
         <p class="sub">
-          {seen.main_domain} · id {id}
+          {known.main_domain} · id {id}
         </p>
       )}
-      {seen && seen.status !== 'active' && (
+      {known && known.status !== 'active' && (
         <Notice kind="warning">
-          This business is {seen.status}: its token is refused everywhere, and no use is recorded.
+          This business is {known.status}: its token is refused everywhere, and no use is recorded.
         </Notice>
       )}
       <nav class="rooms" aria-label="Views of this business">
-        {ROOMS.map((one) => (
-          <a key={one} href={businessHref(id, one)} aria-current={one === room ? 'page' : undefined}>
+        {TABS.map((one) => (
+          <a key={one} href={businessHref(id, one)} aria-current={one === tab ? 'page' : undefined}>
             {NAMES[one]}
           </a>
         ))}
       </nav>
       {failure && <FailureNotice failure={failure} reload={details.reload} />}
-      <div key={room} ref={place} class="room">
-        {rooms[room]()}
+      <div key={tab} ref={content} class="room">
+        {tabs[tab]()}
       </div>
     </>
   );
@@ -136,13 +135,12 @@ const Back = ({ href }: { href: string }) => (
 
 type MarksProps = { id: number; status: string; limits: Limits; refused: RefusedOrigin[] };
 
-/** What needs attention. */
 function Marks({ id, status, limits, refused }: MarksProps) {
-  const standing = standingOf(limits);
+  const limitStatus = limitStatusOf(limits);
   return (
     <>
       <Status status={status} />
-      {standing && <Mark level={standing.level}>{standing.words}</Mark>}
+      {limitStatus && <Mark level={limitStatus.level}>{limitStatus.words}</Mark>}
       {refused.length > 0 && (
         <a class="mark" href={businessHref(id, 'domains', 'refused')}>
           {plural(refused.length, 'refused origin')}

@@ -1,12 +1,11 @@
-// The time by the clock of the service. That of this computer can be wrong, and days and limits are the service's.
-
-let aheadMs = 0;
+// The service's clock: days and limits follow it, and the clock of this computer can be wrong.
+let offsetMs = 0;
 
 /** In milliseconds since 1970. */
-export const now = (): number => Date.now() + aheadMs;
+export const now = (): number => Date.now() + offsetMs;
 
-/** Takes the header `Date` of a response. Without one, as in local development, the clock of this computer counts. */
+/** Reads the `Date` header of a response. Without one, as in local development, the clock of this computer counts. */
 export function setClock(date: string | null): void {
-  const there = Date.parse(date ?? '');
-  if (!Number.isNaN(there)) aheadMs = there - Date.now();
+  const time = Date.parse(date ?? '');
+  if (!Number.isNaN(time)) offsetMs = time - Date.now();
 }

@@ -1,5 +1,5 @@
-// The dialog before what cannot be undone. Its button says what it does, does not cover the one that opened it, and ignores presses
-// for the first half second. Nothing is shown as done before the service has said so.
+// The confirmation dialog. Its button names the action, does not cover the button that opened the dialog, and ignores presses for the first
+// half second. It closes only after the service has confirmed the change.
 import type { RenderableProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Notice, useArmed } from './parts.tsx';
@@ -8,17 +8,16 @@ import { changeFailureWords } from './words.ts';
 
 type Props = RenderableProps<{
   title: string;
-  /** `ordinary`: what it ends can still be mended. Everything else is red. */
+  /** `ordinary`: the owner can still recover. `danger` is red. */
   kind?: 'danger' | 'ordinary';
-  /** What the button says, and what it says while the work is done. */
+  /** The label of the button, and its label while `work` runs. */
   action: string;
   doing: string;
   work: () => Promise<void>;
-  /** Called before the dialog shows a failure: the work may have been done all the same. */
+  /** Called when `work` fails: the change may have been made anyway. */
   onFailure?: () => void;
-  /** Called when the dialog has closed. */
   onClose: (succeeded: boolean) => void;
-  /** Gets the focus then if the button that opened the dialog cannot have it again. */
+  /** Returns the element to focus if the button that opened the dialog is gone. */
   next: () => HTMLElement | null | undefined;
 }>;
 
@@ -28,7 +27,7 @@ const overlap = (a: DOMRect, b: DOMRect): boolean =>
 export function Confirm({ title, kind = 'danger', action, doing, work, onFailure, onClose, next, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const armed = useArmed(action); // after another choice the button does something else
+  const armed = useArmed(action); // another choice changes what the button does
   const { busy, failure, run } = useMutation();
   const succeeded = useRef(false);
 
@@ -46,14 +45,14 @@ export function Confirm({ title, kind = 'danger', action, doing, work, onFailure
     else onFailure?.();
   }
   function cancel(event: Event): void {
-    if (busy !== null) event.preventDefault(); // the request is on its way, and cannot be called back
+    if (busy !== null) event.preventDefault(); // the request cannot be taken back
   }
   function close(): void {
     onClose(succeeded.current);
     const focused = document.activeElement;
     if (focused === document.body || dialog.current?.contains(focused)) next()?.focus();
   }
-  // Browsers let a page prevent closing a dialog once, and not again until the user has interacted with it.
+  // Without this, a second Escape would close the dialog: browsers let a page cancel only the first.
   function press(event: KeyboardEvent): void {
     if (event.key === 'Escape') cancel(event);
   }

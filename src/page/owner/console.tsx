@@ -1,7 +1,8 @@
-// The frame of the console: who is signed in and for how long, and which view is shown.
+// The frame of the console: handles sessions, and shows the view of the address.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Api, beginWithCode, beginWithKey, connect } from './api.ts';
+import { isReturnUrl } from '../../core/session.ts';
+import { type Api, connect, signInWithCode, signInWithKey } from './api.ts';
 import { BusinessView } from './business.tsx';
 import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
@@ -10,185 +11,196 @@ import { failureOf } from './query.ts';
 import { replaceAddress, useRoute } from './route.ts';
 import { SERVICE_NAME } from './service-name.ts';
 import { newMemory, type Session } from './session.ts';
-import { watchEnd } from './sign-in/end.ts';
-import { forgetSession, isRunning, type KeptSession, keepSession, keptSession, namedBy } from './sign-in/kept.ts';
+import { watchExpiry } from './sign-in/expiry.ts';
 import { takeCode } from './sign-in/link.ts';
 import { LinkQuestion } from './sign-in/link-question.tsx';
 import { LinkView } from './sign-in/link-view.tsx';
-import { ReturnLink } from './sign-in/return-link.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
-import { endedWords, isSpent, nearEndWords, overWords, refusedLinkWords, signedOutWords } from './words.ts';
+import {
+  clearSession,
+  credentialOf,
+  isUnexpired,
+  readSession,
+  type StoredSession,
+  storeSession,
+} from './sign-in/storage.ts';
+import { endedWords, expiredWords, isSpent, nearExpiryWords, refusedLinkWords, signedOutWords } from './words.ts';
 
 const LOADING_ROWS = 6;
 
-/** Somebody who is not signed in, and what they are told. `again` opens a link once more. */
-type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; again?: () => void };
-/** Somebody who is signed in, and has come by a link. */
-type Asking = { is: 'asking'; turn: number; kept: KeptSession };
-type State = SignedOut | { is: 'opening' } | Asking | { is: 'signed in'; session: Session };
+/** `retry` opens a link that failed. */
+type SignedOut = { is: 'signed out'; notice: string; byLink: boolean; retry?: () => void };
+/** A link was opened during a session. */
+type Confirming = { is: 'confirming'; attempt: number; stored: StoredSession };
+type State = SignedOut | { is: 'opening' } | Confirming | { is: 'signed in'; session: Session };
 
-/** If the service cannot be told, the session ends by itself. Nobody has its key any more. */
-function endQuietly({ key }: KeptSession): void {
+/** Ignores failures: the session expires anyway, and its key is gone. */
+function endQuietly({ key }: StoredSession): void {
   connect(key, () => {})
     .signOut()
     .catch(() => {});
 }
 
-/** To the title of what is shown. A link to it would change the address, which says what that is. */
-const skip = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
+/** Focuses the view's title. A link to it would replace the route in the address. */
+const skipToContent = (): void => document.querySelector<HTMLElement>('main:not(:has(.room)) h1, .room h2')?.focus();
 
 export function Console() {
   const current = useRef<Api | null>(null);
   const memory = useRef(newMemory());
   const attempts = useRef(0);
-  /** Of the last session of the tab. It stays in the header when that has ended. */
-  const returnUrl = useRef(keptSession()?.returnUrl);
-  /** The code of a link that has come and was not opened yet. It is in no state, which would stay in memory. */
-  const pending = useRef<string | null>(null);
-  // Before anything else, and before anything is awaited, the code leaves the address.
+  /**
+   * From the last session of the browser tab: the header keeps the link after that session has ended. It is validated again there, so that
+   * nothing in sessionStorage can become a script.
+   */
+  const returnUrl = useRef(readSession()?.returnUrl);
+  /** The code of a link that is not opened yet. Not in a state, so that it does not stay in memory. */
+  const pendingCode = useRef<string | null>(null);
+  // Takes the code out of the address first, before anything is awaited.
   const [state, setState] = useState<State>(() => {
     const code = takeCode();
-    return code === null ? resumed() : arrived(code);
+    return code === null ? resume() : arrive(code);
   });
-  const [isNearEnd, setNearEnd] = useState(false);
-  const route = useRoute(follow);
+  const [isNearExpiry, setNearExpiry] = useState(false);
+  const route = useRoute(followLink);
   const session = state.is === 'signed in' ? state.session : null;
   useSearchKey(session === null ? null : memory.current.list);
 
-  /** The state in which a tab starts, or goes on after a link that did not replace its session. */
-  function resumed(): State {
-    const kept = keptSession();
-    if (kept === null) return { is: 'signed out', notice: '', byLink: false };
-    return isRunning(kept) ? signedIn(kept) : signedOut(kept, overWords(kept));
+  /** Returns the state of the stored session. */
+  function resume(): State {
+    const stored = readSession();
+    if (stored === null) return { is: 'signed out', notice: '', byLink: false };
+    return isUnexpired(stored) ? signedIn(stored) : signedOut(stored, expiredWords(stored));
   }
-  /**
-   * Any site can send somebody to a link, also to one for another user. So they are asked before it takes the place of a session
-   * that still runs.
-   */
-  function arrived(link: string): Asking | { is: 'opening' } {
-    pending.current = link;
-    const kept = keptSession();
-    return kept !== null && isRunning(kept) ? { is: 'asking', turn: ++attempts.current, kept } : { is: 'opening' };
+  /** Asks before a link replaces a running session: any site can send an owner to the link of another user. */
+  function arrive(code: string): Confirming | { is: 'opening' } {
+    pendingCode.current = code;
+    const stored = readSession();
+    if (stored === null || !isUnexpired(stored)) return { is: 'opening' };
+    return { is: 'confirming', attempt: ++attempts.current, stored };
   }
-  function signedIn(kept: KeptSession): State {
-    const api = connect(kept.key, () => {
+  function signedIn(stored: StoredSession): State {
+    const api = connect(stored.key, () => {
       if (current.current !== api) return;
-      setState(signedOut(kept, isRunning(kept) ? endedWords(kept) : overWords(kept)));
+      setState(signedOut(stored, isUnexpired(stored) ? endedWords(stored) : expiredWords(stored)));
     });
     current.current = api;
-    return { is: 'signed in', session: { api, kept } };
+    return { is: 'signed in', session: { api, stored } };
   }
-  /** Nothing of a session stays: not in the tab's storage, and nothing that was shown. */
-  function signedOut(kept: KeptSession, notice: string): SignedOut {
-    forgetSession();
+  /** Clears the stored session, and everything that was read in it. */
+  function signedOut(stored: StoredSession, notice: string): SignedOut {
+    clearSession();
     current.current = null;
     memory.current = newMemory();
-    return { is: 'signed out', notice, byLink: kept.tail === null };
+    return { is: 'signed out', notice, byLink: stored.tail === null };
   }
 
-  /** The session takes the place of the one that the tab had, which ends. */
-  function begin(kept: KeptSession): void {
-    const earlier = keptSession();
-    keepSession(kept);
+  /** Replaces the session of the browser tab, and ends it. */
+  function begin(stored: StoredSession): void {
+    const earlier = readSession();
+    storeSession(stored);
     memory.current = newMemory();
-    returnUrl.current = kept.returnUrl;
-    setState(signedIn(kept));
+    returnUrl.current = stored.returnUrl;
+    setState(signedIn(stored));
     if (earlier !== null) endQuietly(earlier);
   }
-  /** Waits for a session to begin. The last attempt counts: an earlier one that is answered later ends, and its failure is dropped. */
-  async function attempt(beginning: Promise<KeptSession>): Promise<void> {
-    const turn = ++attempts.current;
+  /** Begins a session. If a later attempt has overtaken this one, ends the session, and drops a failure. */
+  async function attempt(signingIn: Promise<StoredSession>): Promise<void> {
+    const attempt = ++attempts.current;
     try {
-      const kept = await beginning;
-      if (turn === attempts.current) begin(kept);
-      else endQuietly(kept);
+      const stored = await signingIn;
+      if (attempt === attempts.current) begin(stored);
+      else endQuietly(stored);
     } catch (error) {
-      if (turn === attempts.current) throw error;
+      if (attempt === attempts.current) throw error;
     }
   }
-  /** For a link that comes while the page is open. */
-  function follow(link: string): void {
-    const next = arrived(link);
+  /** Handles a link that is opened in the running page. */
+  function followLink(code: string): void {
+    const next = arrive(code);
     current.current = null;
     setState(next);
     if (next.is === 'opening') openPending();
   }
   function openPending(): void {
-    const link = pending.current;
-    pending.current = null;
-    if (link !== null) void open(link);
+    const code = pendingCode.current;
+    pendingCode.current = null;
+    if (code !== null) void open(code);
   }
   function stay(): void {
-    pending.current = null;
-    setState(resumed());
+    pendingCode.current = null;
+    setState(resume());
   }
-  async function open(link: string): Promise<void> {
+  async function open(code: string): Promise<void> {
     current.current = null;
     setState({ is: 'opening' });
     try {
-      await attempt(beginWithCode(link));
+      await attempt(signInWithCode(code));
     } catch (error) {
       const failure = failureOf(error);
-      const again = isSpent(failure) ? {} : { again: () => void open(link) };
-      setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...again });
+      const retry = isSpent(failure) ? {} : { retry: () => void open(code) };
+      setState({ is: 'signed out', notice: refusedLinkWords(failure), byLink: true, ...retry });
     }
   }
-  async function signOut({ api, kept }: Session): Promise<void> {
-    const told = signedOut(kept, signedOutWords(kept, null));
+  async function signOut({ api, stored }: Session): Promise<void> {
+    const next = signedOut(stored, signedOutWords(stored, null));
     replaceAddress(location.pathname);
-    setState(told);
+    setState(next);
     const isEnded = await api.signOut().then(
       () => true,
       (error) => failureOf(error).status === 401,
     );
-    setState((last) => (last === told ? { ...told, notice: signedOutWords(kept, isEnded) } : last));
+    setState((last) => (last === next ? { ...next, notice: signedOutWords(stored, isEnded) } : last));
   }
 
   useLayoutEffect(() => {
     if (state.is === 'opening') openPending();
   }, []);
   useLayoutEffect(() => {
-    setNearEnd(false);
+    setNearExpiry(false);
     if (session === null) return;
-    const { kept } = session;
-    return watchEnd(
-      kept.endsAt,
-      () => setNearEnd(true),
-      () => setState(signedOut(kept, overWords(kept))),
+    const { stored } = session;
+    return watchExpiry(
+      stored.endsAt,
+      () => setNearExpiry(true),
+      () => setState(signedOut(stored, expiredWords(stored))),
     );
   }, [session]);
 
   function viewOf(session: Session): ComponentChildren {
     const shared = { session, query: route.query, memory: memory.current };
     if (route.view === 'businesses') return <BusinessesView {...shared} />;
-    const { id, room, part } = route;
-    return <BusinessView key={id} {...shared} id={id} room={room} part={part} />;
+    const { id, tab, part } = route;
+    return <BusinessView key={id} {...shared} id={id} tab={tab} part={part} />;
   }
-  function viewNow(): ComponentChildren {
+  function content(): ComponentChildren {
     if (state.is === 'opening') return <Loading rows={LOADING_ROWS} />;
     if (state.is === 'signed in') return viewOf(state.session);
-    if (state.is === 'asking')
-      return <LinkQuestion key={state.turn} kept={state.kept} stay={stay} open={openPending} />;
-    const { notice, byLink, again } = state;
-    if (!byLink) return <SignIn notice={notice} signIn={(key) => attempt(beginWithKey(key))} />;
+    if (state.is === 'confirming')
+      return <LinkQuestion key={state.attempt} stored={state.stored} stay={stay} open={openPending} />;
+    const { notice, byLink, retry } = state;
+    if (!byLink) return <SignIn notice={notice} signIn={(key) => attempt(signInWithKey(key))} />;
     const useKey = () => setState({ is: 'signed out', notice: '', byLink: false });
-    return <LinkView notice={notice} again={again} earlier={keptSession()} stay={stay} useKey={useKey} />;
+    return <LinkView notice={notice} retry={retry} earlier={readSession()} stay={stay} useKey={useKey} />;
   }
   return (
     <>
-      <button type="button" class="skip" onClick={skip}>
+      <button type="button" class="skip" onClick={skipToContent}>
         Skip to the content
       </button>
       <header class="bar">
         <a class="home" href={session === null ? '/' : '#/'}>
           {SERVICE_NAME}
         </a>
-        <ReturnLink url={returnUrl.current} />
+        {returnUrl.current && isReturnUrl(returnUrl.current) && (
+          <a class="return" href={returnUrl.current} rel="noreferrer">
+            Back to {new URL(returnUrl.current).host}
+          </a>
+        )}
         {session !== null && (
           <div class="who">
-            {session.kept.readOnly && <span class="mark">Read only</span>}
+            {session.stored.readOnly && <span class="mark">Read only</span>}
             <span class="key">
-              {namedBy(session.kept).kind} <code>…{namedBy(session.kept).tail}</code>
+              {credentialOf(session.stored).kind} <code>…{credentialOf(session.stored).tail}</code>
             </span>
             <button type="button" class="quiet" onClick={() => void signOut(session)}>
               Sign out
@@ -196,11 +208,11 @@ export function Console() {
           </div>
         )}
       </header>
-      <main>{viewNow()}</main>
-      {session !== null && isNearEnd && (
+      <main>{content()}</main>
+      {session !== null && isNearExpiry && (
         <div class="near-end">
-          <Notice kind="warning" action={{ label: 'Hide', press: () => setNearEnd(false) }}>
-            {nearEndWords(session.kept)}
+          <Notice kind="warning" action={{ label: 'Hide', press: () => setNearExpiry(false) }}>
+            {nearExpiryWords(session.stored)}
           </Notice>
         </div>
       )}

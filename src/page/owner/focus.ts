@@ -1,9 +1,12 @@
-// Where the focus goes when what had it is gone: never to <body>, from where the keyboard begins again at the top.
+// Keeps the focus out of <body> when the focused element disappears: the keyboard would start at the top of the page.
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 
-/** If something within `root` has the focus and disappears, also because of what was done elsewhere, `next` gets the focus. */
-export function useKeptFocus(root: RefObject<HTMLElement | null>, next: () => HTMLElement | null | undefined): void {
+/** Focuses the result of `next` when a render removes the focused element from `root`. */
+export function useFocusFallback(
+  root: RefObject<HTMLElement | null>,
+  next: () => HTMLElement | null | undefined,
+): void {
   const focused = document.activeElement;
   const had = root.current?.contains(focused) ? focused : null;
   useLayoutEffect(() => {

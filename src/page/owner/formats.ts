@@ -1,4 +1,4 @@
-// How the console writes numbers, days and instants.
+// Formats numbers, days and instants.
 import type { Range } from '../../core/time.ts';
 
 const LANGUAGE = 'en';
@@ -7,7 +7,7 @@ const short = new Intl.NumberFormat(LANGUAGE, { notation: 'compact', maximumFrac
 const tenths = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
 const small = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 1 });
 const twoDigits = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 2 });
-/** As in the chart. */
+/** The chart's format. */
 const signed = new Intl.NumberFormat(LANGUAGE, { style: 'percent', signDisplay: 'exceptZero' });
 const UTC = { timeZone: 'UTC' } as const;
 const DAY = { day: 'numeric', month: 'short', year: 'numeric', ...UTC } as const;
@@ -25,7 +25,6 @@ const localWithWeekday = new Intl.DateTimeFormat(LANGUAGE, { weekday: 'short', .
 export const number = (count: number): string => whole.format(count);
 export const compact = (count: number): string => (count < 10_000 ? whole : short).format(count);
 export const aboutWords = (count: number): string => twoDigits.format(count);
-/** Uses a day. */
 export function meanWords(perDay: number): string {
   if (perDay < 0.1) return small.format(perDay);
   return perDay < 100 ? tenths.format(perDay) : compact(Math.round(perDay));
@@ -39,7 +38,7 @@ export const dayHeading = (date: string): string => `${weekday.format(new Date(d
 export const shortDayWords = (at: string | number): string => shortDay.format(new Date(at));
 export const instantWords = (at: string | Date): string => `${instant.format(new Date(at))} UTC`;
 export const shortInstantWords = (at: number): string => `${shortInstant.format(new Date(at))} UTC`;
-/** These three are on the clock of whoever looks. */
+// These three are in local time.
 export const clockTime = (at: number): string => local.format(new Date(at));
 export const zonedTime = (at: number): string => localWithZone.format(new Date(at));
 export const weekdayTime = (at: number): string => localWithWeekday.format(new Date(at));

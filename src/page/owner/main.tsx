@@ -1,8 +1,8 @@
-// The console at /owner. It starts here.
+// The entry point of the console at /owner.
 import { render } from 'preact';
 import { Console } from './console.tsx';
 
-// A held Enter would press again and again what it has pressed, and then what takes its place: in all views, forms and dialogs.
+// Ignores key repeat: a held Enter would press a button again, and then whatever replaces it.
 document.addEventListener(
   'keydown',
   (event) => {
@@ -13,8 +13,8 @@ document.addEventListener(
 
 const root = document.getElementById('console');
 
-// The back-forward cache keeps a page that was left in memory, with its session. What it showed goes before it is kept, and when
-// it comes back, the page starts again: it goes on only if the tab still has a session.
+// The back-forward cache would keep the page and its session in memory. Clears the page before it is cached, and reloads it when it
+// comes back.
 addEventListener('pagehide', ({ persisted }) => persisted && root?.remove());
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 

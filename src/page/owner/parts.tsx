@@ -1,10 +1,10 @@
-// Small parts that several views share.
+// Components and hooks that several views share.
 import type { ComponentChildren, RenderableProps } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { copier } from '../copy.ts';
+import { createCopier } from '../copy.ts';
 import type { Failure } from './api.ts';
+import type { Level } from './limit-status.ts';
 import { SERVICE_NAME } from './service-name.ts';
-import type { Level } from './standing.ts';
 import { failureWords } from './words.ts';
 
 export const useDocumentTitle = (name: string): void =>
@@ -12,7 +12,7 @@ export const useDocumentTitle = (name: string): void =>
     document.title = `${name} · ${SERVICE_NAME}`;
   }, [name]);
 
-/** The title of a view, which takes the focus when the view appears: a screen reader then announces it. `part` is what is shown of it. */
+/** Takes the focus when the view appears, so that screen readers announce it. `part` comes first in the document title. */
 export function Title({ name, part }: { name: string; part?: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useDocumentTitle(part === undefined ? name : `${part} · ${name}`);
@@ -24,7 +24,6 @@ export function Title({ name, part }: { name: string; part?: string }) {
   );
 }
 
-/** A part of a view, under a heading of its own. */
 export function Section({
   id,
   title,
@@ -42,19 +41,15 @@ export function Section({
   );
 }
 
-/** `warning`: read this before. `done`: the service has confirmed it. `problem`: it failed, or is not valid. */
+/** `done`: confirmed by the service. `problem`: failed, or not valid. */
 type NoticeKind = 'warning' | 'done' | 'problem';
 type NoticeProps = RenderableProps<{
   kind: NoticeKind;
   id?: string;
-  /** What can be done about it. */
   action?: { label: string; press: () => void; busy?: boolean } | undefined;
 }>;
 
-/**
- * What somebody is told, beside what it is about. Keep it in the view while there is nothing to say, with no children: a screen reader
- * announces what changes in a place that it knows.
- */
+/** Always render it, without children if there is nothing to say: screen readers announce changes only in existing live regions. */
 export function Notice({ kind, id, action, children }: NoticeProps) {
   const isEmpty = children === undefined || children === null || children === '' || children === false;
   return (
@@ -77,7 +72,7 @@ type ButtonProps = RenderableProps<{
   onClick?: () => void;
 }>;
 
-/** A button that changes something. It ignores the second click of a double click, and keeps the focus while it is busy. */
+/** Ignores the second click of a double click, and stays focusable while it is busy. */
 export function Button({ class: name = '', busy = false, label, submits = false, onClick, children }: ButtonProps) {
   function press(event: MouseEvent): void {
     if (busy || event.detail > 1) event.preventDefault();
@@ -98,7 +93,7 @@ export function Button({ class: name = '', busy = false, label, submits = false,
 
 const ARMED_AFTER_MS = 500;
 
-/** False for half a second, and again when `action` changes: a press that was meant for what was there before does nothing. */
+/** False for the first half second, and again after `action` changes: ignores presses meant for what was there before. */
 export function useArmed(action = ''): boolean {
   const [armedFor, setArmedFor] = useState<string | null>(null);
   useEffect(() => {
@@ -106,20 +101,19 @@ export function useArmed(action = ''): boolean {
     const timer = setTimeout(() => setArmedFor(action), ARMED_AFTER_MS);
     return () => clearTimeout(timer);
   }, [action]);
-  return armedFor === action; // also before the effect runs, after the next frame
+  return armedFor === action; // false even before the effect runs
 }
 
-/** For fields that a browser should not complete, correct or remember. */
+/** Keeps browsers from completing, correcting or remembering a field. */
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
-/** Why something could not be read, with a way to try again. */
 export const FailureNotice = ({ failure, reload }: { failure: Failure; reload: () => void }) => (
   <Notice kind="problem" action={{ label: 'Try again', press: reload }}>
     {failureWords(failure)}
   </Notice>
 );
 
-/** The placeholder for rows that are awaited. */
+/** A placeholder for rows that are loading. */
 export function Loading({ rows }: { rows: number }) {
   return (
     <div class="loading" role="status" aria-label="Loading…">
@@ -132,19 +126,18 @@ export function Loading({ rows }: { rows: number }) {
 
 const STATUSES: Record<string, string> = { suspended: 'Suspended', closed: 'Closed' };
 
-/** A business that is active needs no word. */
+/** Shows nothing for an active business. */
 export const Status = ({ status }: { status: string }) =>
   status === 'active' ? null : <Mark level="full">{STATUSES[status] ?? status}</Mark>;
 
-/** A word about something that needs attention. */
 export const Mark = ({ level, children }: RenderableProps<{ level: Level }>) => (
   <span class={`mark ${level}`}>{children}</span>
 );
 
-/** Copies the text that stands directly before it. */
+/** Copies `text`. If that fails, selects the element before the button. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [outcome, setOutcome] = useState('');
-  const copy = useMemo(() => copier(setOutcome), []);
+  const copy = useMemo(() => createCopier(setOutcome), []);
   return (
     <button
       type="button"

@@ -1,5 +1,5 @@
-// punycode has no types of its own, and those of others are of the module that Node has under this name.
+// punycode ships no types, and @types/punycode declares Node's module of that name.
 declare module 'punycode/punycode.es6.js' {
-  /** Throws a RangeError for what is not punycode. */
+  /** Throws a RangeError if the text is not punycode. */
   export function decode(text: string): string;
 }

@@ -1,55 +1,47 @@
-// Reading and changing what the service has, from a component.
+// Hooks that read from the service and change it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from './api.ts';
 import { now } from './clock.ts';
 
-/** What went wrong, also if it is a fault of this page. */
+/** Wraps errors of this page, too. */
 export const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure(-1, `Something is wrong with this page: ${error}`);
 
 type IsWanted = () => boolean;
 
-/**
- * For calls of which only the last one counts. Each begins with what this returns, and gets whether it is still the last: no later one
- * has begun, and the component is there.
- */
+/** Returns a function that starts a call. That returns whether it is still the latest call, and its component is mounted. */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);
   useLayoutEffect(
     () => () => {
-      calls.current = Number.NaN; // equals nothing, and stays so
+      calls.current = Number.NaN; // equals no call, even after += 1
     },
     [],
   );
   return () => {
     calls.current += 1;
-    const own = calls.current;
-    return () => calls.current === own;
+    const call = calls.current;
+    return () => calls.current === call;
   };
 }
 
-/**
- * What was read stays while it is read again. `setData` is for what the answer to a change has told: the rest is as old as before, and a
- * reading that was under way begins again.
- */
+/** The data stays while it is read again. */
 export type Query<T> = {
   data: T | null;
   failure: Failure | null;
   busy: boolean;
-  /** When the data came, in milliseconds since 1970. Null: nothing was read yet. */
+  /** When the data was read, in milliseconds since 1970. */
   readAt: number | null;
-  /** Reads again. `failure` is what is told until the answer comes. */
+  /** Shows `failure` until the response comes. */
   reload: (failure?: Failure | null) => void;
+  /** Takes the response to a change. Leaves `readAt`, and restarts a pending read, which may return older data. */
   setData: (data: T) => void;
 };
 
-/** Gets whether its answer is still wanted, and what is there. Null: that will do, and nothing is read. */
+/** Returns null to keep `data`. */
 type Read<T> = (isWanted: IsWanted, data: T | null) => Promise<T> | null;
 
-/**
- * Reads when the component appears, and whenever `key` changes. An answer that a later call overtook is dropped. `listed` is shown until
- * the first answer.
- */
+/** Reads on mount, and whenever `key` changes. Drops responses that a later call has overtaken. Returns `listed` until the first one. */
 export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null): Query<T> {
   const [state, setState] = useState({
     key: '',
@@ -77,7 +69,7 @@ export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null)
   };
   const setData = (data: T) => {
     setState((last) => ({ ...last, data }));
-    if (isReading.current) reload(); // what is on its way may be older
+    if (isReading.current) reload();
   };
   useEffect(reload, [key]);
   const { data, readAt } = state;
@@ -85,13 +77,13 @@ export function useQuery<T>(key: string, read: Read<T>, listed: T | null = null)
   return { data, failure: isCurrent ? state.failure : null, busy: !isCurrent || state.busy, readAt, reload, setData };
 }
 
-/** `busy` names the change whose answer is awaited. */
+/** `busy` names the pending change. */
 type Mutation = { busy: string | null; failure: Failure | null };
 const IDLE: Mutation = { busy: null, failure: null };
 
 /**
- * Makes one change at a time: while one is awaited, `run` does nothing. It resolves to whether the change succeeded. With another
- * `subject` it begins anew, and the answer about the one before is not wanted.
+ * Makes one change at a time: `run` does nothing while one is pending, and resolves to whether the change succeeded. Starts afresh when
+ * `subject` changes, and drops the response for the previous one.
  */
 export function useMutation(subject = '') {
   const [state, setState] = useState({ subject, ...IDLE });

@@ -1,4 +1,4 @@
-// When what is shown was read, and reading it again: on request, when the tab is shown again after a minute, and when a new day begins.
+// Refreshes a view: on request, when the browser tab becomes visible after a minute, and when a new day begins.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { DAY_MS } from '../../core/time.ts';
 import { now } from './clock.ts';
@@ -6,25 +6,25 @@ import { clockTime } from './formats.ts';
 import { Button } from './parts.tsx';
 
 const STALE_MS = 60_000;
-/** The header `Date` has whole seconds, and an answer takes a moment. */
+/** The service's clock is known to within a few seconds: `Date` has whole seconds, and a response takes time. */
 const AFTER_MIDNIGHT_MS = 5000;
 
-/** `revision` counts the requests to read again. */
+/** `revision` counts the refreshes. */
 export function useRefresh(): { revision: number; refresh: () => void } {
   const [revision, setRevision] = useState(0);
-  const askedAt = useRef(Date.now());
+  const refreshedAt = useRef(Date.now());
   const refresh = () => {
-    askedAt.current = Date.now();
+    refreshedAt.current = Date.now();
     setRevision((count) => count + 1);
   };
   useEffect(() => {
-    const look = () => {
-      if (document.visibilityState === 'visible' && Date.now() - askedAt.current >= STALE_MS) refresh();
+    const check = () => {
+      if (document.visibilityState === 'visible' && Date.now() - refreshedAt.current >= STALE_MS) refresh();
     };
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
+    document.addEventListener('visibilitychange', check);
+    return () => document.removeEventListener('visibilitychange', check);
   }, []);
-  // At midnight, UTC, today becomes another day, and limits of a day begin again.
+  // Midnight UTC starts a new day and resets the daily limits.
   useEffect(() => {
     const timer = setTimeout(refresh, DAY_MS - (now() % DAY_MS) + AFTER_MIDNIGHT_MS);
     return () => clearTimeout(timer);
@@ -33,7 +33,7 @@ export function useRefresh(): { revision: number; refresh: () => void } {
 }
 
 type Props = {
-  /** When the oldest part of what is shown was read, in milliseconds since 1970. Null: not all of it is there. */
+  /** When the oldest part of the view was read, in milliseconds since 1970. Null: some of it is missing. */
   readAt: number | null;
   isBusy: boolean;
   refresh: () => void;

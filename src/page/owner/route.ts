@@ -1,15 +1,13 @@
-// What is shown is in the hash: a view, and in its query what was chosen there. So back, forward, bookmarks and copied links work. The code
-// of a link is in it only until the page starts (link.ts).
-
+// The hash holds the view and, in its query, what the owner chose there, so that back, forward, bookmarks and copied links work.
 import { useEffect, useState } from 'preact/hooks';
 import { idOf } from '../../core/request.ts';
-import { ROOMS, type Room } from './rooms.ts';
 import { takeCode } from './sign-in/link.ts';
+import { TABS, type Tab } from './tabs.ts';
 
 type Route = { query: URLSearchParams } & (
   | { view: 'businesses' }
-  /** `part`: the part of the view that is meant; empty: all of it. */
-  | { view: 'business'; id: number; room: Room; part: string }
+  /** `part`: the section of the tab to focus, or empty. */
+  | { view: 'business'; id: number; tab: Tab; part: string }
 );
 
 function routeOf(hash: string): Route {
@@ -18,17 +16,14 @@ function routeOf(hash: string): Route {
   const query = new URLSearchParams(search);
   const id = idOf(first);
   if (id === null) return { view: 'businesses', query };
-  return { view: 'business', id, room: ROOMS.find((room) => room === second) ?? ROOMS[0], part, query };
+  return { view: 'business', id, tab: TABS.find((tab) => tab === second) ?? TABS[0], part, query };
 }
 
 export const BUSINESSES = '#/';
-export const businessHref = (id: number, room: Room = ROOMS[0], part = ''): string =>
-  room === ROOMS[0] ? `#/${id}` : `#/${[id, room, part].filter(Boolean).join('/')}`;
+export const businessHref = (id: number, tab: Tab = TABS[0], part = ''): string =>
+  tab === TABS[0] ? `#/${id}` : `#/${[id, tab, part].filter(Boolean).join('/')}`;
 
-/**
- * Writes into the query of the address: text sets an entry, null deletes it. `replace` is for what is typed: it makes no entry in the
- * history.
- */
+/** Sets entries of the query; null deletes one. Typing uses `replace`, which adds no history entry. */
 export function setQuery(entries: Record<string, string | null>, how: 'push' | 'replace'): void {
   const [path = '', search] = location.hash.split('?');
   const query = new URLSearchParams(search);
@@ -42,13 +37,13 @@ export function setQuery(entries: Record<string, string | null>, how: 'push' | '
   else replaceAddress(address);
 }
 
-/** Shows another view without an entry in the history. */
+/** Navigates without a history entry. */
 export function replaceAddress(address: string): void {
   history.replaceState(null, '', address);
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-/** The view of the address. `open` gets the code of a link that is opened while the page is. */
+/** Returns the current route. Calls `open` with the code of a link that is opened in the running page. */
 export function useRoute(open: (code: string) => void): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

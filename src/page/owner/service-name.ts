@@ -1,2 +1,2 @@
-/** The name of the service: in the title, until a view has its own there. The operator can choose it (src/http/console-page.ts). */
+/** The service's name from the initial title, which the operator can configure (src/http/console-page.ts). */
 export const SERVICE_NAME = document.title.replace(/^.*? · /, '');

@@ -1,36 +1,35 @@
-// What the views share while somebody is signed in.
+// What the views share during a session.
 import type { Business, BusinessDetails, ListedBusiness, RefusedOrigin } from '../../wire/responses.ts';
 import type { Api } from './api.ts';
 import { type Listing, NOTHING_READ } from './list/listing.ts';
 import type { Query } from './query.ts';
 import { BUSINESSES } from './route.ts';
-import type { KeptSession } from './sign-in/kept.ts';
+import type { StoredSession } from './sign-in/storage.ts';
 
-/** Somebody who is signed in. */
-export type Session = { api: Api; kept: KeptSession };
+export type Session = { api: Api; stored: StoredSession };
 
-/** What the page remembers of a session, from view to view. The next session begins without it. */
+/** Carries state from view to view. Each session begins with a new one. */
 export type Memory = {
   list: ListMemory;
-  /** The business that was opened last, as it was listed: it is shown until the business has been read. */
+  /** The last opened business, as listed: shown until the business itself has been read. */
   opened: ListedBusiness | null;
-  /** The refused origins that are hidden, by business. */
+  /** The dismissed origins by business. */
   dismissed: Map<number, ReadonlySet<string>>;
 };
 
-/** The list as it was left. */
+/** Restores the list on the way back to it. */
 export type ListMemory = {
   listing: Listing;
-  /** How many rows were shown, and how far they were scrolled. */
   rows: number;
+  /** The scroll position. */
   top: number;
-  /** Its address, with the search and the order. */
+  /** The address, with the search and the order. */
   href: string;
-  /** Whether the search is to have the focus when the list appears. */
+  /** Whether to focus the search when the list appears. */
   isSearching: boolean;
 };
 
-/** How many rows are shown at first, and how many more are shown on request. */
+/** The number of rows that the list starts with, and that "Show more" adds. */
 export const ROWS = 100;
 
 export const newMemory = (): Memory => ({
@@ -39,32 +38,31 @@ export const newMemory = (): Memory => ({
   dismissed: new Map(),
 });
 
-/** What a view of a business gets. */
-export type RoomProps = {
+/** The props of a tab. */
+export type TabProps = {
   api: Api;
   business: BusinessDetails;
   readOnly: boolean;
-  /** What was chosen in this view, as the address has it. */
+  /** The query of the address. */
   query: URLSearchParams;
-  /** Counts how often the owner, or the return to the tab, asked to read again. */
+  /** Counts the refreshes. */
   revision: number;
-  /** Those that the service has, with the dismissed ones. */
+  /** Includes the dismissed origins. */
   refused: Query<RefusedOrigin[]>;
-  /** The refused origins that are hidden. */
   dismissed: ReadonlySet<string>;
   setDismissed: (origins: ReadonlySet<string>) => void;
-  /** Takes what a change has returned. */
+  /** Takes the response to a change. */
   onChanged: (business: Business) => void;
-  /** Reads the business again. After a failed change nobody knows whether it was made. */
+  /** Reads the business again. Call it after a failed change, which may have been made anyway. */
   reload: () => void;
 };
 
-/** What a view says about what it reads itself: when that came, in milliseconds since 1970. Null: it is not there. */
-export type ReadState = { readAt: number | null; busy: boolean };
-/** Takes that; null: the view reads nothing now. */
+/** When a tab read its own data, in milliseconds since 1970. Null: not yet. */
+export type ReadState = Pick<Query<unknown>, 'readAt' | 'busy'>;
+/** Null: the tab reads nothing now. */
 export type OnRead = (state: ReadState | null) => void;
 export const NOT_READ: ReadState = { readAt: null, busy: true };
 
-/** Those that were not dismissed. */
-export const shownRefused = ({ refused, dismissed }: Pick<RoomProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
+/** Returns the origins that are not dismissed. */
+export const shownRefused = ({ refused, dismissed }: Pick<TabProps, 'refused' | 'dismissed'>): RefusedOrigin[] =>
   refused.data?.filter(({ origin }) => !dismissed.has(origin)) ?? [];

@@ -1,25 +1,24 @@
-// What the console says about a failure and about the end of a session.
+// Messages about failures and the end of a session.
 import type { Failure } from './api.ts';
 import { plural, zonedTime } from './formats.ts';
-import { type KeptSession, namedBy } from './sign-in/kept.ts';
+import { credentialOf, type StoredSession } from './sign-in/storage.ts';
 
 const LAST_DOMAIN =
   'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
 
-/** What the service says is wrong with a field: the rest of a sentence that starts with the name of the field. */
+/** Returns the service's error for a field, without the field's name. */
 export const ruleAbout = ({ errors }: Failure, path: string): string | null =>
   errors[path]?.[0]?.slice(`${path} `.length) ?? null;
 
-/** Why the service refuses a request. */
 function refusalWords(failure: Failure): string {
-  // Another tab, or somebody else, has removed the others in the meantime.
+  // The other domains were removed elsewhere in the meantime.
   if (failure.code === 'last_domain') return LAST_DOMAIN;
   const path = Object.keys(failure.errors).find((field) => /^sites(\.\d+)?$/.test(field));
   const words = path === undefined ? failure.message : `The domain ${ruleAbout(failure, path)}`;
   return words.replace(/[^.]$/, '$&.');
 }
 
-/** What a failed call means, and what can be done. */
+/** Explains a failed call, and what to do. */
 export function failureWords(failure: Failure): string {
   const { status, message, seconds } = failure;
   const later = seconds === null ? 'Try again in a moment.' : `Try again in ${plural(seconds, 'second')}.`;
@@ -30,14 +29,13 @@ export function failureWords(failure: Failure): string {
   return refusalWords(failure);
 }
 
-/** The same for a change, which may have been made even if no answer came. */
+/** As `failureWords`, for a change, which may have been made even if no response came. */
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
   return unknown ? `${words} The change may have been made all the same: see “Changes”.` : words;
 }
 
-/** Why a key does not sign in. */
 export function refusedKeyWords(failure: Failure): string {
   if (failure.status === 401) {
     return 'This key does not work. It may be mistyped, expired or revoked. Ask whoever runs the service for another one.';
@@ -59,36 +57,34 @@ const REFUSED_KEYS: Record<string, string> = {
 
 const OPEN_AGAIN = 'Open it again from where you got this link.';
 
-/** Why a link does not sign in. */
 export function refusedLinkWords(failure: Failure): string {
   if (isSpent(failure)) return `This link has expired or was used already. ${OPEN_AGAIN}`;
   return `${failureWords(failure)} A link works once, for two minutes. After that, open it again from where you got it.`;
 }
 
-/** Whether there is no use in trying a link again. */
+/** Whether trying a link again cannot help. */
 export const isSpent = ({ status }: Failure): boolean => status >= 400 && status < 500 && status !== 429;
 
-/** How somebody has signed in, within a sentence. */
-export function wayWords(session: KeptSession): string {
-  const { kind, tail } = namedBy(session);
+/** Names the credential of a session within a sentence. */
+export function credentialWords(session: StoredSession): string {
+  const { kind, tail } = credentialOf(session);
   return `${kind.toLowerCase()} …${tail}`;
 }
 
 type Ending = { tail: string | null; endsAt: number };
-const wayBack = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sign in again.');
+const signInAgainWords = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sign in again.');
 
-/** Before a session ends. */
-export const nearEndWords = ({ tail, endsAt }: Ending): string =>
+export const nearExpiryWords = ({ tail, endsAt }: Ending): string =>
   `Your time ends at ${zonedTime(endsAt)}. What you are typing is lost then. To go on, ` +
   (tail === null ? 'open it again from where you got this link.' : 'sign in again.');
 
-export const overWords = (ending: Ending): string => `Your time is over. ${wayBack(ending)}`;
+export const expiredWords = (ending: Ending): string => `Your time is over. ${signInAgainWords(ending)}`;
 
-/** The service refuses a session before its time is over. */
+/** For a session that the service rejects before it expires. */
 export const endedWords = (ending: Ending): string =>
-  `You were signed out: this session no longer works. It was ended in another tab or by the service. ${wayBack(ending)}`;
+  `You were signed out: this session no longer works. It was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 
-/** `isEnded`: whether the service has said so; null while it is being asked. */
+/** `isEnded`: whether the service confirmed it; null while that is pending. */
 export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
   const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
   if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;

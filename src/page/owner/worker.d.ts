@@ -1,4 +1,4 @@
-// The names of the Workers runtime that the type of the service mentions (src/app.ts). Importing them all would replace the browser's.
+// Declares the Workers types that src/app.ts uses. Importing all of them would replace the browser's.
 type D1Database = import('@cloudflare/workers-types').D1Database;
 type RateLimit = import('@cloudflare/workers-types').RateLimit;
 type Fetcher = { fetch: typeof fetch };

@@ -1,14 +1,14 @@
-// Types of <usage-chart> for TypeScript, React 19 and Vue 3. Copy this file into your project, where its tsconfig.json finds it.
+// Types of <usage-chart> for TypeScript, React 19 and Vue 3. Copy this file to where your project's tsconfig.json includes it.
 
 export type Day = { date: string; count: number };
 export type Period = { from: string; to: string; total: number; used: Day[] };
-/** `event.detail` of `load`. `before` is there from the second time on, if the chart has `compare`. */
+/** `event.detail` of `load`. With `compare`, a second event adds `before`. */
 export type Loaded = Period & { before?: Period };
-/** What the chart draws without asking the service. Day i of `before` is compared with day i of `used`. */
+/** Data to draw without a request. Compares day i of `before` with day i of `used`. */
 export type Data = { used: Day[]; before?: Day[] | undefined; today?: string | undefined };
-/** Which days are compared: those just before, or those a year ago. */
+/** Compares with the days just before, or a year ago. */
 export type Compare = 'previous' | 'year';
-/** `event.detail` of `error`. `status` is 0 where no response came. `message` is for developers. */
+/** `event.detail` of `error`. `status` is 0 if no response came. `message` is for developers. */
 export type Failed = {
   status: number;
   message: string;
@@ -64,8 +64,8 @@ declare global {
   }
 }
 
-/** React calls `onload` and `onerror`. It takes `onLoad` and `onError` for events of its own, which no custom element has. */
-type OfReact = UsageChartAttributes & {
+/** React calls `onload` and `onerror`. `onLoad` and `onError` are events of its own, which custom elements do not have. */
+type ReactProps = UsageChartAttributes & {
   baseUrl?: string | undefined;
   data?: Data | null | undefined;
   onload?: ((event: CustomEvent<Loaded>) => void) | undefined;
@@ -79,12 +79,12 @@ declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
       // @ts-ignore
-      'usage-chart': OfReact & DetailedHTMLProps<HTMLAttributes<UsageChart>, UsageChart>;
+      'usage-chart': ReactProps & DetailedHTMLProps<HTMLAttributes<UsageChart>, UsageChart>;
     }
   }
 }
 
-type OfVue = UsageChartAttributes & {
+type VueProps = UsageChartAttributes & {
   id?: string | undefined;
   class?: unknown;
   style?: unknown;
@@ -97,6 +97,6 @@ type OfVue = UsageChartAttributes & {
 // @ts-ignore: a project without Vue
 declare module 'vue' {
   interface GlobalComponents {
-    'usage-chart': new () => UsageChart & { $props: OfVue };
+    'usage-chart': new () => UsageChart & { $props: VueProps };
   }
 }

@@ -1,7 +1,6 @@
-// What the service records as a change, in words.
 import type { Action } from '../../../core/change.ts';
 
-/** Each action that the service records: what it is called in the list, and as a choice. */
+/** The names of each recorded action, in the list and as a filter. */
 export const ACTIONS = {
   add_sites: { title: 'Domains added', choice: 'Adding domains' },
   remove_sites: { title: 'Domains removed', choice: 'Removing domains' },

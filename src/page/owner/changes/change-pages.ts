@@ -1,17 +1,17 @@
-// Which changes are shown: what the address asks for, and how pages that were read at different times fit together.
+// Parses the filter in the address, and joins pages that were read at different times.
 import { type Action, MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import { ACTIONS } from './actions.ts';
 
-/** What narrows the list, by its name in the address and in the service's query. */
-export const NARROWING = ['action', 'search', 'from', 'to'] as const;
-export type FilterField = (typeof NARROWING)[number];
+/** The names of the filters in the address and in the service's query. */
+export const FILTER_FIELDS = ['action', 'search', 'from', 'to'] as const;
+export type FilterField = (typeof FILTER_FIELDS)[number];
 
-/** What changes must be like. The days are both included. */
+/** Both days are inclusive. */
 export type ChangeFilter = { action?: Action; search?: string; from?: string; to?: string };
 
-/** `sent` is what the service is asked. It is asked nothing while there is a problem. */
+/** `sent` is the query of the request. No request is made while there is a problem. */
 export type Filter = {
   values: Record<FilterField, string>;
   sent: ChangeFilter;
@@ -41,19 +41,16 @@ export function filterOf(query: URLSearchParams): Filter {
   return { values, sent, problems };
 }
 
-/** All changes down to a point, newest first. `next`: where to go on, or null at the end. All with an id from `next` on were read. */
+/** Consecutive changes, newest first. `next` is the cursor, or null at the end: all changes with an id of `next` or higher were read. */
 export type Read = { changes: Change[]; next: number | null };
 
-/** `older` goes on where `newer` ended. */
+/** `older` starts where `newer` ends. */
 export const append = (newer: Read, older: Read): Read => ({
   changes: [...newer.changes, ...older.changes],
   next: older.next,
 });
 
-/**
- * What was read now, and what was known before below it. If there is a gap between the two, what was known is dropped: changes of the gap
- * would be missing in the middle of the list.
- */
+/** Joins a new page with the known changes below it. Drops those if there is a gap, which would be invisible in the list. */
 export function join(now: Read, known: Read | null): Read {
   if (known === null || now.next === null) return now;
   if (known.next !== null && known.next >= now.next) return now;
@@ -63,7 +60,7 @@ export function join(now: Read, known: Read | null): Read {
   return { changes: [...now.changes, ...known.changes.filter(({ id }) => id < next)], next: known.next };
 }
 
-/** The changes of each day, in UTC as the service counts days. */
+/** Groups changes by UTC day. */
 export function byDay(changes: readonly Change[]): { day: string; changes: Change[] }[] {
   const days: { day: string; changes: Change[] }[] = [];
   for (const change of changes) {
@@ -76,9 +73,9 @@ export function byDay(changes: readonly Change[]): { day: string; changes: Chang
 }
 
 const PAGE_SIZE = 20;
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
-/** Reads a page, and goes on if it is a filtered one that is short, up to MOST_PAGES and as long as it `isWanted`. */
+/** Reads a page. While a filtered page is short, reads on, up to MAX_PAGES pages. */
 export async function readOn(
   read: (before: number | null) => Promise<Read>,
   before: number | null,
@@ -86,7 +83,7 @@ export async function readOn(
   isWanted: () => boolean,
 ): Promise<Read> {
   let found = await read(before);
-  for (let pages = 1; isFiltered && pages < MOST_PAGES && isWanted(); pages++) {
+  for (let pages = 1; isFiltered && pages < MAX_PAGES && isWanted(); pages++) {
     if (found.next === null || found.changes.length >= PAGE_SIZE) break;
     found = append(found, await read(found.next));
   }

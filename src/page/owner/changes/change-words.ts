@@ -1,12 +1,11 @@
-// What the changes of a business say in words: who, what, and each field as it was and as it is. What a later version of the service adds
-// is shown as it comes.
+// Describes changes: who, what, and each field before and after. Shows actions and fields of later service versions by their raw names.
 import { isDay } from '../../../core/time.ts';
 import type { Change } from '../../../wire/responses.ts';
 import { dayWords, instantWords, number } from '../formats.ts';
 import { tailOf } from '../token/former-tokens.ts';
 import { ACTIONS } from './actions.ts';
 
-/** The names that words cannot be made of. */
+/** Labels of fields whose name does not make one. */
 const FIELDS: Record<string, string> = {
   sites: 'Domains',
   former_works_until: 'The old one works until',
@@ -24,9 +23,9 @@ const FIELDS: Record<string, string> = {
   expires_on: 'Works until the end of',
 };
 
-/** Ids of rows tell an owner nothing. */
+/** Row ids mean nothing to an owner. */
 const HIDDEN = new Set(['id', 'business_id', 'access_id']);
-/** What null means, where it is not just "none". */
+/** The meaning of null, where it is not "none". */
 const NULLS: Record<string, string> = {
   daily_limit: 'no limit',
   monthly_limit: 'no limit',
@@ -41,7 +40,7 @@ const ROLES: Record<string, string> = {
 };
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-/** Not what every object has: a later field can be called anything. */
+/** Ignores inherited properties: a later field can have any name. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
@@ -50,7 +49,7 @@ const sentenceCase = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Who made a change, as an owner knows them. */
+/** Names who made a change in terms that the owner knows. */
 export function whoWords({ actor, key_name }: { actor: string; key_name?: string | null }): string {
   const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
   if (kind.startsWith('key')) return `${key_name || 'API key'} …${tail}`;
@@ -58,7 +57,6 @@ export function whoWords({ actor, key_name }: { actor: string; key_name?: string
   return actor === 'operator' ? 'the operator' : actor;
 }
 
-/** One value of a field. */
 function valueWords(field: string, value: unknown): string {
   if (value === null || value === undefined) return own(NULLS, field) ?? 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -82,7 +80,7 @@ function textWords(field: string, value: string): string {
 
 const fieldWords = (name: string): string => own(FIELDS, name) ?? sentenceCase(name);
 
-/** An old token that was stopped. */
+/** Describes an old token that was stopped. */
 function stoppedWords(token: unknown): string {
   if (typeof token !== 'object' || token === null) return valueWords('tokens', token);
   const { last_four, expires_at } = token as { last_four?: unknown; expires_at?: unknown };
@@ -90,12 +88,12 @@ function stoppedWords(token: unknown): string {
   return `${tailOf(last_four)}, which would have worked until ${valueWords('expires_at', expires_at)}`;
 }
 
-function listOf(field: string, value: unknown): string[] {
+function valuesWords(field: string, value: unknown): string[] {
   if (!Array.isArray(value)) return [valueWords(field, value)];
   return value.map((one) => (field === 'tokens' ? stoppedWords(one) : valueWords(field, one)));
 }
 
-/** A field that changed. Null: it was not there before, or is not there after. Only lists have more than one entry. */
+/** A changed field. Null: the field is missing on that side. Only lists have more than one entry. */
 export type Line = { field: string; name: string; before: string[] | null; after: string[] | null };
 type Described = { title: string; lines: Line[] };
 
@@ -104,9 +102,9 @@ export function describe(change: Pick<Change, 'action' | 'before' | 'after'>): D
   const { before, after } = change;
   const has = (field: string) => Object.hasOwn(before ?? {}, field) || Object.hasOwn(after ?? {}, field);
   const side = (values: Values, field: string) =>
-    values === null || !Object.hasOwn(values, field) ? null : listOf(field, values[field]);
+    values === null || !Object.hasOwn(values, field) ? null : valuesWords(field, values[field]);
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(
-    (field) => !HIDDEN.has(field) && !(field === 'read_only' && has('role')), // the role says it
+    (field) => !HIDDEN.has(field) && !(field === 'read_only' && has('role')), // the role implies it
   );
   const lines = fields.map((field) => ({
     field,

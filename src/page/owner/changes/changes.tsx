@@ -1,26 +1,26 @@
-// Who changed what, newest first, under the days. The address says what narrows the list.
+// The Changes tab: who changed what, newest first, grouped by day. The filter is in the address.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api.ts';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { dayHeading } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
 import { useMutation, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
-import type { OnRead, RoomProps } from '../session.ts';
+import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { append, byDay, type ChangeFilter, filterOf, join, type Read, readOn } from './change-pages.ts';
 import { Entry } from './entry.tsx';
-import { Narrowing } from './narrowing.tsx';
+import { Filters } from './filters.tsx';
 
 const LOADING_ROWS = 3;
 
-type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & { id: number; onRead: OnRead };
+type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & { id: number; onRead: OnRead };
 
 export function Changes({ api, id, query, revision, onRead }: Props) {
   const filter = filterOf(query);
   const [isTyping, setTyping] = useState(false);
   const sent = JSON.stringify(filter.sent);
-  const isNarrowed = Object.values(filter.values).some((value) => value !== '');
+  const isFiltered = Object.values(filter.values).some((value) => value !== '');
   const isRefused = Object.keys(filter.problems).length > 0;
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -29,12 +29,12 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
 
   function clear(): void {
     setQuery({ action: null, search: null, from: null, to: null }, 'push');
-    bar.current?.querySelector('select')?.focus(); // the button that was pressed can go
+    bar.current?.querySelector('select')?.focus(); // the pressed button can disappear
   }
   return (
     <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Days and times are UTC.">
       <search ref={bar}>
-        <Narrowing filter={filter} isNarrowed={isNarrowed} setTyping={setTyping} clear={clear} />
+        <Filters filter={filter} isFiltered={isFiltered} setTyping={setTyping} clear={clear} />
       </search>
       {!isRefused && (
         <div class={isTyping ? 'overtaken' : undefined} aria-busy={isTyping ? 'true' : undefined}>
@@ -44,7 +44,7 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
             id={id}
             filter={filter.sent}
             revision={revision}
-            clear={isNarrowed ? clear : null}
+            clear={isFiltered ? clear : null}
             onRead={onRead}
           />
         </div>
@@ -58,12 +58,12 @@ type ListProps = {
   id: number;
   filter: ChangeFilter;
   revision: number;
-  /** Shows everything again. Null: everything is shown. */
+  /** Clears the filter. Null: there is none. */
   clear: (() => void) | null;
   onRead: OnRead;
 };
 
-/** The changes that one filter lets through. Another filter gets a list of its own, so an answer for this one never reaches it. */
+/** The changes that match one filter. Keyed by the filter, so that a late response never reaches the list of another. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const read = (before: number | null, isWanted: () => boolean) =>
     readOn((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
@@ -73,12 +73,12 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const [known, setKnown] = useState<Read | null>(null);
   const { busy, failure, run } = useMutation();
   const list = useRef<HTMLDivElement>(null);
-  /** The first change that "Older" has loaded, or else the last of all: it gets the focus when the button goes. */
+  /** The first change that "Older" loaded, or else the last of all: gets the focus when the button disappears. */
   const firstLoaded = useRef(0);
   const shown = newest.data === null ? null : join(newest.data, known);
 
   const entry = () => list.current?.querySelector<HTMLElement>(`[data-id="${firstLoaded.current}"]`);
-  useKeptFocus(list, () => entry() ?? list.current);
+  useFocusFallback(list, () => entry() ?? list.current);
 
   const older = (from: Read) =>
     run('Loading…', async (isWanted) => {

@@ -1,10 +1,10 @@
-// One change: when, what, and who made it. Each field that changed is shown as it was and as it is.
+// One change: when, what, who, and each changed field before and after.
 import type { Change } from '../../../wire/responses.ts';
 import { instantWords, number } from '../formats.ts';
 import { describe, type Line, whoWords } from './change-words.ts';
 
-/** More entries of a list than these are folded away. */
-const MOST_SHOWN = 5;
+/** A longer list is collapsed. */
+const MAX_SHOWN = 5;
 
 export function Entry({ change }: { change: Change }) {
   const { id, at } = change;
@@ -29,7 +29,7 @@ export function Entry({ change }: { change: Change }) {
   );
 }
 
-/** Domains need no name: the title says what happened to them. */
+/** Domains need no label: the title says what happened to them. */
 function Field({ line: { field, name, before, after } }: { line: Line }) {
   const isPlain = field === 'sites' && (before === null || after === null);
   return (
@@ -52,10 +52,10 @@ function Values({ values }: { values: string[] }) {
       ))}
     </ul>
   );
-  const more = values.slice(MOST_SHOWN);
+  const more = values.slice(MAX_SHOWN);
   return (
     <>
-      {items(values.slice(0, MOST_SHOWN))}
+      {items(values.slice(0, MAX_SHOWN))}
       {more.length > 0 && (
         <details>
           <summary>and {number(more.length)} more</summary>

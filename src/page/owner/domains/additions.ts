@@ -1,70 +1,69 @@
-// What somebody means by the text in the field for domains: which sites would be added, and what is wrong with the rest.
+// Parses the text of the domain field into the sites to add and the problems to show.
 import { canonicalSite, MAX_SITES, MAX_SITES_PER_CALL, sitesCovering } from '../../../core/site.ts';
-import { hostOf, lackOf, withScheme } from './address.ts';
+import { hostOf, missingPart, withScheme } from './address.ts';
 
-/** `problem` is the rest of a sentence that starts with `text`. `right` is what may have been meant. */
+/** `problem` completes a sentence that starts with `text`. `right` is the suggested correction. */
 export type Wrong = { text: string; problem: string; right: string | null };
-type Meant = { site: string; wrong?: never } | { site?: never; wrong: Wrong };
+type Parsed = { site: string; wrong?: never } | { site?: never; wrong: Wrong };
 
-const LACKS = {
+const MISSING = {
   ending: (host: string) =>
     `needs an ending, as in ${host}.com. If it is a name in your own network, write http:// before it`,
   name: (host: string) => `is not a site of one owner: a name before it is missing, as in shop.${host}`,
 };
 
-function siteMeant(text: string): Meant {
+function parseSite(text: string): Parsed {
   const typed = canonicalSite(text);
   if (typed.site !== undefined) return { site: typed.site };
   const completed = withScheme(text);
   const { site, problem } = completed === null ? typed : canonicalSite(completed);
   if (site === undefined) return { wrong: { text, problem, right: null } };
-  const lack = lackOf(hostOf(site));
-  return lack === null ? { site } : { wrong: { text, problem: LACKS[lack](hostOf(site)), right: null } };
+  const missing = missingPart(hostOf(site));
+  return missing === null ? { site } : { wrong: { text, problem: MISSING[missing](hostOf(site)), right: null } };
 }
 
-/** Without a scheme that is none of a page, a user name, or a dot at the end. */
-function repaired(text: string): string {
+/** Strips schemes that pages cannot have, a user name, and a trailing dot. */
+function repair(text: string): string {
   const scheme = /^http:/i.test(text) ? 'http://' : '';
   const rest = text.replace(/^(?:[a-z][a-z\d+.-]*:\/*|https?\/+)/i, '').replace(/^[^/?#]*@/, '');
   return `${scheme}${rest.replace(/\.+(?=[:/]|$)/, '')}`;
 }
 
-function meantBy(text: string): Meant {
-  const meant = siteMeant(text);
-  if (meant.wrong === undefined) return meant;
-  const { site } = siteMeant(repaired(text));
-  return { wrong: { ...meant.wrong, right: site ?? null } };
+function parseWithSuggestion(text: string): Parsed {
+  const parsed = parseSite(text);
+  if (parsed.wrong === undefined) return parsed;
+  return { wrong: { ...parsed.wrong, right: parseSite(repair(text)).site ?? null } };
 }
 
-/** The registered wildcard that already lets every page of a site pass. */
-export function coverOf(site: string, registered: readonly string[]): string | null {
+/** Returns the registered wildcard that already covers every page of a site. */
+function wildcardOver(site: string, registered: readonly string[]): string | null {
   const example = site.replace('//*.', '//any.');
   return sitesCovering(example).find((cover) => cover !== site && registered.includes(cover)) ?? null;
 }
 
 export type Additions = {
-  /** Nothing is sent while there is any of these. */
+  /** Any of these blocks the request. */
   wrong: Wrong[];
-  /** More than can be added: why. */
+  /** Why so many cannot be added. */
   tooMany: string | null;
-  /** Registered already. */
+  /** Already registered. */
   known: string[];
-  /** Passing already, by the wildcard `by`. */
+  /** Already covered by the wildcard `by`. */
   covered: { site: string; by: string }[];
   fresh: string[];
 };
 
-/** Hosts and addresses, separated by spaces, commas, semicolons or line breaks. Each site counts once. */
+/** Reads hosts and addresses separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
 export function additionsOf(text: string, registered: readonly string[]): Additions {
   const additions: Additions = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
   const sites = new Set<string>();
   for (const part of new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))) {
-    const { site, wrong } = meantBy(part);
+    const { site, wrong } = parseWithSuggestion(part);
     if (wrong !== undefined) additions.wrong.push(wrong);
     else sites.add(site);
   }
   for (const site of sites) {
-    const by = coverOf(site, registered);
+    const by = wildcardOver(site, registered);
     if (registered.includes(site)) additions.known.push(site);
     else if (by !== null) additions.covered.push({ site, by });
     else additions.fresh.push(site);

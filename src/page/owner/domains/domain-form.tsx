@@ -1,40 +1,40 @@
-// The field for domains to add: one, or several at once. What is not clear is said beside it, and nothing is sent.
+// The field for adding one or several domains. Sends nothing while any of them is unclear.
 import { useRef, useState } from 'preact/hooks';
 import type { Failure } from '../api.ts';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { plural } from '../formats.ts';
 import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
 import { type Additions, additionsOf, type Wrong } from './additions.ts';
-import type { DomainChanges } from './domain-changes.ts';
-import { writtenName } from './written-name.ts';
+import type { DomainChanges } from './domain-changes.tsx';
+import { unicodeName } from './unicode-name.ts';
 
-const PLACE = 'form';
+const FORM = 'form';
 const UNDO = 'undo in form';
 const EMPTY = 'Type a domain first, such as shop.example.';
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 type Props = {
   sites: string[];
   changes: DomainChanges;
-  /** Brings the row of a site into sight. */
+  /** Highlights the row of a site. */
   reveal: (site: string | null) => void;
 };
 
-/** A site in a sentence, also as people write it. */
+/** Formats a site for a sentence, with its Unicode name. */
 function named(site: string): string {
-  const name = writtenName(site);
+  const name = unicodeName(site);
   return name === null ? site : `${site} (${name})`;
 }
 
 function listed(sites: string[]): string {
   if (sites.length === 1) return `${sites.map(named)}`;
-  const more = sites.length - MOST_NAMED;
-  return `${plural(sites.length, 'domain')}: ${sites.slice(0, MOST_NAMED).map(named).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = sites.length - MAX_NAMED;
+  return `${plural(sites.length, 'domain')}: ${sites.slice(0, MAX_NAMED).map(named).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** What the service says about single ones of the sites that were sent. */
+/** Maps the field errors of the service to the sites that were sent. */
 const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
   failure === null
     ? []
@@ -46,21 +46,20 @@ const wrongAmong = (sent: string[], failure: Failure | null): Wrong[] =>
 export function DomainForm({ sites, changes, reveal }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useKeptFocus(form, () => field.current);
-  const [read, setRead] = useState<Additions | null>(null);
+  useFocusFallback(form, () => field.current);
+  const [parsed, setParsed] = useState<Additions | null>(null);
   const [isEmpty, setEmpty] = useState(false);
   const [sent, setSent] = useState<string[]>([]);
   const [added, setAdded] = useState<string[]>([]);
-  const { busy, locked, add, remove, failureAt, forget } = changes;
-  const failure = failureAt(PLACE) ?? failureAt(UNDO);
-  const refusedOnes = wrongAmong(sent, failure);
-  const wrong = read !== null && read.wrong.length > 0 ? read.wrong : refusedOnes;
-  const covered = read?.covered.filter(({ site }) => !sites.includes(site)) ?? [];
-  const known = read?.known ?? [];
+  const { busy, locked, add, remove, failureFrom, clearFailure } = changes;
+  const failure = failureFrom(FORM) ?? failureFrom(UNDO);
+  const wrong = parsed?.wrong.length ? parsed.wrong : wrongAmong(sent, failure);
+  const covered = parsed?.covered.filter(({ site }) => !sites.includes(site)) ?? [];
+  const known = parsed?.known ?? [];
   const canUndo = added.length > 0 && added.every((site) => sites.includes(site));
   const problem = isEmpty
     ? EMPTY
-    : (read?.tooMany ?? (failure && wrong.length === 0 ? changeFailureWords(failure) : ''));
+    : (parsed?.tooMany ?? (failure && wrong.length === 0 ? changeFailureWords(failure) : ''));
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
@@ -68,28 +67,28 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     const text = field.current?.value ?? '';
     const additions = additionsOf(text, sites);
     setEmpty(text.trim() === '');
-    setRead(additions);
-    forget();
+    setParsed(additions);
+    clearFailure();
     reveal(null);
     if (additions.wrong.length > 0 || additions.tooMany !== null) return;
     if (additions.fresh.length > 0) await send(additions.fresh, text);
     else if (additions.known[0] !== undefined) reveal(additions.known[0]);
   }
   async function send(list: string[], text: string): Promise<void> {
-    setQuery({ q: null }, 'replace'); // the filter may hide what is added
+    setQuery({ q: null }, 'replace'); // the filter may hide the new rows
     setAdded([]);
     setSent(list);
-    if (!(await add(PLACE, list))) return;
+    if (!(await add(FORM, list))) return;
     setAdded(list);
-    if (field.current?.value === text) field.current.value = ''; // unless the next one is being typed
+    if (field.current?.value === text) field.current.value = ''; // unless the owner is typing the next one
   }
   function type(): void {
-    setRead(null);
+    setParsed(null);
     setEmpty(false);
-    forget();
+    clearFailure();
     reveal(null);
   }
-  /** A field of one line drops line breaks, and would make one name of two. */
+  /** Turns line breaks into spaces: a one-line field drops them, which would join two names. */
   function paste(event: ClipboardEvent): void {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     const input = field.current;
@@ -117,13 +116,13 @@ export function DomainForm({ sites, changes, reveal }: Props) {
           onPaste={paste}
         />
         <Button submits busy={busy !== null}>
-          {busy === PLACE ? 'Adding…' : 'Add'}
+          {busy === FORM ? 'Adding…' : 'Add'}
         </Button>
       </div>
       <Notice id="site-problem" kind="problem">
         {wrong.length > 0 ? (
           <>
-            {wrong.length + (read?.fresh.length ?? 0) + known.length + covered.length > 1 && (
+            {wrong.length + (parsed?.fresh.length ?? 0) + known.length + covered.length > 1 && (
               <span class="sentence">Nothing was added:</span>
             )}
             {wrong.map(({ text, problem: rule, right }) => (

@@ -1,44 +1,41 @@
-// The registered domains, and those that were removed while the view is open, each in its place.
+// Lists the registered domains, and keeps those removed while the view is open in place.
 import { useEffect, useRef } from 'preact/hooks';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';
 import { Button, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { type DomainChanges, EVERYWHERE } from './domain-changes.ts';
-import { PlaceFailure } from './place-failure.tsx';
-import { SiteName } from './site-name.tsx';
-import { writtenName } from './written-name.ts';
+import { ChangeFailure, type DomainChanges, EVERYWHERE } from './domain-changes.tsx';
+import { unicodeName } from './unicode-name.ts';
 
-/** From so many on, the list has a filter. */
-const FILTERED_FROM = 10;
+/** Row count that enables the filter. */
+const FILTER_MIN_ROWS = 10;
 
 type Props = {
-  /** The registered sites, and those that were removed here. */
+  /** The registered sites, and those removed in this view. */
   rows: string[];
-  /** The registered ones. */
+  /** The registered sites. */
   sites: string[];
-  /** What the list is filtered by. */
+  /** The text of the filter. */
   wanted: string;
-  /** The site to which somebody is pointed. */
+  /** The highlighted site. */
   revealed: string | null;
   readOnly: boolean;
   changes: DomainChanges;
 };
 
 const matches = (site: string, wanted: string): boolean =>
-  site.includes(wanted) || writtenName(site)?.includes(wanted) === true;
+  site.includes(wanted) || unicodeName(site)?.includes(wanted) === true;
 
 export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  useKeptFocus(box, () => document.getElementById('domains-title'));
-  const hasFilter = rows.length >= FILTERED_FROM || wanted !== '';
-  const sought = wanted.trim().toLowerCase();
-  const shown = sought === '' ? rows : rows.filter((site) => matches(site, sought));
-  // What is added comes last: it would be out of sight.
+  useFocusFallback(box, () => document.getElementById('domains-title'));
+  const hasFilter = rows.length >= FILTER_MIN_ROWS || wanted !== '';
+  const filter = wanted.trim().toLowerCase();
+  const shown = rows.filter((site) => matches(site, filter));
+  // Scrolls to new rows, which are added at the end.
   const length = useRef(rows.length);
   useEffect(() => {
-    const last = box.current?.lastElementChild;
-    if (rows.length > length.current && last && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (rows.length > length.current && box.current) box.current.scrollTop = box.current.scrollHeight;
     length.current = rows.length;
   }, [rows.length]);
 
@@ -55,7 +52,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
             onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || null }, 'replace')}
           />
           <span class="count" role="status">
-            {sought === ''
+            {filter === ''
               ? plural(sites.length, 'domain')
               : `${number(shown.length)} of ${number(rows.length)} match${shown.length === 1 ? 'es' : ''}`}
           </span>
@@ -63,7 +60,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
       )}
       {rows.length > 0 && (
         <div ref={box} class="box" tabIndex={readOnly ? 0 : undefined}>
-          {shown.length === 0 && <p class="none">No domain matches “{sought}”.</p>}
+          {shown.length === 0 && <p class="none">No domain matches “{filter}”.</p>}
           <ul class="rows">
             {shown.map((site) => (
               <DomainRow
@@ -86,35 +83,46 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
 type RowProps = {
   site: string;
   isRegistered: boolean;
-  /** No other is registered. */
+  /** No other site is registered. */
   isLast: boolean;
   isRevealed: boolean;
   readOnly: boolean;
   changes: DomainChanges;
 };
 
-/** Its button stays the same element when it becomes Undo, so it keeps the focus. */
+/** Reuses the button element for Undo, so that it keeps the focus. */
 function DomainRow({ site, isRegistered, isLast, isRevealed, readOnly, changes }: RowProps) {
-  const place = `row ${site}`;
-  const { busy, locked, lifted } = changes;
+  const source = `row ${site}`;
+  const { busy, locked, cleared } = changes;
   const words = isRegistered ? (isLast ? 'Remove…' : 'Remove') : 'Undo';
-  const isLifted = lifted?.place === place && !isRegistered && !changes.isRestricted;
+  const isCleared = cleared?.source === source && !isRegistered && !changes.isRestricted;
   return (
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
       <SiteName site={site} />
       {isRevealed && isRegistered && <span class="state">Registered already</span>}
-      {!isRegistered && <span class={isLifted ? 'state done' : 'state'}>{isLifted ? EVERYWHERE : 'Removed'}</span>}
+      {!isRegistered && <span class={isCleared ? 'state done' : 'state'}>{isCleared ? EVERYWHERE : 'Removed'}</span>}
       {!readOnly && (
         <Button
           class="quiet"
           label={isRegistered ? `Remove ${site}` : `Undo: add ${site} again`}
           busy={locked}
-          onClick={() => void (isRegistered ? changes.remove(place, [site]) : changes.add(place, [site]))}
+          onClick={() => void (isRegistered ? changes.remove(source, [site]) : changes.add(source, [site]))}
         >
-          {busy === place ? (isRegistered ? 'Removing…' : 'Adding…') : words}
+          {busy === source ? (isRegistered ? 'Removing…' : 'Adding…') : words}
         </Button>
       )}
-      <PlaceFailure changes={changes} place={place} />
+      <ChangeFailure changes={changes} source={source} />
     </li>
+  );
+}
+
+/** A site or an origin, with its Unicode name if it has one. */
+export function SiteName({ site }: { site: string }) {
+  const name = unicodeName(site);
+  return (
+    <span class="site">
+      <code>{site}</code>
+      {name !== null && <bdi class="written">{name}</bdi>}
+    </span>
   );
 }

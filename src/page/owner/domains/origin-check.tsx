@@ -1,15 +1,14 @@
-// Whether an origin would pass, by the same rules that the service applies.
+// Checks whether an origin would pass, by the rules that the service applies.
 import { useRef, useState } from 'preact/hooks';
 import { isRegistrable } from '../../../core/site.ts';
+import { useDebounce } from '../debounce.ts';
 import { Button, Section, VERBATIM } from '../parts.tsx';
-import { useTyping } from '../typing.ts';
-import { couldBeSomeones, originOfPage, siteCovering } from './address.ts';
-import type { DomainChanges } from './domain-changes.ts';
-import { PlaceFailure } from './place-failure.tsx';
+import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
+import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
+import { SiteName } from './domain-list.tsx';
 import { refusalOf } from './refusal.ts';
-import { SiteName } from './site-name.tsx';
 
-const PLACE = 'check';
+const CHECK = 'check';
 
 type Props = { isActive: boolean; sites: string[]; readOnly: boolean; changes: DomainChanges };
 
@@ -17,24 +16,24 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [registered, setRegistered] = useState('');
-  const { wait, finish } = useTyping(() => setText(field.current?.value.trim() ?? ''));
+  const { schedule, flush } = useDebounce(() => setText(field.current?.value.trim() ?? ''));
 
   function type(): void {
     setText('');
     setRegistered('');
-    wait();
+    schedule();
   }
   function register(origin: string): void {
-    setRegistered(origin); // from now on: the button must not vanish between the answer and its becoming Undo
-    void changes.add(PLACE, [origin]);
+    setRegistered(origin); // before the response, so that the button turns into Undo without disappearing
+    void changes.add(CHECK, [origin]);
   }
 
   const origin = originOfPage(text);
   const site = siteCovering(origin, sites);
   const passes = isActive && (sites.length === 0 || site !== undefined);
   const canUndo = registered === origin && sites.includes(origin);
-  const canRegister = !passes && isRegistrable(origin) && couldBeSomeones(origin);
-  const act = () => (canUndo ? void changes.remove(PLACE, [origin]) : register(origin));
+  const canRegister = !passes && isRegistrable(origin) && canHaveOneOwner(origin);
+  const act = () => (canUndo ? void changes.remove(CHECK, [origin]) : register(origin));
   const words = canUndo
     ? ['Undo', 'Removing…', `Undo: remove ${origin}`]
     : ['Register it', 'Adding…', `Register it: ${origin}`];
@@ -48,8 +47,8 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
         inputmode="url"
         placeholder="https://www.shop.example"
         onInput={type}
-        onBlur={finish}
-        onKeyDown={({ key }) => key === 'Enter' && finish()}
+        onBlur={flush}
+        onKeyDown={({ key }) => key === 'Enter' && flush()}
       />
       <div role="status">
         {origin !== '' && (
@@ -73,13 +72,13 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
             </span>
             {isActive && !readOnly && (canRegister || canUndo) && (
               <Button class="quiet" busy={changes.locked} label={words[2] ?? ''} onClick={act}>
-                {changes.busy === PLACE ? words[1] : words[0]}
+                {changes.busy === CHECK ? words[1] : words[0]}
               </Button>
             )}
           </p>
         )}
       </div>
-      <PlaceFailure changes={changes} place={PLACE} />
+      <ChangeFailure changes={changes} source={CHECK} />
     </Section>
   );
 }

@@ -1,20 +1,19 @@
-// Why an origin was refused, by the sites that are registered: what comes nearest to it.
+// Explains why an origin was refused, by the closest registered site.
 import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.ts';
-import { couldBeSomeones, hostOf, siteCovering } from './address.ts';
+import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
 
-/** `offers`: the sites that could be registered to let it pass. */
+/** `offers`: sites that would let the origin pass. */
 type Refusal = { reason: string; offers: string[] };
 
 const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
 const FOREIGN = 'Not a web site that could be registered.';
 
-/** Why an origin does not pass although `sites` are registered. */
 export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
   if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
   const { protocol, hostname, port } = new URL(origin);
-  const own = couldBeSomeones(origin) ? [origin] : [];
+  const own = canHaveOneOwner(origin) ? [origin] : [];
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 
   const other = protocol === 'https:' ? 'http:' : 'https:';
@@ -42,7 +41,7 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   const above = sites.find((site) => !site.includes('*') && hostname.endsWith(`.${hostOf(site)}`));
   if (above !== undefined) {
     const wildcard = canonicalSite(at(`*.${hostOf(above)}`)).site;
-    const offers = wildcard === undefined || !couldBeSomeones(wildcard) ? own : [...own, wildcard];
+    const offers = wildcard === undefined || !canHaveOneOwner(wildcard) ? own : [...own, wildcard];
     return { reason: `It is a subdomain of ${above}, which lets no subdomain pass.`, offers };
   }
   const below = sites.find((site) => hostOf(site).endsWith(`.${hostname}`) || site === at(`*.${hostname}`));
@@ -51,7 +50,7 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   return { reason: 'Not registered.', offers: own };
 }
 
-/** Whether a wildcard would cover an origin if it had the origin's scheme and port. */
+/** Whether a wildcard with the origin's scheme and port would cover it. */
 function coversHost(wildcard: string, origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return sitesCovering(`${protocol}//${hostname}`).includes(`${protocol}//*.${hostOf(wildcard)}`);

@@ -1,54 +1,48 @@
-// The origins that were refused lately: a hint at pages that may still have to be registered, and nothing more. Whatever passes by now
-// stays in its place until the view is left.
+// Lists the recently refused origins, as a hint at pages that are not registered yet. Origins that pass now stay in place until the owner
+// leaves the tab.
 import { useRef, useState } from 'preact/hooks';
 import type { RefusedOrigin } from '../../../wire/responses.ts';
-import type { Api } from '../api.ts';
 import { Confirm } from '../confirm.tsx';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { instantWords, plural } from '../formats.ts';
 import { Button, FailureNotice, Loading, Section, useArmed } from '../parts.tsx';
-import type { RoomProps } from '../session.ts';
+import type { TabProps } from '../session.ts';
 import { siteCovering } from './address.ts';
-import type { DomainChanges } from './domain-changes.ts';
-import { PlaceFailure } from './place-failure.tsx';
+import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
+import { SiteName } from './domain-list.tsx';
 import { refusalOf } from './refusal.ts';
-import { useSeen } from './seen.ts';
-import { SiteName } from './site-name.tsx';
+import { useStableRows } from './stable-layout.ts';
 
 const LOADING_ROWS = 2;
 const SHOW_AGAIN = 'Show again';
 
-type Props = Pick<RoomProps, 'readOnly' | 'refused' | 'dismissed' | 'setDismissed'> & {
-  api: Api;
-  id: number;
-  isActive: boolean;
-  sites: string[];
-  changes: DomainChanges;
-};
+type Props = TabProps & { isActive: boolean; sites: string[]; changes: DomainChanges };
 
-export function Refused({ api, id, isActive, sites, refused, dismissed, setDismissed, readOnly, changes }: Props) {
+export function Refused({ api, business, isActive, sites, changes, ...props }: Props) {
+  const { refused, dismissed, setDismissed, readOnly } = props;
   const { data, failure, busy, reload } = refused;
   const [isForgetting, setForgetting] = useState(false);
-  /** What was registered for an origin here, by origin. */
+  /** The site that was added for each origin in this view. */
   const [added, setAdded] = useState<ReadonlyMap<string, string>>(new Map());
   const root = useRef<HTMLDivElement>(null);
-  /** The name of the button that gets the focus when the one that was pressed is gone. */
+  /** The label of the button to focus when the pressed one disappears. */
   const nextFocus = useRef('');
   const armed = useArmed(`${dismissed.size}`);
   const listed = data ?? [];
-  const seen = useSeen(listed, ({ origin }) => origin);
+  const stableRows = useStableRows(listed, ({ origin }) => origin);
   const isListed = (origin: string) => listed.some((one) => one.origin === origin);
-  // Until the list is read again, it may still leave out an origin that passed when it was read and is refused now.
-  const isOld = busy || failure !== null;
+  // A stale list can lack an origin that passed when the list was read and is refused now.
+  const isStale = busy || failure !== null;
   const passes = (origin: string) => sites.length === 0 || siteCovering(origin, sites) !== undefined;
-  const rows = [...seen.values()].filter(({ origin }) => {
-    const stays = isListed(origin) || (passes(origin) && sites.length > 0) || changes.busy === placeOf(origin) || isOld;
+  const rows = [...stableRows.values()].filter(({ origin }) => {
+    const isPassing = passes(origin) && sites.length > 0;
+    const stays = isListed(origin) || isPassing || changes.busy === sourceOf(origin) || isStale;
     return stays && !dismissed.has(origin);
   });
   const hidden = listed.filter(({ origin }) => dismissed.has(origin));
 
   const title = () => root.current?.querySelector('h2');
-  useKeptFocus(root, () => {
+  useFocusFallback(root, () => {
     const buttons = [...(root.current?.querySelectorAll('button') ?? [])];
     return buttons.find(({ ariaLabel, textContent }) => (ariaLabel ?? textContent) === nextFocus.current) ?? title();
   });
@@ -62,19 +56,19 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
     nextFocus.current = `Dismiss ${hidden[0]?.origin}`;
     setDismissed(new Set());
   }
-  /** A row that passes has less to say and to press: without this, the next one would get under the pointer. */
+  /** Fixes the row heights: a row that passes has less content, so the next one would move under the pointer. */
   function keepHeights(): void {
     for (const row of root.current?.querySelectorAll('li') ?? [])
       row.style.minHeight = `${row.getBoundingClientRect().height}px`;
   }
   function add(origin: string, site: string): void {
     keepHeights();
-    setAdded((before) => new Map(before).set(origin, site)); // from now on: Undo appears with the answer
-    void changes.add(placeOf(origin), [site]);
+    setAdded((before) => new Map(before).set(origin, site)); // before the response, so that Undo appears with it
+    void changes.add(sourceOf(origin), [site]);
   }
-  function forgotten(succeeded: boolean): void {
+  function closeDialog(succeeded: boolean): void {
     setForgetting(false);
-    if (succeeded) seen.clear();
+    if (succeeded) stableRows.clear();
     reload();
   }
 
@@ -137,8 +131,8 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
           title="Forget all refused origins?"
           action={`Forget ${plural(listed.length, 'origin')}`}
           doing="Forgetting…"
-          work={async () => void (await api.forgetRefused(id))}
-          onClose={forgotten}
+          work={async () => void (await api.forgetRefused(business.id))}
+          onClose={closeDialog}
           next={title}
         >
           <p>
@@ -151,14 +145,14 @@ export function Refused({ api, id, isActive, sites, refused, dismissed, setDismi
   );
 }
 
-const placeOf = (origin: string): string => `refused ${origin}`;
+const sourceOf = (origin: string): string => `refused ${origin}`;
 const undoLabel = (origin: string, site: string): string =>
   `Undo: remove ${site}${site === origin ? '' : `, which was added for ${origin}`}`;
 
 type RowProps = {
   refused: RefusedOrigin;
   sites: string[];
-  /** The site that was added here for this origin. */
+  /** The site that was added for this origin in this view. */
   added: string | undefined;
   passes: boolean;
   isArmed: boolean;
@@ -170,9 +164,9 @@ type RowProps = {
 
 function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes, add, dismiss }: RowProps) {
   const { origin, count, last_seen } = refused;
-  const place = placeOf(origin);
+  const source = sourceOf(origin);
   const { reason, offers } = refusalOf(origin, sites);
-  const undone = added !== undefined && sites.includes(added) ? added : null;
+  const undoable = added !== undefined && sites.includes(added) ? added : null;
   return (
     <li class={`item${passes ? ' passing' : ''}`}>
       <span class="named">
@@ -184,7 +178,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
       </span>
       {!readOnly && (
         <span class="acts">
-          {undone === null
+          {undoable === null
             ? !passes &&
               offers.map((site) => (
                 <Button
@@ -194,19 +188,19 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
                   busy={changes.locked || !isArmed}
                   onClick={() => add(origin, site)}
                 >
-                  {changes.busy === place && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
+                  {changes.busy === source && added === site ? 'Adding…' : site === origin ? 'Add' : `Add ${site}`}
                 </Button>
               ))
-            : // By its key, the button that was pressed becomes Undo, and keeps the focus.
+            : // The key makes the pressed button turn into Undo, so that it keeps the focus.
               [
                 <Button
-                  key={undone}
+                  key={undoable}
                   class="quiet"
-                  label={undoLabel(origin, undone)}
+                  label={undoLabel(origin, undoable)}
                   busy={changes.locked}
-                  onClick={() => void changes.remove(place, [undone])}
+                  onClick={() => void changes.remove(source, [undoable])}
                 >
-                  {changes.busy === place ? 'Removing…' : 'Undo'}
+                  {changes.busy === source ? 'Removing…' : 'Undo'}
                 </Button>,
               ]}
           {!passes && (
@@ -216,7 +210,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
           )}
         </span>
       )}
-      <PlaceFailure changes={changes} place={place} />
+      <ChangeFailure changes={changes} source={source} />
     </li>
   );
 }

@@ -1,16 +1,16 @@
-// The rows of the list: each business with what needs attention, its growth, and its uses of 30 days.
+// The table of businesses: what needs attention, growth, and the uses of 30 days.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
 import { compact, dayWords, number, percentChange, plural } from '../formats.ts';
+import { limitStatusOf } from '../limit-status.ts';
 import { Mark, Status } from '../parts.tsx';
 import { businessHref } from '../route.ts';
-import { standingOf } from '../standing.ts';
 import { growthOf, wholeDays } from './growth.ts';
 import type { Order } from './order.ts';
 import { Sparkline } from './sparkline.tsx';
 
-/** Some browsers forget what a table is when its layout is a grid, unless it is said. */
+/** Some browsers drop the table semantics when the layout is a grid, unless the roles are explicit. */
 const AS = {
   table: { role: 'table' },
   rows: { role: 'rowgroup' },
@@ -20,39 +20,39 @@ const AS = {
   cell: { role: 'cell' },
 } as const;
 const SETTLED_AFTER_MS = 500;
-const MANIFOLD = 10;
+/** From this factor on, growth is shown as ×10 instead of a percentage of four digits, which would be too wide. */
+const MIN_FACTOR = 10;
 
 type Props = {
   businesses: readonly ListedBusiness[];
   order: Order;
-  /** What is shown above the list. When it changes, every row moves. */
+  /** The messages above the list, which move every row when they change. */
   above: string;
-  /** Called before a business is opened. */
-  leave: (business: ListedBusiness) => void;
+  onOpen: (business: ListedBusiness) => void;
 };
 
-export function BusinessList({ businesses, order, above, leave }: Props) {
+export function BusinessList({ businesses, order, above, onOpen }: Props) {
   const sorted = (by: Order, direction: 'ascending' | 'descending') => (by === order ? direction : undefined);
-  /** At which place each row is, and since when. At first, they have been there for ever. */
-  const places = useRef<Map<number, { place: string; since: number }> | null>(null);
+  /** The position of each row, and since when it has had it. */
+  const positions = useRef<Map<number, { position: string; since: number }> | null>(null);
   useLayoutEffect(() => {
-    const before = places.current;
+    const before = positions.current;
     const now = performance.now();
-    places.current = new Map(
+    positions.current = new Map(
       businesses.map(({ id }, index) => {
         const last = before?.get(id);
-        const place = `${index} ${above}`;
-        if (last?.place === place) return [id, last];
-        return [id, { place, since: before === null ? Number.NEGATIVE_INFINITY : now }];
+        const position = `${index} ${above}`;
+        if (last?.position === position) return [id, last];
+        return [id, { position, since: before === null ? Number.NEGATIVE_INFINITY : now }];
       }),
     );
   }, [businesses, above]);
 
   function press(event: MouseEvent, business: ListedBusiness): void {
-    // A press on a row that has just moved there was meant for what was there before. A key is pressed on the link that has the focus.
-    const { since } = places.current?.get(business.id) ?? { since: Number.NEGATIVE_INFINITY };
+    // Ignores a click on a row that has just moved: it was meant for the row before. A key press (detail 0) hits the focused link.
+    const since = positions.current?.get(business.id)?.since ?? Number.NEGATIVE_INFINITY;
     if (event.detail > 0 && performance.now() - since < SETTLED_AFTER_MS) event.preventDefault();
-    else if (!event.ctrlKey && !event.metaKey && !event.shiftKey) leave(business);
+    else if (!event.ctrlKey && !event.metaKey && !event.shiftKey) onOpen(business);
   }
 
   return (
@@ -91,7 +91,7 @@ type RowProps = { business: ListedBusiness; showsChange: boolean; press: (event:
 
 function Row({ business, showsChange, press }: RowProps) {
   const { id, name, main_domain, status, limits, refused_origins: refused, updated_at, used } = business;
-  const standing = standingOf(limits);
+  const limitStatus = limitStatusOf(limits);
   const total = sum(used);
   return (
     <tr class="row" {...AS.row}>
@@ -106,7 +106,7 @@ function Row({ business, showsChange, press }: RowProps) {
       </th>
       <td class="marks" {...AS.cell}>
         <Status status={status} />
-        {standing && <Mark level={standing.level}>{standing.words}</Mark>}
+        {limitStatus && <Mark level={limitStatus.level}>{limitStatus.words}</Mark>}
         {refused > 0 && <span class="mark">{plural(refused, 'refused origin')}</span>}
       </td>
       <td class="trend" {...AS.cell}>
@@ -120,11 +120,9 @@ function Row({ business, showsChange, press }: RowProps) {
   );
 }
 
-/** A percentage of four digits says less than how many times it is, and is too wide for a column. */
 const changeWords = (now: number, before: number): string =>
-  now < MANIFOLD * before ? percentChange(now, before) : `×${compact(Math.floor(now / before))}`;
+  now < MIN_FACTOR * before ? percentChange(now, before) : `×${compact(Math.floor(now / before))}`;
 
-/** The growth in percent. What it compares is said in words, too. */
 function Change({ used }: Pick<ListedBusiness, 'used'>) {
   const { now, before, to } = growthOf(used);
   if (now === 0 && before === 0) {

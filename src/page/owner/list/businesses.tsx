@@ -1,8 +1,8 @@
-// The businesses of a session: all of them are read, then ordered and searched here, because the service lists them by id only.
+// The list of businesses. Reads all of them, then sorts and searches here, because the service lists them by id only.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { sum } from '../../scale.ts';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { clockTime, number, plural } from '../formats.ts';
 import { Button, Loading, Notice, useDocumentTitle } from '../parts.tsx';
 import { Refresh, useRefresh } from '../refresh.tsx';
@@ -13,8 +13,8 @@ import { BusinessList } from './business-list.tsx';
 import { found, indexed } from './find.ts';
 import { type Listing, STEP } from './listing.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
-import { useReading } from './reading.ts';
 import { SEARCH_ID } from './search-key.ts';
+import { useListing } from './use-listing.ts';
 
 const LOADING_ROWS = 6;
 const ORDER_NAMES: Record<Order, string> = {
@@ -24,14 +24,14 @@ const ORDER_NAMES: Record<Order, string> = {
   changed: 'Last change',
 };
 
-/** `firstNew`: the first row that "Show more" has added, which gets the focus. */
+/** `firstNew`: the first row that "Show more" added, which gets the focus. */
 type Rows = { href: string; rows: number; firstNew?: number };
 type Props = { session: Session; query: URLSearchParams; memory: Memory };
 
 export function BusinessesView({ session, query, memory }: Props) {
   const { list } = memory;
   const { revision, refresh } = useRefresh();
-  const { listing, failure, busy, goOn, readOn } = useReading(session.api, list, revision);
+  const { listing, failure, busy, goOn, readOn } = useListing(session.api, list, revision);
   const { businesses, extent, readAt } = listing;
   const href = query.size > 0 ? `${BUSINESSES}?${query}` : BUSINESSES;
   const text = query.get('q') ?? '';
@@ -39,10 +39,9 @@ export function BusinessesView({ session, query, memory }: Props) {
   const order = orderOf(query.get('sort'));
   const all = useMemo(() => indexed(ordered(businesses, order)), [businesses, order]);
   const matches = useMemo(() => found(all, wanted), [all, wanted]);
-  /** How many rows are shown of the list at this address. */
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
-  /** For which matches somebody has pressed Enter without effect. */
+  /** The matches for which Enter had no effect. */
   const [entered, setEntered] = useState('');
   const matching = `${extent} ${matches.length} ${wanted}`;
   const view = useRef<HTMLDivElement>(null);
@@ -51,18 +50,18 @@ export function BusinessesView({ session, query, memory }: Props) {
   const search = useRef<HTMLInputElement>(null);
 
   useDocumentTitle('Businesses');
-  useKeptFocus(view, () => total.current);
-  // Whoever has one business starts there. It is done before the list is painted, and not on the way back to the list.
-  const mayStartElsewhere = location.hash === '' && businesses.length < 2;
-  const only = mayStartElsewhere && extent === 'all' ? businesses[0] : undefined;
-  const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayStartElsewhere && busy);
-  const problem = failure && `${failureWords(failure)} ${brokenOffWords(listing)}`;
-  const said = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
+  useFocusFallback(view, () => total.current);
+  // Opens an only business right away, before the list is painted. Not on the way back, when the hash is not empty.
+  const mayRedirect = location.hash === '' && businesses.length < 2;
+  const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
+  const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayRedirect && busy);
+  const problem = failure && `${failureWords(failure)} ${incompleteWords(listing)}`;
+  const hint = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
   const more = isHidden ? null : moreWords(listing, busy);
   useLayoutEffect(() => {
     if (only !== undefined) open(only, replaceAddress);
   }, [only]);
-  // The list is as it was left: at the same place, with the focus on the business that was opened.
+  // Restores the scroll position, and focuses the business that was opened.
   useLayoutEffect(() => {
     const { isSearching, top } = list;
     const isBack = list.href === href && businesses.length > 0;
@@ -71,7 +70,7 @@ export function BusinessesView({ session, query, memory }: Props) {
     (isSearching ? search.current : (row ?? title.current))?.focus({ preventScroll: true });
     scrollTo(0, isBack && !isSearching ? top : 0);
   }, []);
-  // A layout effect ends before the next scroll event, which tells where the view that follows is.
+  // A layout effect, so that it is cleaned up before the next view scrolls.
   useLayoutEffect(() => {
     const follow = () => {
       list.top = scrollY;
@@ -161,7 +160,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         </label>
       </div>
       <p class="entered" role="status">
-        {said}
+        {hint}
       </p>
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
         {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
@@ -186,8 +185,8 @@ export function BusinessesView({ session, query, memory }: Props) {
         <BusinessList
           businesses={matches.slice(0, rows)}
           order={order}
-          above={[problem, said, more].filter(Boolean).join(' ')}
-          leave={(business) => {
+          above={[problem, hint, more].filter(Boolean).join(' ')}
+          onOpen={(business) => {
             memory.opened = business;
           }}
         />
@@ -212,7 +211,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
 const businessWords = (count: number): string => plural(count, 'business', 'businesses');
 
-/** What there is, or what a search has found in it, and how often it was used. */
+/** Summarizes the list or the search result. */
 function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[], wanted: string): string {
   const uses = matches.reduce((total, { used }) => total + sum(used), 0);
   const first = extent === 'most' ? 'the first ' : '';
@@ -221,24 +220,24 @@ function totalWords({ businesses, extent }: Listing, matches: readonly ListedBus
   return `${what} · ${plural(uses, 'use')} in 30 days`;
 }
 
-/** Why Enter has opened nothing. */
+/** Explains why Enter opened nothing. */
 function enteredWords(count: number, extent: Listing['extent']): string | null {
-  if (count === 0) return null; // the list says so
+  if (count === 0) return null; // the list itself says so
   if (count > 1) return `${businessWords(count)} match. Type more, or choose one.`;
   return extent === 'part'
     ? 'Not all businesses have been read yet. Press Enter again in a moment.'
     : 'There may be more matches among the businesses that were not read. Choose this one, or read on.';
 }
 
-/** Nothing if all were read, or are being read for the first time. */
+/** Null if all were read, or are being read for the first time. */
 function moreWords({ businesses, extent, most }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
   if (extent === 'most') return `The first ${count} of more are here. Search and order know only these.`;
   return extent === 'part' && most > STEP && busy ? `Reading on. ${count} are here.` : null;
 }
 
-/** What is there although the reading broke off. */
-function brokenOffWords({ businesses, extent, readAt }: Listing): string {
+/** Describes what is shown after a failure. */
+function incompleteWords({ businesses, extent, readAt }: Listing): string {
   if (businesses.length === 0) return '';
   if (extent === 'part' || readAt === null) return `Only ${businessWords(businesses.length)} could be read.`;
   return `What is here may be as it was at ${clockTime(readAt)}.`;

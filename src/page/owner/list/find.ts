@@ -1,11 +1,11 @@
-// Which businesses a search finds. It forgives accents, case and the order of words.
+// Searches businesses, whatever the accents, case and word order.
 import type { ListedBusiness } from '../../../wire/responses.ts';
 import { unicodeDomain } from '../punycode.ts';
 
-/** Letters that Unicode does not take apart into a letter and an accent. */
+/** Letters that Unicode does not decompose into a base letter and an accent. */
 const PLAIN: Record<string, string> = {
   ...{ ß: 'ss', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', æ: 'ae', œ: 'oe', ı: 'i' },
-  ς: 'σ', // as it is written at the end of a word
+  ς: 'σ', // the final form
 };
 
 export const folded = (text: string): string =>
@@ -17,7 +17,7 @@ export const folded = (text: string): string =>
 
 type Named = Pick<ListedBusiness, 'id' | 'name' | 'main_domain'>;
 
-/** A business with the text in which a search looks. */
+/** A business with its searchable text. */
 type Indexed<B extends Named> = { business: B; text: string };
 
 export const indexed = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>
@@ -26,13 +26,13 @@ export const indexed = <B extends Named>(businesses: readonly B[]): Indexed<B>[]
     return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
   });
 
-/** A number is found by its start, so that 4 finds 42, and not 14. */
+/** Matches numbers by prefix: 4 matches 42, but not 14. */
 const has = (text: string, word: string): boolean =>
   /^\d/.test(word)
     ? text.split(word).some((_, at, parts) => at > 0 && !/\d$/.test(parts.slice(0, at).join(word)))
     : text.includes(word);
 
-/** Those with every word of `wanted` in the name or the domain, or as the whole id. */
+/** Returns the businesses whose name, domain or id matches every word of `wanted`. The id must match exactly. */
 export function found<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
   const words = folded(wanted).split(/\s+/).filter(Boolean);
   return among

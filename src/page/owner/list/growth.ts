@@ -1,12 +1,12 @@
-// How a business has grown: the last 14 whole days against the 14 before them.
+// Compares the last 14 whole days with the 14 before them.
 import { type Day, sum } from '../../scale.ts';
 
 const DAYS = 14;
 
-/** The days that are over: the last one of a list is the day on which it was read. */
+/** Drops the last day of a list, on which it was read. */
 export const wholeDays = (used: readonly Day[]): readonly Day[] => used.slice(0, -1);
 
-/** Uses of the last 14 whole days up to `to`, and of the 14 before them. */
+/** The uses of the last 14 whole days up to `to`, and of the 14 before them. */
 export type Growth = { now: number; before: number; to: string };
 
 export function growthOf(used: readonly Day[]): Growth {
@@ -18,7 +18,7 @@ export function growthOf(used: readonly Day[]): Growth {
   };
 }
 
-/** By which growth is ordered: what is new has grown most, and what was never used least. */
+/** Ranks new businesses highest, and those without uses lowest. */
 export function growthRank({ now, before }: Growth): number {
   if (before > 0) return now / before;
   return now > 0 ? Number.POSITIVE_INFINITY : -1;

@@ -1,22 +1,22 @@
-// What has been read of the businesses, page by page. A page takes the place of those in its range of ids, so the same steps read
-// them first and read them again, and what is there stays until something newer is.
+// The businesses read so far, page by page. Each page replaces the businesses in its range of ids, so a refresh keeps the rest visible
+// until newer pages arrive.
 import type { Businesses, ListedBusiness } from '../../../wire/responses.ts';
 
-/** How many businesses are read before somebody is asked whether to read on. */
+/** The number of businesses to read before asking whether to read on. */
 export const STEP = 500;
 
 export type Listing = {
   /** By id. */
   businesses: readonly ListedBusiness[];
-  /** `part`: they are being read. `most`: there are more than were to be read. `all`: there are no more. */
+  /** `part`: still reading. `most`: stopped at the cap. `all`: complete. */
   extent: 'part' | 'most' | 'all';
-  /** After which id the reading goes on. Null: it is done. */
+  /** The cursor of the next page. Null: done. */
   after: number | null;
-  /** How many are to be read. */
+  /** The cap. */
   most: number;
-  /** When the first page of this reading came, in milliseconds since 1970. Null: it has not. */
+  /** When the first page of this pass was read, in milliseconds since 1970. */
   startedAt: number | null;
-  /** When the oldest of what is there was read. Null: it has not been read to its end. */
+  /** When the oldest page of the last complete pass was read. */
   readAt: number | null;
 };
 
@@ -29,10 +29,10 @@ export const NOTHING_READ: Listing = {
   readAt: null,
 };
 
-/** Reads again, from the start. */
+/** Starts a new pass. */
 export const again = (listing: Listing): Listing => ({ ...listing, after: 0, startedAt: null });
 
-/** Reads those that were left out. `extent` says that there are more: where to go on is behind the last one. */
+/** Raises the cap, and continues after the last business. */
 export const further = (listing: Listing): Listing => ({
   ...listing,
   extent: 'part',
@@ -41,7 +41,7 @@ export const further = (listing: Listing): Listing => ({
   startedAt: listing.readAt,
 });
 
-/** After a page that came at `now`. */
+/** Adds a page that was read at `now`. */
 export function withPage(listing: Listing, { businesses: page, next }: Businesses, now: number): Listing {
   const after = listing.after ?? 0;
   const startedAt = listing.startedAt ?? now;

@@ -1,21 +1,20 @@
-// The key “/” leads to the search from wherever somebody is in the console.
+// The keyboard shortcut “/” focuses the search, from any view.
 import { useEffect } from 'preact/hooks';
 import type { ListMemory } from '../session.ts';
 
-/** Of the field. */
 export const SEARCH_ID = 'businesses-search';
 
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches('input, select, textarea'));
 
-/** `memory`: of the session, null if nobody is signed in. The list gives the focus to its search if it was asked for elsewhere. */
+/** `memory` is null without a session. In other views, the shortcut opens the list, which then focuses its search. */
 export function useSearchKey(memory: ListMemory | null): void {
   useEffect(() => {
     if (memory === null) return;
     let isHeld = false;
     const press = (event: KeyboardEvent) => {
       if (event.key !== '/') return;
-      // While the key is held, its repetitions would be typed into the search.
+      // Key repeat would type into the search.
       if (event.repeat && isHeld) event.preventDefault();
       if (event.repeat || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
       if (isField(event.target) || document.querySelector('dialog[open]') !== null) return;

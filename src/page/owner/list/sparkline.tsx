@@ -1,9 +1,9 @@
-// The uses of 30 days as a small line. For those who cannot see it, the number beside it says the same.
+// Draws the uses of 30 days as a small line. Hidden from screen readers, because the number beside it says the same.
 import type { Day } from '../../scale.ts';
 
 const WIDTH = 120;
 const HEIGHT = 28;
-const EDGE = 2; // so that the line is not clipped
+const EDGE = 2; // keeps the line from being clipped
 
 export function Sparkline({ used }: { used: readonly Day[] }) {
   const most = Math.max(1, ...used.map(({ count }) => count));

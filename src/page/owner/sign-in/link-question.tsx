@@ -1,17 +1,12 @@
-// What somebody is asked who is signed in and opens a link. The button that has the focus changes nothing.
+// Asks before a link replaces the current session. Focuses the button that changes nothing.
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
-import { wayWords } from '../words.ts';
-import type { KeptSession } from './kept.ts';
+import { credentialWords } from '../words.ts';
+import type { StoredSession } from './storage.ts';
 
-type Props = {
-  /** The session of the tab. */
-  kept: KeptSession;
-  stay: () => void;
-  open: () => void;
-};
+type Props = { stored: StoredSession; stay: () => void; open: () => void };
 
-export function LinkQuestion({ kept, stay, open }: Props) {
+export function LinkQuestion({ stored, stay, open }: Props) {
   const safe = useRef<HTMLButtonElement>(null);
   const armed = useArmed();
   useDocumentTitle('Open another session?');
@@ -20,7 +15,7 @@ export function LinkQuestion({ kept, stay, open }: Props) {
     <section class="sign-in" aria-labelledby="question-title">
       <h1 id="question-title">Open another session?</h1>
       <div id="question" class="question">
-        <p>You are signed in with {wayWords(kept)}. This link opens another session.</p>
+        <p>You are signed in with {credentialWords(stored)}. This link opens another session.</p>
         <p>If you open it, your session ends. If you did not expect a link, stay signed in.</p>
       </div>
       <p class="ways">

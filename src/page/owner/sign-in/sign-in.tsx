@@ -1,4 +1,4 @@
-// Signing in with an API key. The field is uncontrolled, so that the key never becomes an attribute.
+// The sign-in form. The field is uncontrolled, so that the key never becomes an attribute.
 import { useEffect, useRef } from 'preact/hooks';
 import { Failure } from '../api.ts';
 import { Notice, useDocumentTitle, VERBATIM } from '../parts.tsx';
@@ -7,16 +7,16 @@ import { refusedKeyWords } from '../words.ts';
 
 type Props = { notice: string; signIn: (key: string) => Promise<void> };
 
-/** A key that no header can carry is not valid. */
+/** Whether a header can carry the key. */
 const isSendable = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 export function SignIn({ notice, signIn }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const { busy, failure, run } = useMutation();
-  const told = useRef<HTMLParagraphElement>(null);
+  const paragraph = useRef<HTMLParagraphElement>(null);
   useDocumentTitle('Sign in');
-  // Not the field if a session has just ended: somebody may be typing something else.
-  useEffect(() => (told.current ?? field.current)?.focus(), []);
+  // Not the field if a session has just ended: the owner may be typing something else.
+  useEffect(() => (paragraph.current ?? field.current)?.focus(), []);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
@@ -34,7 +34,7 @@ export function SignIn({ notice, signIn }: Props) {
       <h1 id="sign-in-title">Sign in</h1>
       <p class="lead">See how your businesses are used, and choose the sites where their tokens work.</p>
       {notice !== '' && (
-        <p ref={told} class="notice warning" role="status" tabIndex={-1}>
+        <p ref={paragraph} class="notice warning" role="status" tabIndex={-1}>
           {notice}
         </p>
       )}

@@ -1,29 +1,29 @@
-// The old tokens of a business that still work: which they are at an instant, and what is said about them.
+// The old tokens of a business that still work.
 import { DAY_MS } from '../../../core/time.ts';
 import type { BusinessDetails } from '../../../wire/responses.ts';
 import { instantWords, plural } from '../formats.ts';
 
 export type FormerToken = BusinessDetails['former_tokens'][number];
 
-/** The service keeps no more. Of more, those stop that were replaced first. */
+/** The limit of the service: the oldest stop first. */
 export const MAX_FORMER_TOKENS = 5;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Those that still work at `now`, in milliseconds since 1970. */
+/** `now` is in milliseconds since 1970. */
 export const workingAt = (now: number, former: readonly FormerToken[]): FormerToken[] =>
   former.filter(({ expires_at }) => Date.parse(expires_at) > now);
 
-/** What works after a replacement that has kept `old`, or has stopped all of them (null), before the service is asked again. */
+/** Predicts the old tokens after a replacement. `old` is the replaced token, or null if all old tokens were stopped. */
 export const afterReplacement = (former: readonly FormerToken[], old: FormerToken | null): FormerToken[] =>
   old === null ? [] : [...former, old].slice(-MAX_FORMER_TOKENS);
 
-/** How long to wait until what is said about them changes: at the next end, or with the next minute. */
+/** Returns the time until the texts change: at the next expiry, or within a minute. */
 export const waitMs = (now: number, former: readonly FormerToken[]): number =>
   Math.min(MINUTE_MS, ...workingAt(now, former).map(({ expires_at }) => Date.parse(expires_at) - now));
 
-/** How long something still lasts. It never promises more than there is. */
+/** Formats the remaining time, rounded down. */
 export function remainingWords(ms: number): string {
   if (ms < MINUTE_MS) return 'in less than a minute';
   if (ms < HOUR_MS) return `in ${plural(Math.floor(ms / MINUTE_MS), 'minute')}`;
@@ -31,7 +31,7 @@ export function remainingWords(ms: number): string {
   return `in ${plural(Math.floor(ms / DAY_MS), 'day')}`;
 }
 
-/** How a view names a token: by its last four characters. */
+/** Shortens a token to its last four characters. */
 export const tailOf = (token: string): string => `…${token.slice(-4)}`;
 
 /** "…abcd, …efgh and …ijkl" */
@@ -40,16 +40,16 @@ export function tailsOf(former: readonly FormerToken[]): string {
   return [tails.slice(0, -1).join(', '), tails.at(-1)].filter(Boolean).join(' and ');
 }
 
-/** What this page has done to the token, which was `token` then. */
+/** A change made on this page. `token` is the business's token after it. */
 export type Done = { token: string } & ({ action: 'replaced'; old: FormerToken | null } | { action: 'stopped' });
 
-/** What is still true of it, with the token and the old ones that work now. Null: nothing that this page has done. */
+/** Describes what is still true of the change, given the tokens that work now. Null if it is outdated. */
 export function doneWords(done: Done, token: string, working: readonly FormerToken[]): string | null {
-  if (done.token !== token) return null; // somebody has replaced it since
+  if (done.token !== token) return null; // replaced since
   if (done.action === 'stopped') {
     return working.length > 0 ? null : `The old tokens no longer work. The token ${tailOf(token)} goes on working.`;
   }
-  const kept = working.find(({ last_four }) => last_four === done.old?.last_four);
-  const old = kept ? `The old one works until ${instantWords(kept.expires_at)}.` : 'The old one no longer works.';
+  const still = working.find(({ last_four }) => last_four === done.old?.last_four);
+  const old = still ? `The old one works until ${instantWords(still.expires_at)}.` : 'The old one no longer works.';
   return `There is a new token ${tailOf(token)}. ${old} Paste the new tag into your pages.`;
 }

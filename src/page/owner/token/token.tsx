@@ -1,10 +1,10 @@
-// The token of a business: the tag to paste, and apart from it what ends a token.
+// The Token tab: the tag to paste, and the section that replaces and stops tokens.
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
 import { number } from '../formats.ts';
 import { CopyButton, Section } from '../parts.tsx';
 import { businessHref } from '../route.ts';
-import type { RoomProps } from '../session.ts';
-import { Endings } from './endings.tsx';
+import type { TabProps } from '../session.ts';
+import { Rotation } from './rotation.tsx';
 
 const tagOf = ({
   id,
@@ -14,7 +14,7 @@ const tagOf = ({
 
 const DOMAINS = 'Domains';
 
-export function Token(props: RoomProps) {
+export function Token(props: TabProps) {
   const { business, readOnly } = props;
   return (
     <>
@@ -31,7 +31,7 @@ export function Token(props: RoomProps) {
           </>
         )}
       </Section>
-      <Endings {...props} />
+      <Rotation {...props} />
     </>
   );
 }

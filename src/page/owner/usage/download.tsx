@@ -1,4 +1,4 @@
-// Saves the days that are shown as a file.
+// Downloads the shown days as a CSV file.
 import type { Range } from '../../../core/time.ts';
 import type { Api, Failure } from '../api.ts';
 import { Button, Notice } from '../parts.tsx';
@@ -18,14 +18,14 @@ function save(blob: Blob, name: string): void {
 
 type Download = { busy: string | null; failure: Failure | null; start: () => void };
 
-/** Saves `range`. A file that comes after other days were chosen, or the view was left, is not saved. */
+/** Saves `range`, unless the owner has chosen other days or left the tab when the file arrives. */
 export function useDownload(api: Api, id: number, range: Range): Download {
-  const asked = `${range.from}-${range.to}`;
-  const { busy, failure, run } = useMutation(asked);
+  const days = `${range.from}-${range.to}`;
+  const { busy, failure, run } = useMutation(days);
   const start = () =>
     void run('Downloading…', async (isWanted) => {
       const blob = await api.csv(id, range);
-      if (isWanted()) save(blob, `usage-${id}-${asked}.csv`);
+      if (isWanted()) save(blob, `usage-${id}-${days}.csv`);
     });
   return { busy, failure, start };
 }

@@ -1,25 +1,20 @@
-// The figures of a report: pure arithmetic. Only days that are over, those before `today` (UTC), are in a mean or a change.
+// The figures of a report. Means and changes count only whole days, those before `today` (UTC).
 import type { Range } from '../../../core/time.ts';
 import { type Day, sum } from '../../scale.ts';
 
-/** Of the whole days of a report. `before` is of their counterparts. */
-export type Compared = {
-  used: number;
-  before: number;
-  /** The days that `before` is of. */
-  days: Range;
-};
+/** The uses of the whole days of a report (`used`), and of their counterparts (`before`) on `days`. */
+export type Compared = { used: number; before: number; days: Range };
 export type Figures = {
   wholeDays: number;
-  /** A whole day. Null: no day is over. */
+  /** Uses per whole day. Null: no day is over. */
   mean: number | null;
-  /** The first of the days with most uses. Null: there is no use. */
+  /** The first of the days with the most uses. Null: there are no uses. */
   peak: Day | null;
-  /** Null: nothing was compared, or no day is over. */
+  /** Null: there is no comparison, or no day is over. */
   compared: Compared | null;
 };
 
-/** The figures of `used`, whose day i is compared with day i of `before`. */
+/** Compares day i of `used` with day i of `before`. */
 export function figuresOf(used: readonly Day[], before: readonly Day[] | null, today: string): Figures {
   const whole = used.filter(({ date }) => date < today);
   const total = sum(whole);
@@ -32,7 +27,6 @@ export function figuresOf(used: readonly Day[], before: readonly Day[] | null, t
   };
 }
 
-/** `before` are the counterparts of the days with `used` uses. */
 function comparedOf(used: number, before: readonly Day[]): Compared | null {
   const [first, last] = [before[0], before.at(-1)];
   if (first === undefined || last === undefined) return null;

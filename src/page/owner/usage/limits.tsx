@@ -1,16 +1,15 @@
-// The limits of a business: what is used and what is left of each, and where the month is going. Nothing is shown without any limit.
-import type { Limits as Standing } from '../../../wire/responses.ts';
+// Shows what is used and left of each limit, and the forecast for the month. Shows nothing without limits.
+import type { Limits as LimitsData } from '../../../wire/responses.ts';
 import { number } from '../formats.ts';
+import { levelOf } from '../limit-status.ts';
 import { Section } from '../parts.tsx';
-import { levelOf } from '../standing.ts';
 import type { Pace } from './pace.ts';
 import { leftWords, paceWords, startsAgainWords } from './usage-words.ts';
 
 type Props = {
-  limits: Standing;
-  /** Null: not known, or of no month. */
+  limits: LimitsData;
   pace: Pace | null;
-  /** The days of the pace could not be read. */
+  /** The days for the pace could not be read. */
   isPaceUnknown: boolean;
   /** In milliseconds since 1970. */
   now: number;

@@ -1,9 +1,9 @@
-// Chooses the days that are shown, and those that they are compared with. What is chosen is in the address.
+// Chooses the days to show and to compare with. The choice is in the address.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FIRST_DAY, type Range } from '../../../core/time.ts';
+import { useDebounce } from '../debounce.ts';
 import { Button, Notice } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { useTyping } from '../typing.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -22,15 +22,15 @@ import { COMPARISON_WORDS, problemWords } from './usage-words.ts';
 type Props = {
   shown: Shown;
   comparison: Comparison;
-  /** Changes with the address. */
+  /** The query of the address. */
   address: string;
-  /** What is wrong with the days in the address, in words. */
+  /** Why the days in the address are not valid. */
   fault: string | null;
   today: string;
 };
 
 export function RangeChoice({ shown, comparison, address, fault, today }: Props) {
-  // A choice that is made again does not change the address, but it undoes what was typed.
+  // Resets the date fields on every choice, even if the address stays the same.
   const [turn, setTurn] = useState(0);
   const [before, after] = [earlier(shown, today), later(shown, today)];
 
@@ -42,8 +42,6 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
   function select(name: ChoiceName | ''): void {
     choose(name === '' ? { ...shown, choice: null } : { choice: name, range: rangeOfChoice(name, today) });
   }
-  const compareWith = (one: Comparison) => setQuery({ compare: one === 'previous' ? null : one }, 'push');
-
   return (
     <div class="choices">
       <div class="period">
@@ -76,7 +74,7 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
                 name="compare"
                 class="sr-only"
                 checked={one === comparison}
-                onChange={() => compareWith(one)}
+                onChange={() => setQuery({ compare: one === 'previous' ? null : one }, 'push')}
               />
               <span>{COMPARISON_WORDS[one]}</span>
             </label>
@@ -88,45 +86,45 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
   );
 }
 
-/** `reset` changes when the fields show `range` again, whatever was typed. */
+/** A new `reset` makes the fields show `range` again, whatever was typed. */
 type DatesProps = { range: Range; reset: string; fault: string | null };
 
 function Dates({ range, reset, fault }: DatesProps) {
   const from = useRef<HTMLInputElement>(null);
   const to = useRef<HTMLInputElement>(null);
-  const isOwn = useRef(false);
+  const isOwnChange = useRef(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const said = problem ?? fault;
-  const { wait, finish, drop } = useTyping(take);
+  const shownProblem = problem ?? fault;
+  const { schedule, flush, cancel } = useDebounce(apply);
 
-  // The fields are not controlled: to be written to while a day is half typed would empty them.
+  // The fields are uncontrolled: setting the value of a half-typed date would empty the field.
   useLayoutEffect(() => {
-    if (isOwn.current) {
-      isOwn.current = false;
+    if (isOwnChange.current) {
+      isOwnChange.current = false;
       return;
     }
-    drop();
+    cancel();
     setProblem(null);
     if (from.current) from.current.value = range.from;
     if (to.current) to.current.value = range.to;
   }, [reset, range.from, range.to]);
 
-  function take(): void {
+  function apply(): void {
     const typed = { from: from.current?.value ?? '', to: to.current?.value ?? '' };
     const found = problemOf(typed);
     setProblem(found && problemWords(found, typed));
     if (found !== null || (typed.from === range.from && typed.to === range.to)) return;
-    isOwn.current = true;
+    isOwnChange.current = true;
     setQuery(entriesOf({ choice: null, range: typed }), 'replace');
   }
   const field = {
     type: 'date' as const,
     min: FIRST_DAY,
-    'aria-invalid': said === null ? undefined : ('true' as const),
+    'aria-invalid': shownProblem === null ? undefined : ('true' as const),
     'aria-describedby': 'range-problem',
-    onInput: wait,
-    onBlur: finish,
-    onKeyDown: ({ key }: KeyboardEvent) => key === 'Enter' && finish(),
+    onInput: schedule,
+    onBlur: flush,
+    onKeyDown: ({ key }: KeyboardEvent) => key === 'Enter' && flush(),
   };
 
   return (
@@ -140,7 +138,7 @@ function Dates({ range, reset, fault }: DatesProps) {
         </label>
       </div>
       <Notice kind="problem" id="range-problem">
-        {said}
+        {shownProblem}
       </Notice>
     </>
   );

@@ -1,9 +1,8 @@
-// Which days the usage of a business is shown for: the choices, what the address says, and the days before and after. All are days in
-// UTC, and `today` is an argument.
+// The ranges of days to show: presets, the address, and the ranges before and after. All days are UTC.
 import { addDays, addMonths, daysIn, FIRST_DAY, isDay, MAX_RANGE_DAYS, type Range } from '../../../core/time.ts';
 import { type Compare, comparedWith } from '../../scale.ts';
 
-/** How the arrows move a range: by calendar months, or (null) by as many days as it has. */
+/** The arrows move a range by calendar months or, if null, by its length. */
 type Months = 1 | 3 | 12;
 type Choice = { label: string; months: Months | null; rangeAt: (today: string) => Range };
 
@@ -13,7 +12,7 @@ const lastDays = (days: number): Choice => ({
   rangeAt: (today) => ({ from: addDays(today, 1 - days), to: today }),
 });
 
-/** The first day of the month, the quarter or the year in which `day` is. */
+/** Returns the first day of the month, quarter or year of `day`. */
 function firstOf(months: Months, day: string): string {
   const month = Number(day.slice(5, 7)) - 1;
   return addMonths(`${day.slice(0, 8)}01`, -(month % months));
@@ -30,7 +29,7 @@ const last = (label: string, months: Months): Choice => ({
 });
 const wholeFrom = (from: string, months: Months): Range => ({ from, to: addDays(addMonths(from, months), -1) });
 
-/** By their names in the address. */
+/** Keyed by their names in the address. */
 export const CHOICES = {
   '7': lastDays(7),
   '28': lastDays(28),
@@ -41,7 +40,7 @@ export const CHOICES = {
   'this-quarter': current('This quarter', 3),
   'last-quarter': last('Last quarter', 3),
   'this-year': current('This year', 12),
-  // Whole months: the one that is not over would look like a fall, and have nothing to be compared with.
+  // Whole months only: the current one would look like a drop.
   'last-12-months': {
     label: 'Last 12 months',
     months: 12,
@@ -53,15 +52,15 @@ export const CHOICE_NAMES = Object.keys(CHOICES) as ChoiceName[];
 const DEFAULT_CHOICE: ChoiceName = '28';
 export const rangeOfChoice = (name: ChoiceName, today: string): Range => CHOICES[name].rangeAt(today);
 
-/** What is shown: the days of a choice, or days that were typed or reached by the arrows (`choice` is null). */
+/** `choice` is null if the days were typed, or reached by the arrows. */
 export type Shown = { choice: ChoiceName | null; range: Range };
-/** Why a range cannot be reported, and a day that would do. */
+/** Why a range cannot be reported. `earliest` is the earliest first day that can. */
 export type RangeProblem =
   | { is: 'not a day'; end: keyof Range }
   | { is: 'reversed' }
   | { is: 'too long'; days: number; earliest: string };
 
-/** Null if the range can be reported. */
+/** Returns null if the range can be reported. */
 export function problemOf(range: Range): RangeProblem | null {
   for (const end of ['from', 'to'] as const) if (!isDay(range[end])) return { is: 'not a day', end };
   if (range.from > range.to) return { is: 'reversed' };
@@ -71,7 +70,7 @@ export function problemOf(range: Range): RangeProblem | null {
 
 const isChoice = (name: string | null): name is ChoiceName => CHOICE_NAMES.some((choice) => choice === name);
 
-/** What the address says. `problem`: its days cannot be reported, so those of the default are shown. */
+/** Parses the query of the address. If its days cannot be reported, returns the default range and the `problem`. */
 export function shownBy(query: URLSearchParams, today: string): Shown & { problem: RangeProblem | null } {
   const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
   const range = { from: from ?? '', to: to ?? '' };
@@ -82,7 +81,7 @@ export function shownBy(query: URLSearchParams, today: string): Shown & { proble
   return { choice, range: rangeOfChoice(choice, today), problem };
 }
 
-/** What the address says of a choice or of days: null deletes an entry. */
+/** Returns the query entries of a range. Null deletes an entry. */
 export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Range, string | null> =>
   choice === null
     ? { range: null, ...range }
@@ -90,25 +89,25 @@ export const entriesOf = ({ choice, range }: Shown): Record<'range' | keyof Rang
 
 const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.to;
 
-/** By what a range moves: a whole month, quarter or year does so by months, and so does a current one up to today. */
+/** A whole month, quarter or year moves by months, and so does the current one up to today. */
 function monthsOf({ choice, range }: Shown, today: string): Months | null {
   if (choice !== null) return CHOICES[choice].months;
   const lengths = [1, 3, 12] as const;
   const isUnit = (months: Months) =>
     range.from === firstOf(months, range.from) &&
     (range.to === today ? firstOf(months, today) === range.from : isSame(range, wholeFrom(range.from, months)));
-  // Twelve whole months need not be a calendar year.
+  // Twelve whole months move by a year, whatever month they start in.
   const isYear = range.from.endsWith('-01') && isSame(range, wholeFrom(range.from, 12));
   return lengths.find(isUnit) ?? (isYear ? 12 : null);
 }
 
-/** Days that a choice has are shown by its name, if it moves as they do: so the way back ends where it began. */
+/** Names a range after the choice with the same days and steps, so that going back and forth ends where it began. */
 function named(range: Range, months: Months | null, today: string): Shown {
   const matches = (name: ChoiceName) => CHOICES[name].months === months && isSame(rangeOfChoice(name, today), range);
   return { choice: CHOICE_NAMES.find(matches) ?? null, range };
 }
 
-/** The period before, or null: reports begin with 1970. */
+/** Returns the range before, or null if it would begin before 1970. */
 export function earlier(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   const months = monthsOf(shown, today);
@@ -120,7 +119,7 @@ export function earlier(shown: Shown, today: string): Shown | null {
   return moved.from < FIRST_DAY ? null : named(moved, months, today);
 }
 
-/** The period after, or null if the range reaches today. It ends with today at the latest. */
+/** Returns the range after, up to today, or null if the range reaches today. */
 export function later(shown: Shown, today: string): Shown | null {
   const { range } = shown;
   if (range.to >= today) return null;
@@ -136,15 +135,13 @@ export function later(shown: Shown, today: string): Shown | null {
   return next.from === firstOf(months, today) ? named({ from: next.from, to: today }, months, today) : null;
 }
 
-/** With which days the shown ones are compared. */
 export type Comparison = Compare | 'off';
 export const COMPARISONS = ['previous', 'year', 'off'] as const satisfies Comparison[];
 
-/** What the address says. */
 export const comparisonIn = (query: URLSearchParams): Comparison =>
   COMPARISONS.find((one) => one === query.get('compare')) ?? 'previous';
 
-/** The days to compare with. Null: there are none to read, because one report with them would be too long, or before 1970. */
+/** Returns the days to compare with. Null if the report would then be too long, or begin before 1970. */
 export function comparedDays(range: Range, comparison: Comparison): Range | null {
   if (comparison === 'off') return null;
   const before = comparedWith(range, comparison);

@@ -1,21 +1,20 @@
-// Reading the days that a view shows: days that were just read are not read again.
+// Reads the days that the tab shows, unless they were read within the last minute.
 import { useRef } from 'preact/hooks';
 import { dayOf, type Range } from '../../../core/time.ts';
 import type { Day } from '../../scale.ts';
 import type { Api } from '../api.ts';
 import { now } from '../clock.ts';
 import { type Query, useQuery } from '../query.ts';
-import { daysOf, type Reading } from './days-read.ts';
+import { daysOf, type LoadedDays } from './loaded-days.ts';
 import { paceDays } from './pace.ts';
 
-/** What was read so lately is shown for other days, too. */
 const FRESH_MS = 60_000;
 
-type Answer = Reading & { revision: number | null };
-/** The data may be of other days than those that are shown. */
-export type Report = Query<Answer>;
+type ReportData = LoadedDays & { revision: number | null };
+/** While it is busy, its data can be of other days. */
+export type Report = Query<ReportData>;
 
-/** Reads `wanted`. `listed` are days that are shown until the report is there. */
+/** `listed` are the days from the list, shown until the report has been read. */
 export const useReport = (
   api: Api,
   id: number,
@@ -23,7 +22,7 @@ export const useReport = (
   revision: number,
   listed: readonly Day[] | null,
 ): Report =>
-  useQuery<Answer>(
+  useQuery<ReportData>(
     `${wanted.from} ${wanted.to} ${revision}`,
     (_, last) => {
       const isFresh = last?.revision === revision && last.at !== null && now() - last.at < FRESH_MS;
@@ -35,22 +34,21 @@ export const useReport = (
 
 const endsOn = (days: readonly Day[]) => days.at(-1)?.date;
 
-type PaceAsked = { report: Report; listed: readonly Day[] | null; revision: number; today: string };
+type PaceSources = { report: Report; listed: readonly Day[] | null; revision: number; today: string };
 type PaceDays = { key: string; days: readonly Day[] };
 
-/** The days of the pace: from what was read or listed, else by a request of their own. Null: not known, or not wanted. */
-export function usePaceDays(api: Api, id: number, isWanted: boolean, asked: PaceAsked) {
-  const { report, listed, revision, today } = asked;
+/** Takes the days for the pace from the report or the list, or else requests them. `days` is null until they are known. */
+export function usePaceDays(api: Api, id: number, isWanted: boolean, sources: PaceSources) {
+  const { report, listed, revision, today } = sources;
   const key = `${today} ${revision}`;
   const wanted = paceDays(today);
   const known = useRef<PaceDays | null>(null);
 
-  // Days that were read before the last of them was over are no whole days. A list ends with the day on which it was read.
-  const reading = report.data;
-  const isWhole =
-    reading !== null && (reading.at === null ? endsOn(reading.days) : dayOf(new Date(reading.at))) === today;
+  // Days read before today may include yesterday as a partial day. The list ends with the day on which it was read.
+  const loaded = report.data;
+  const isWhole = loaded !== null && (loaded.at === null ? endsOn(loaded.days) : dayOf(new Date(loaded.at))) === today;
   const found =
-    (isWhole ? daysOf(reading, wanted) : null) ??
+    (isWhole ? daysOf(loaded, wanted) : null) ??
     (listed && revision === 0 && endsOn(listed) === today ? daysOf({ days: listed, at: null }, wanted) : null);
   if (found) known.current = { key, days: found };
 

@@ -1,4 +1,4 @@
-// What the view of usage says about days, figures and limits.
+// The texts of the Usage tab about days, figures and limits.
 import { FIRST_DAY, MAX_RANGE_DAYS } from '../../../core/time.ts';
 import {
   aboutWords,
@@ -19,7 +19,7 @@ import type { Comparison, RangeProblem } from './ranges.ts';
 
 const ENDS = { from: 'first', to: 'last' } as const;
 
-/** What is wrong with a range of days, and what would be right. */
+/** Explains what is wrong with a range, and how to correct it. */
 export function problemWords(problem: RangeProblem, { from, to }: { from: string; to: string }): string {
   if (problem.is === 'not a day') {
     return `The ${ENDS[problem.end]} day is not complete, or is before 1970. Choose one from ${dayWords(FIRST_DAY)}, on.`;
@@ -37,16 +37,14 @@ export const COMPARISON_WORDS: Record<Comparison, string> = {
   off: 'Off',
 };
 
-/** Why nothing is compared although a comparison is chosen. */
 export const NOT_COMPARED = `Not compared: with the days before, this would be more than ${number(MAX_RANGE_DAYS)} days, or begin before 1970.`;
 
 const wholeDays = (days: number) => (days === 1 ? 'one whole day' : `${number(days)} whole days`);
 
-/** A figure: its name, its value, and what it is of. */
-type FigureWords = [name: string, value: string, of: string];
+type FigureWords = [name: string, value: string, detail: string];
 const NONE = '–';
 
-/** `figures` is null until they are read. `isCompared`: there are days to compare with. */
+/** `figures` is null until the report has been read. */
 export function figureWords(figures: Figures | null, isCompared: boolean): FigureWords[] {
   const names = ['Mean', 'Peak', ...(isCompared ? ['Change'] : [])];
   if (figures === null) return names.map((name) => [name, NONE, '']);
@@ -69,20 +67,19 @@ function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null
   return ['Change', percentChange(used, before), sums];
 }
 
-/** When a limit starts again, in UTC and, where that differs, on the clock of whoever looks. */
+/** Says when a limit resets, in UTC and, where that differs, in local time. */
 export function startsAgainWords(at: number): string {
   const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
   return `Starts again on ${shortInstantWords(at)}${here}.`;
 }
 
-/** Where the month is going. */
 export function paceWords(pace: Pace, limit: number): string {
   if (pace.is === 'reached') return 'The limit of the month is reached.';
   const from = 'At the pace of the last seven whole days,';
   if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
   const expected = aboutWords(pace.expected);
   const share = `${number(limit)} by the end of the month`;
-  // Rounded, it would read as if the limit were reached.
+  // Rounding can bring the forecast up to the limit.
   const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
   return `${from} ${isAlmost ? `it will be just under the ${share}` : `it will be about ${expected} of ${share}`}.`;
 }

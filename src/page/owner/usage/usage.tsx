@@ -1,20 +1,20 @@
-// The usage of a business: its chart and figures for the days that were chosen, and its limits.
+// The Usage tab: the chart and figures of the chosen days, and the limits.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { dayOf } from '../../../core/time.ts';
-import type { ListedBusiness, Limits as Standing } from '../../../wire/responses.ts';
+import type { Limits as LimitsData, ListedBusiness } from '../../../wire/responses.ts';
 import type { Data } from '../../report.ts';
 import { sum } from '../../scale.ts';
 import type { UsageChart } from '../../usage-chart.ts';
 import { now } from '../clock.ts';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { plural, rangeWords } from '../formats.ts';
 import { Loading, Notice } from '../parts.tsx';
-import type { OnRead, RoomProps } from '../session.ts';
+import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { daysOf, withCompared } from './days-read.ts';
 import { DownloadButton, DownloadNotice, useDownload } from './download.tsx';
 import { type Figures, figuresOf } from './figures.ts';
 import { Limits } from './limits.tsx';
+import { daysOf, withCompared } from './loaded-days.ts';
 import { type Month, paceOf } from './pace.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { type Comparison, comparedDays, comparisonIn, shownBy } from './ranges.ts';
@@ -23,15 +23,13 @@ import { figureWords, NOT_COMPARED, problemWords } from './usage-words.ts';
 
 const LOADING_ROWS = 5;
 
-type Props = Pick<RoomProps, 'api' | 'query' | 'revision'> & {
+type Props = Pick<TabProps, 'api' | 'query' | 'revision'> & {
   id: number;
   name: string;
-  /** The business as it was listed, if it was opened from the list. */
+  /** From the list, if the business was opened there. */
   listed: ListedBusiness | null;
-  limits: Standing;
-  /** Uses of others are refused. */
+  limits: LimitsData;
   isActive: boolean;
-  /** Takes what the frame says about the report. */
   onRead: OnRead;
 };
 
@@ -43,17 +41,17 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   const comparison = comparisonIn(query);
   const compared = comparedDays(range, comparison);
   const report = useReport(api, id, withCompared(range, compared), revision, listed?.used ?? null);
-  const { data: reading, failure, busy } = report;
-  const used = reading && daysOf(reading, range);
-  const before = reading && compared && daysOf(reading, compared);
-  // The chart draws anew whatever it is given, so it is given the same days once.
+  const { data: loaded, failure, busy } = report;
+  const used = loaded && daysOf(loaded, range);
+  const before = loaded && compared && daysOf(loaded, compared);
+  // Memoized because the chart redraws whenever its data is set.
   const data = useMemo(
     () => used && { used, today, ...(before && { before }) },
-    [reading, range.from, range.to, compared?.from, today],
+    [loaded, range.from, range.to, compared?.from, today],
   );
-  const isRead = failure === null && used !== null && reading !== null && reading.at !== null;
-  const readAt = isRead ? reading.at : null;
-  // A day that was not over when it was read is no whole day, even if it is over now.
+  const isRead = failure === null && used !== null && loaded !== null && loaded.at !== null;
+  const readAt = isRead ? loaded.at : null;
+  // The day of the read was not over then, so it is not a whole day even if it is over now.
   const readOn = readAt === null ? today : dayOf(new Date(readAt));
   const figures = isRead ? figuresOf(used, before, readOn) : null;
   const download = useDownload(api, id, range);
@@ -98,7 +96,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
   );
 }
 
-function monthOf(limits: Standing): Month | null {
+function monthOf(limits: LimitsData): Month | null {
   if (limits === null || limits.monthly === null || limits.month === null || limits.month_ends === null) return null;
   return { limit: limits.monthly, used: limits.month, ends: Date.parse(limits.month_ends) };
 }
@@ -106,25 +104,25 @@ function monthOf(limits: Standing): Month | null {
 type ChartProps = {
   report: Report;
   name: string;
-  /** Null: not read yet. What was drawn before stays until then, and is dimmed. */
+  /** Null: not read yet. The chart then keeps its drawing, dimmed. */
   data: Data | null;
   compare: Comparison;
 };
 
 function Chart({ report: { failure, busy, reload }, name, data, compare }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const chart = useRef<UsageChart>(null);
   const hasDrawn = useRef(false);
   hasDrawn.current = failure === null && (hasDrawn.current || data !== null);
-  useKeptFocus(place, () => document.getElementById('usage-title'));
+  useFocusFallback(container, () => document.getElementById('usage-title'));
 
-  // A layout effect runs before the chart looks for its data, which it does at the end of this task.
+  // A layout effect, because the chart reads its data at the end of this task.
   useLayoutEffect(() => {
     if (chart.current && data) chart.current.data = data;
   }, [data, failure]);
 
   return (
-    <div ref={place} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
+    <div ref={container} class={data === null ? 'drawing old' : 'drawing'} aria-busy={`${busy}`}>
       <Notice kind="problem" action={{ label: 'Try again', press: () => reload(failure), busy }}>
         {failure && failureWords(failure)}
       </Notice>
@@ -134,24 +132,17 @@ function Chart({ report: { failure, busy, reload }, name, data, compare }: Chart
   );
 }
 
-/** `figures` is null until they are read. */
-function FigureList({
-  figures,
-  isCompared,
-  isBusy,
-}: {
-  figures: Figures | null;
-  isCompared: boolean;
-  isBusy: boolean;
-}) {
+type FigureListProps = { figures: Figures | null; isCompared: boolean; isBusy: boolean };
+
+function FigureList({ figures, isCompared, isBusy }: FigureListProps) {
   return (
     <dl class="figures" aria-busy={`${isBusy}`}>
-      {figureWords(figures, isCompared).map(([name, value, of]) => (
+      {figureWords(figures, isCompared).map(([name, value, detail]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>
             <b class="value">{value}</b>
-            <small>{of}</small>
+            <small>{detail}</small>
           </dd>
         </div>
       ))}

@@ -1,18 +1,18 @@
-// What a business has used of its limits, in few words: for the list and for the head of a business.
+// Says briefly how close a business is to its limits.
 import { thresholdOf } from '../../core/limits.ts';
 import type { Limits } from '../../wire/responses.ts';
 
-/** `near`: the first threshold of a limit is reached. `full`: all of it. */
+/** `near`: an alert threshold is reached. `full`: the limit is reached. */
 export type Level = 'near' | 'full';
 
-/** How near `used` is to a limit. Null: not yet. */
+/** Null below the first threshold. */
 export function levelOf(limit: number, used: number, alert_at: readonly number[]): Level | null {
   if (used >= limit) return 'full'; // also a limit of 0
   return thresholdOf(limit, used, alert_at) === null ? null : 'near';
 }
 
-/** Of the limits of a business the one that ends first, if it is near its end or at it. */
-export function standingOf(limits: Limits): { level: Level; words: string } | null {
+/** Describes the limit with the highest share used. Null below its first threshold. */
+export function limitStatusOf(limits: Limits): { level: Level; words: string } | null {
   if (limits === null) return null;
   const { daily, monthly, today, month, alert_at } = limits;
   const used = [

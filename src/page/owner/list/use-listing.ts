@@ -1,5 +1,4 @@
-// Reads all businesses of a session, one page after the other. What is there stays while it is read again, and if that breaks off.
-
+// Reads all businesses of a session, page by page. What was read stays during a refresh and after a failure.
 import { useEffect, useState } from 'preact/hooks';
 import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
@@ -7,19 +6,19 @@ import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
 import { again, further, type Listing, withPage } from './listing.ts';
 
-export type Reading = {
+type ListingQuery = {
   listing: Listing;
-  /** Why it broke off. It stays until the next page has come. */
+  /** Stays until the next page arrives. */
   failure: Failure | null;
   busy: boolean;
-  /** Goes on where it broke off. */
+  /** Continues after a failure. */
   goOn: () => void;
-  /** Reads those that were left out. */
+  /** Reads beyond the cap. */
   readOn: () => void;
 };
 
-/** Starts with what `memory` has, and reads it again whenever `revision` changes. */
-export function useReading(api: Api, memory: ListMemory, revision: number): Reading {
+/** Starts with the listing in `memory`, and refreshes it whenever `revision` changes. */
+export function useListing(api: Api, memory: ListMemory, revision: number): ListingQuery {
   const [state, setState] = useState({ listing: memory.listing, failure: null as Failure | null, busy: true });
   const begin = useLatest();
   async function run(start: Listing): Promise<void> {

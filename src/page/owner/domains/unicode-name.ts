@@ -1,13 +1,12 @@
-// How a host in punycode is written in its own script. It is shown only if the browser's own encoder makes the same punycode of it, and
-// only if it cannot be taken for another name. The punycode is always shown, too.
+// The Unicode form of a punycode host. It is shown beside the punycode, and only if it round-trips through the browser's own encoder and
+// cannot be confused with another name.
+import { decodeLabel } from '../punycode.ts';
 
-import { decodedLabel } from '../punycode.ts';
-
-/** The Latin letters of today's languages. Others look like these: ɑ, ı, ǃ. */
+/** The Latin letters of living languages, without lookalikes such as ɑ, ı and ǃ. */
 const LATIN = /^[a-z0-9\u00df-\u0130\u0132-\u0137\u0139-\u017e\u01a1\u01b0\u0219\u021b\u1e00-\u1eff-]+$/;
-/** Words of these letters alone look like Latin ones. */
+/** Words made of only these Cyrillic or Greek letters look Latin. */
 const LIKE_LATIN = [/^[асԁеһіјӏорԛѕԝхуъьҽпгѵѡ0-9-]+$/, /^[αγικνορτυχω0-9-]+$/];
-/** Scripts that are written alone, and those that are written together. */
+/** Scripts allowed in one label: single ones, then combinations that one language uses. */
 const SCRIPTS = [
   ...['Arab', 'Armn', 'Beng', 'Cyrl', 'Deva', 'Ethi', 'Geor', 'Grek', 'Gujr', 'Guru', 'Hebr', 'Khmr', 'Knda', 'Laoo'],
   ...['Mlym', 'Mymr', 'Orya', 'Sinh', 'Taml', 'Telu', 'Thaa', 'Thai', 'Tibt'],
@@ -17,19 +16,19 @@ const SCRIPTS = [
   return new RegExp(`^[${scripts.join('')}0-9-]+$`, 'u');
 });
 
-/** Whether a label is of one script, and has nothing in it that is invisible or looks like punctuation. */
+/** Whether a label uses one script, without invisible characters or ones that look like punctuation. */
 function isPlain(label: string): boolean {
   if (LATIN.test(label)) return true;
   if (!/^[\p{L}\p{M}0-9-]+$/u.test(label) || /\p{Default_Ignorable_Code_Point}/u.test(label)) return false;
   return SCRIPTS.some((script) => script.test(label)) && !LIKE_LATIN.some((letters) => letters.test(label));
 }
 
-/** The host of a site or an origin as people write it. Null: it is written as it is, or its name could mislead. */
-export function writtenName(site: string): string | null {
+/** Returns the host of a site or origin in Unicode. Null if that is the same, or could mislead. */
+export function unicodeName(site: string): string | null {
   const [, wildcard = '', host = ''] = /^https?:\/\/(\*\.)?([^:/]+)/.exec(site) ?? [];
   const labels: string[] = [];
   for (const label of host.split('.')) {
-    const written = decodedLabel(label);
+    const written = decodeLabel(label);
     if (label.startsWith('xn--') && (written === null || !isPlain(written))) return null;
     labels.push(written ?? label);
   }

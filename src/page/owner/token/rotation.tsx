@@ -1,15 +1,14 @@
-// What ends a token: a new one in its place, and the end of the old ones.
-
+// Replaces the token, and stops old tokens.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { durationOf } from '../../../core/duration.ts';
 import { timestampOf } from '../../../core/time.ts';
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
-import { useKeptFocus } from '../focus.ts';
+import { useFocusFallback } from '../focus.ts';
 import { instantWords } from '../formats.ts';
 import { Button, Notice, Section } from '../parts.tsx';
-import type { RoomProps } from '../session.ts';
+import type { TabProps } from '../session.ts';
 import {
   afterReplacement,
   type Done,
@@ -23,15 +22,15 @@ import {
   workingAt,
 } from './former-tokens.ts';
 
-/** How long the old token keeps working, as requests write it. Null: not at all. */
-const KEEPS = [
+/** `keep`: how long the old token keeps working, in the request's notation. Null: it stops at once. */
+const CHOICES = [
   { keep: '24h', label: 'Keep the old token for 24 hours', action: 'and keep the old one for 24 hours' },
   { keep: '7d', label: 'Keep the old token for 7 days', action: 'and keep the old one for 7 days' },
   { keep: null, label: 'Stop the old token now', action: 'and stop the old one now' },
 ] as const;
-type Choice = (typeof KEEPS)[number];
+type Choice = (typeof CHOICES)[number];
 
-/** The old tokens that still work. One whose end comes while the page is open disappears then. */
+/** Returns the old tokens that still work, and renders again when one expires. */
 function useWorking(former: readonly FormerToken[]): { time: number; working: FormerToken[] } {
   const [tick, setTick] = useState(0);
   const time = now();
@@ -43,17 +42,17 @@ function useWorking(former: readonly FormerToken[]): { time: number; working: Fo
   return { time, working: workingAt(time, former) };
 }
 
-export function Endings({ api, business, readOnly, onChanged, reload }: RoomProps) {
+export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
   const [open, setOpen] = useState<'replace' | 'stop' | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  /** The token as it was when a replacement failed, which may have been made all the same. */
+  /** The token when a replacement failed, which may have been made anyway. */
   const [tried, setTried] = useState<string | null>(null);
   const { time, working } = useWorking(business.former_tokens);
   const root = useRef<HTMLDivElement>(null);
   const wasReplaced = tried !== null && tried !== business.token;
-  // The button that stops old tokens goes with the last of them.
+  // The button that stops old tokens disappears with the last of them.
   const replaceButton = () => root.current?.querySelector('button');
-  useKeptFocus(root, replaceButton);
+  useFocusFallback(root, replaceButton);
 
   function start(dialog: 'replace' | 'stop'): void {
     setTried(null);
@@ -66,9 +65,9 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
       setTried(business.token);
       throw error;
     });
-    // Until it has been read again: the service has kept the old token from the instant at which it has changed the business.
-    const keptFor = (time: string) => timestampOf(new Date(Date.parse(rotated.updated_at) + durationOf(time)));
-    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: keptFor(keep) };
+    // A prediction until the business is read again: the service counts `keep` from the change.
+    const expiresAfter = (time: string) => timestampOf(new Date(Date.parse(rotated.updated_at) + durationOf(time)));
+    const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: expiresAfter(keep) };
     const details: BusinessDetails = {
       ...business,
       ...rotated,
@@ -160,7 +159,7 @@ export function Endings({ api, business, readOnly, onChanged, reload }: RoomProp
   );
 }
 
-/** After a failure of unknown outcome. */
+/** For a failure after which the replacement turns out to have been made. */
 const replacedWords = ({ token }: Business): string => `The token was replaced: it ends in ${tailOf(token)} now.`;
 
 type QuestionProps = {
@@ -175,7 +174,7 @@ type QuestionProps = {
 };
 
 function ReplaceQuestion({ now, token, working, warning, work, ...closing }: QuestionProps) {
-  const [chosen, setChosen] = useState<Choice>(KEEPS[0]);
+  const [chosen, setChosen] = useState<Choice>(CHOICES[0]);
   const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
   const earlier = working.length === 0 ? '' : `, and with ${tailsOf(working)},`;
   return (
@@ -190,7 +189,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
       <p>The business gets a new token at once. This cannot be undone.</p>
       <fieldset class="choice">
         <legend class="sr-only">The old token</legend>
-        {KEEPS.map((choice) => (
+        {CHOICES.map((choice) => (
           <label key={choice.label} class="radio">
             <input type="radio" name="keep" checked={choice === chosen} onChange={() => setChosen(choice)} />
             <span>

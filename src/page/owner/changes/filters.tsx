@@ -1,64 +1,64 @@
-// What narrows the list of changes. The fields keep what is typed, also a day that is not complete, until the address says something
-// else. A choice is in the address at once, and what is typed is after a pause.
+// The filters of the list of changes. The address takes a choice at once, and typed text after a pause. The fields keep what is typed, even
+// an incomplete date, until the address changes.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_SEARCH_LENGTH } from '../../../core/change.ts';
 import { FIRST_DAY, isDay } from '../../../core/time.ts';
+import { useDebounce } from '../debounce.ts';
 import { Button } from '../parts.tsx';
 import { setQuery } from '../route.ts';
-import { useTyping } from '../typing.ts';
 import { ACTIONS } from './actions.ts';
-import { type Filter, type FilterField, NARROWING } from './change-pages.ts';
+import { FILTER_FIELDS, type Filter, type FilterField } from './change-pages.ts';
 
-/** Nobody sees these changes here: the business is gone. */
-const UNSEEN = 'delete_business';
+/** No filter offers it: a deleted business has no console. */
+const HIDDEN_ACTION = 'delete_business';
 
 type Props = {
   filter: Filter;
-  isNarrowed: boolean;
-  /** Gets whether something is typed that the list does not follow yet. */
+  isFiltered: boolean;
+  /** Called with true while the list lags behind what is typed. */
   setTyping: (isTyping: boolean) => void;
   clear: () => void;
 };
 
-export function Narrowing({ filter: { values, problems }, isNarrowed, setTyping, clear }: Props) {
+export function Filters({ filter: { values, problems }, isFiltered, setTyping, clear }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const [incomplete, setIncomplete] = useState<readonly FilterField[]>([]);
-  const { wait, finish, drop } = useTyping(() => apply('replace'));
+  const { schedule, flush, cancel } = useDebounce(() => apply('replace'));
   const control = (name: FilterField) => form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement;
 
   useLayoutEffect(() => {
-    drop();
+    cancel();
     setTyping(false);
     setIncomplete([]);
-    for (const name of NARROWING) {
-      const isField = name === 'action' || name === 'search' || isDay(values[name]); // a field of days takes nothing else
-      const value = isField ? values[name] : '';
+    for (const name of FILTER_FIELDS) {
+      const isValid = name === 'action' || name === 'search' || isDay(values[name]); // a date field takes nothing else
+      const value = isValid ? values[name] : '';
       if (control(name).value.trim() !== value) control(name).value = value;
     }
   }, [values.action, values.search, values.from, values.to]);
 
   function apply(how: 'push' | 'replace'): void {
-    drop();
+    cancel();
     setTyping(false);
     const partial = (['from', 'to'] as const).filter((name) => {
       const { badInput, rangeUnderflow } = control(name).validity;
-      return badInput || rangeUnderflow; // the year 202 is 2026 before its last digit
+      return badInput || rangeUnderflow; // 202 is the year 2026 before its last digit
     });
     setIncomplete(partial);
     if (partial.length > 0) return;
-    const typed = NARROWING.map((name) => [name, control(name).value.trim() || null]);
+    const typed = FILTER_FIELDS.map((name) => [name, control(name).value.trim() || null]);
     setQuery(Object.fromEntries(typed), how);
   }
   function type(): void {
     setTyping(true);
-    wait();
+    schedule();
   }
   function submit(event: Event): void {
     event.preventDefault();
-    finish();
+    flush();
   }
-  const problemOf = (name: FilterField) =>
+  const problemWith = (name: FilterField) =>
     incomplete.includes(name) ? 'This day is not complete. The list is as before.' : (problems[name] ?? '');
   const shared = (name: FilterField) => ({
     id: `changes-${name}`,
@@ -71,17 +71,13 @@ export function Narrowing({ filter: { values, problems }, isNarrowed, setTyping,
       <label for={`changes-${name}`}>{label}</label>
       {shown}
       <p id={`changes-${name}-problem`} class="problem" role="alert">
-        {problemOf(name)}
+        {problemWith(name)}
       </p>
     </div>
   );
   const day = (name: 'from' | 'to', label: string) => {
-    const isWrong = problemOf(name) !== '';
-    return field(
-      name,
-      label,
-      <input type="date" {...shared(name)} min={FIRST_DAY} aria-invalid={isWrong ? 'true' : undefined} />,
-    );
+    const invalid = problemWith(name) === '' ? undefined : 'true';
+    return field(name, label, <input type="date" {...shared(name)} min={FIRST_DAY} aria-invalid={invalid} />);
   };
 
   return (
@@ -93,7 +89,7 @@ export function Narrowing({ filter: { values, problems }, isNarrowed, setTyping,
           <option value="">Everything</option>
           {Object.entries(ACTIONS).map(
             ([action, { choice }]) =>
-              action !== UNSEEN && (
+              action !== HIDDEN_ACTION && (
                 <option key={action} value={action}>
                   {choice}
                 </option>
@@ -108,7 +104,7 @@ export function Narrowing({ filter: { values, problems }, isNarrowed, setTyping,
       )}
       {day('from', 'From')}
       {day('to', 'To')}
-      <Button class="quiet clear" label="Clear what narrows the changes" busy={!isNarrowed} onClick={clear}>
+      <Button class="quiet clear" label="Clear what narrows the changes" busy={!isFiltered} onClick={clear}>
         Clear
       </Button>
     </form>

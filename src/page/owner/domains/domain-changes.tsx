@@ -1,0 +1,103 @@
+// Adds and removes domains, one change at a time. The control that starts a change (`source`) shows its progress and its failure.
+import { useState } from 'preact/hooks';
+import { MAX_SITES_PER_CALL } from '../../../core/site.ts';
+import { Notice, useArmed } from '../parts.tsx';
+import { useMutation } from '../query.ts';
+import type { TabProps } from '../session.ts';
+import { changeFailureWords } from '../words.ts';
+
+/** Shown after all domains were removed. */
+export const EVERYWHERE = 'Removed. The token works on every site now.';
+
+export type DomainChanges = ReturnType<typeof useDomainChanges>;
+
+type Props = Pick<TabProps, 'api' | 'business' | 'onChanged' | 'reload'>;
+
+export function useDomainChanges({ api, business, onChanged, reload }: Props) {
+  const { id, access_list: entries } = business;
+  const { busy, failure, run, reset } = useMutation();
+  const [last, setLast] = useState({ source: '', count: 0, done: '' });
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const [confirming, setConfirming] = useState<string | null>(null);
+  const [cleared, setCleared] = useState<{ source: string; sites: string[] } | null>(null);
+  const armed = useArmed(`${last.count}`);
+
+  const touch = (sites: string[]) => setTouched((before) => new Set([...before, ...sites]));
+  const finish = (source: string, done: string) => setLast(({ count }) => ({ source, count: count + 1, done }));
+
+  async function change(source: string, work: () => Promise<void>, done: string): Promise<boolean> {
+    if (busy !== null) return false;
+    setLast((before) => ({ ...before, source, done: '' }));
+    const succeeded = await run(source, async () => {
+      await work();
+      finish(source, done);
+    });
+    if (!succeeded) {
+      finish(source, '');
+      reload(); // the change may have been made anyway
+    }
+    return succeeded;
+  }
+  async function addSites(sites: string[]): Promise<void> {
+    for (let start = 0; start < sites.length; start += MAX_SITES_PER_CALL) {
+      onChanged(await api.addSites(id, sites.slice(start, start + MAX_SITES_PER_CALL)));
+    }
+  }
+  async function removeSites(sites: string[]): Promise<void> {
+    for (const entry of entries.filter(({ site }) => sites.includes(site))) {
+      onChanged(await api.removeSite(id, entry.id));
+    }
+  }
+  const add = (source: string, sites: string[]) => change(source, () => addSites(sites), `Added ${sites.join(', ')}.`);
+  /** Opens the confirmation dialog instead if no domain would remain. */
+  async function remove(source: string, sites: string[]): Promise<boolean> {
+    if (entries.every(({ site }) => sites.includes(site))) {
+      setConfirming(source);
+      return false;
+    }
+    touch(sites);
+    return change(source, () => removeSites(sites), `Removed ${sites.join(', ')}.`);
+  }
+  async function removeAll(): Promise<void> {
+    if (confirming === null) return;
+    const sites = entries.map(({ site }) => site);
+    touch(sites);
+    // On a retry after a lost response the list is empty: Undo keeps the sites of the first attempt.
+    if (sites.length > 0) setCleared({ source: confirming, sites });
+    onChanged(await api.removeSites(id));
+    finish(confirming, EVERYWHERE);
+  }
+  return {
+    /** The source of the pending change. */
+    busy,
+    isRestricted: entries.length > 0,
+    /** Disables all buttons while a change is pending and for half a second after. */
+    locked: busy !== null || !armed,
+    /** The result of the last change, for screen readers. */
+    done: last.done,
+    failureFrom: (source: string) => (busy === null && last.source === source ? failure : null),
+    clearFailure: () => busy === null && failure !== null && reset(),
+    /** The sites whose removal was started in this view. */
+    touched,
+    add,
+    remove,
+    confirmRemoveAll: setConfirming,
+    /** The source that opened the dialog. Null if it is closed. */
+    confirming,
+    closeDialog: () => setConfirming(null),
+    removeAll,
+    /** The sites that `removeAll` removed. */
+    cleared,
+  };
+}
+
+/** Shows why the last change from `source` failed. */
+export function ChangeFailure({ changes, source }: { changes: DomainChanges; source: string }) {
+  const failure = changes.failureFrom(source);
+  if (failure === null) return null;
+  return (
+    <Notice kind="problem">
+      {failure.status === 404 ? 'Somebody else has removed it already.' : changeFailureWords(failure)}
+    </Notice>
+  );
+}

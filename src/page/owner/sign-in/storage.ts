@@ -1,0 +1,45 @@
+// Stores the session in sessionStorage, so that it survives a reload and ends with the browser tab. Never stores an API key or a code.
+
+export type StoredSession = {
+  key: string;
+  /** In milliseconds since 1970, by the clock of this computer. */
+  endsAt: number;
+  readOnly: boolean;
+  /** The last four characters of the API key. Null: a link began the session. */
+  tail: string | null;
+  /** Missing if an earlier version stored the session. */
+  returnUrl?: string | null;
+};
+
+const ITEM = 'session';
+
+/** The fallback for browsers that block sessionStorage: lost on reload. */
+let inMemory: StoredSession | null = null;
+
+function tryStorage<T>(use: (storage: Storage) => T): T | null {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the session of this browser tab, even if it has expired. */
+export const readSession = (): StoredSession | null =>
+  tryStorage((storage) => JSON.parse(storage.getItem(ITEM) ?? 'null') as StoredSession | null) ?? inMemory;
+
+export function storeSession(session: StoredSession): void {
+  inMemory = session;
+  tryStorage((storage) => storage.setItem(ITEM, JSON.stringify(session)));
+}
+
+export function clearSession(): void {
+  inMemory = null;
+  tryStorage((storage) => storage.removeItem(ITEM));
+}
+
+export const isUnexpired = ({ endsAt }: StoredSession): boolean => endsAt > Date.now();
+
+/** Identifies a session to its owner: the list of changes shows a link's session by the same characters. */
+export const credentialOf = ({ key, tail }: StoredSession): { kind: 'Key' | 'Link'; tail: string } =>
+  tail === null ? { kind: 'Link', tail: key.slice(-4) } : { kind: 'Key', tail };
