@@ -11,11 +11,7 @@ export type Growth = { now: number; before: number; to: string };
 
 export function growthOf(used: readonly Day[]): Growth {
   const days = wholeDays(used);
-  return {
-    now: sum(days.slice(-DAYS)),
-    before: sum(days.slice(-2 * DAYS, -DAYS)),
-    to: days.at(-1)?.date ?? '',
-  };
+  return { now: sum(days.slice(-DAYS)), before: sum(days.slice(-2 * DAYS, -DAYS)), to: days.at(-1)?.date ?? '' };
 }
 
 /** Ranks new businesses highest, and those without uses lowest. */

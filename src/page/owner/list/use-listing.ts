@@ -39,9 +39,5 @@ export function useListing(api: Api, memory: ListMemory, revision: number): List
   useEffect(() => {
     void run(again(memory.listing));
   }, [revision]);
-  return {
-    ...state,
-    goOn: () => void run(state.listing),
-    readOn: () => void run(further(state.listing)),
-  };
+  return { ...state, goOn: () => void run(state.listing), readOn: () => void run(further(state.listing)) };
 }
