@@ -78,7 +78,7 @@ text { fill: var(--muted); font-size: 12px; }
 [data-state='empty'] .message { pointer-events: none; }
 button {
   font: inherit;
-  min-height: 44px; /* for fingers */
+  min-height: 44px; /* touch target */
   padding: 6px 14px;
   border: 1px solid var(--axis);
   border-radius: 8px;

@@ -88,7 +88,8 @@ export function plot(options: Options, words: Words): Drawn {
     });
   });
   const points = bars.flatMap(({ before }, index) => (before ? [`${middle(index)} ${y(before.count) + 0.5}`] : []));
-  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : []; // h.1 draws a single point as a dot
+  // h.1 draws a single point as a dot.
+  const line = points.length > 0 ? [svg('path', { class: 'before', d: `M${points.join('L')}h.1` })] : [];
 
   return {
     unit,

@@ -1,6 +1,5 @@
 // The Changes tab: who changed what, newest first, grouped by day. The filter is in the address.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Api } from '../api.ts';
 import { useFocusFallback } from '../focus.ts';
 import { dayHeading } from '../formats.ts';
 import { Button, FailureNotice, Loading, Notice, Section } from '../parts.tsx';
@@ -53,14 +52,10 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
   );
 }
 
-type ListProps = {
-  api: Api;
-  id: number;
+type ListProps = Omit<Props, 'query'> & {
   filter: ChangeFilter;
-  revision: number;
   /** Clears the filter. Null: there is none. */
   clear: (() => void) | null;
-  onRead: OnRead;
 };
 
 /** The changes that match one filter. Keyed by the filter, so that a late response never reaches the list of another. */

@@ -66,10 +66,10 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     'aria-describedby': `changes-${name}-problem`,
     onInput: name === 'action' ? undefined : type,
   });
-  const field = (name: FilterField, label: string, shown: ComponentChildren) => (
+  const field = (name: FilterField, label: string, input: ComponentChildren) => (
     <div class={name === 'search' ? 'field wide' : 'field'}>
       <label for={`changes-${name}`}>{label}</label>
-      {shown}
+      {input}
       <p id={`changes-${name}-problem`} class="problem" role="alert">
         {problemWith(name)}
       </p>

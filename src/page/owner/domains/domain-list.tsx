@@ -66,9 +66,8 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
               <DomainRow
                 key={site}
                 site={site}
-                isRegistered={sites.includes(site)}
-                isLast={sites.length === 1}
-                isRevealed={site === revealed}
+                sites={sites}
+                revealed={revealed}
                 readOnly={readOnly}
                 changes={changes}
               />
@@ -80,21 +79,15 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
   );
 }
 
-type RowProps = {
-  site: string;
-  isRegistered: boolean;
-  /** No other site is registered. */
-  isLast: boolean;
-  isRevealed: boolean;
-  readOnly: boolean;
-  changes: DomainChanges;
-};
+type RowProps = Pick<Props, 'sites' | 'revealed' | 'readOnly' | 'changes'> & { site: string };
 
 /** Reuses the button element for Undo, so that it keeps the focus. */
-function DomainRow({ site, isRegistered, isLast, isRevealed, readOnly, changes }: RowProps) {
+function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
+  const isRegistered = sites.includes(site);
+  const isRevealed = site === revealed;
   const source = `row ${site}`;
   const { busy, locked, cleared } = changes;
-  const words = isRegistered ? (isLast ? 'Remove…' : 'Remove') : 'Undo';
+  const words = isRegistered ? (sites.length === 1 ? 'Remove…' : 'Remove') : 'Undo';
   const isCleared = cleared?.source === source && !isRegistered && !changes.isRestricted;
   return (
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>

@@ -1,4 +1,4 @@
-// Explains why an origin was refused, by the closest registered site.
+// Explains a refused origin by the closest registered site.
 import { canonicalSite, isRegistrable, sitesCovering } from '../../../core/site.ts';
 import { canHaveOneOwner, hostOf, siteCovering } from './address.ts';
 
@@ -13,41 +13,38 @@ export function refusalOf(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
   if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
   const { protocol, hostname, port } = new URL(origin);
-  const own = canHaveOneOwner(origin) ? [origin] : [];
+  const offers = canHaveOneOwner(origin) ? [origin] : [];
+  const refusal = (reason: string): Refusal => ({ reason, offers });
   const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 
   const other = protocol === 'https:' ? 'http:' : 'https:';
   const otherScheme = siteCovering(origin.replace(protocol, other), sites);
-  if (otherScheme !== undefined) {
-    return { reason: `It begins with ${protocol}//, but ${otherScheme} is registered.`, offers: own };
+  if (otherScheme !== undefined) return refusal(`It begins with ${protocol}//, but ${otherScheme} is registered.`);
+
+  const withoutWww = at(hostname.replace(/^www\./, ''));
+  const withWww = at(`www.${hostname}`);
+  if (withoutWww !== origin && sites.includes(withoutWww)) {
+    return refusal(`It begins with www., but ${withoutWww} is registered.`);
   }
-  const bare = hostname.startsWith('www.') ? hostname.slice('www.'.length) : null;
-  if (bare !== null && sites.includes(at(bare))) {
-    return { reason: `It begins with www., but ${at(bare)} is registered.`, offers: own };
-  }
-  if (sites.includes(at(`www.${hostname}`))) {
-    return { reason: `It does not begin with www., but ${at(`www.${hostname}`)} is registered.`, offers: own };
-  }
+  if (sites.includes(withWww)) return refusal(`It does not begin with www., but ${withWww} is registered.`);
+
   const sameHost = sites.filter((site) => hostOf(site) === hostname && !site.includes('*'));
   const otherPort = sameHost.find((site) => site.startsWith(`${protocol}//`)) ?? sameHost[0];
   if (otherPort !== undefined) {
-    const what = otherPort.startsWith(`${protocol}//`) ? 'port' : 'scheme and port';
-    return { reason: `It has another ${what} than ${otherPort}, which is registered.`, offers: own };
+    const difference = otherPort.startsWith(`${protocol}//`) ? 'port' : 'scheme and port';
+    return refusal(`It has another ${difference} than ${otherPort}, which is registered.`);
   }
   const wider = sites.find((site) => site.includes('//*.') && coversHost(site, origin));
-  if (wider !== undefined) {
-    return { reason: `It has another port than ${wider}, which is registered.`, offers: own };
-  }
+  if (wider !== undefined) return refusal(`It has another port than ${wider}, which is registered.`);
+
   const above = sites.find((site) => !site.includes('*') && hostname.endsWith(`.${hostOf(site)}`));
   if (above !== undefined) {
     const wildcard = canonicalSite(at(`*.${hostOf(above)}`)).site;
-    const offers = wildcard === undefined || !canHaveOneOwner(wildcard) ? own : [...own, wildcard];
-    return { reason: `It is a subdomain of ${above}, which lets no subdomain pass.`, offers };
+    if (wildcard !== undefined && canHaveOneOwner(wildcard)) offers.push(wildcard);
+    return refusal(`It is a subdomain of ${above}, which lets no subdomain pass.`);
   }
   const below = sites.find((site) => hostOf(site).endsWith(`.${hostname}`) || site === at(`*.${hostname}`));
-  if (below !== undefined)
-    return { reason: `It is the domain above ${below}, which does not let it pass.`, offers: own };
-  return { reason: 'Not registered.', offers: own };
+  return refusal(below ? `It is the domain above ${below}, which does not let it pass.` : 'Not registered.');
 }
 
 /** Whether a wildcard with the origin's scheme and port would cover it. */

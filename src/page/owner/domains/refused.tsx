@@ -149,15 +149,12 @@ const sourceOf = (origin: string): string => `refused ${origin}`;
 const undoLabel = (origin: string, site: string): string =>
   `Undo: remove ${site}${site === origin ? '' : `, which was added for ${origin}`}`;
 
-type RowProps = {
+type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes'> & {
   refused: RefusedOrigin;
-  sites: string[];
   /** The site that was added for this origin in this view. */
   added: string | undefined;
   passes: boolean;
   isArmed: boolean;
-  readOnly: boolean;
-  changes: DomainChanges;
   add: (origin: string, site: string) => void;
   dismiss: (origin: string) => void;
 };

@@ -28,11 +28,9 @@ export function useSearchKey(memory: ListMemory | null): void {
     const release = () => {
       isHeld = false;
     };
-    addEventListener('keydown', press);
-    addEventListener('keyup', release);
-    return () => {
-      removeEventListener('keydown', press);
-      removeEventListener('keyup', release);
-    };
+    const stop = new AbortController();
+    addEventListener('keydown', press, stop);
+    addEventListener('keyup', release, stop);
+    return () => stop.abort();
   }, [memory]);
 }

@@ -17,13 +17,15 @@ type Props = {
 
 export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
   if (limits === null) return null;
-  const { daily, monthly, overage, today, month, day_ends, month_ends, alert_at } = limits;
-  const both = { overage, alert_at, now };
+  const { daily, monthly, today, month, day_ends, month_ends } = limits;
+  const shared = { limits, now };
   return (
     <Section id="limits" title="Limits">
       <div class="meters">
-        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...both} />}
-        {monthly !== null && <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...both} />}
+        {daily !== null && <Meter name="Today" used={today ?? 0} limit={daily} ends={day_ends} {...shared} />}
+        {monthly !== null && (
+          <Meter name="This month" used={month ?? 0} limit={monthly} ends={month_ends} {...shared} />
+        )}
       </div>
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
       {isPaceUnknown && <p class="pace">Where the month is going could not be read. Press “Refresh” to try again.</p>}
@@ -35,14 +37,12 @@ type MeterProps = {
   name: string;
   used: number;
   limit: number;
-  overage: number | null;
   ends: string | null;
-  /** Percentages of the limit, ascending. */
-  alert_at: number[];
+  limits: NonNullable<LimitsData>;
   now: number;
 };
 
-function Meter({ name, used, limit, overage, ends, alert_at, now }: MeterProps) {
+function Meter({ name, used, limit, ends, limits: { overage, alert_at }, now }: MeterProps) {
   const end = Date.parse(ends ?? '');
   if (now >= end) {
     return (
