@@ -33,10 +33,9 @@ export async function loadWords(language: string, base: string): Promise<void> {
   const primary = primarySubtag(language);
   if (tables[primary] || !LANGUAGES.includes(primary as Language)) return;
   const init = { credentials: 'omit', signal: AbortSignal.timeout(WORDS_TIMEOUT_MS) } as const;
-  const table: Promise<Partial<Table> | null> = fetch(`${base}/v1/words/${primary}.json`, init).then((answer) =>
-    answer.ok ? answer.json() : null,
-  );
-  const loaded = await table.catch(() => null);
+  const loaded: Partial<Table> | null = await fetch(`${base}/v1/words/${primary}.json`, init)
+    .then((answer) => (answer.ok ? (answer.json() as Promise<Partial<Table>>) : null))
+    .catch(() => null);
   if (loaded) tables[primary] = { ...ENGLISH, ...loaded };
 }
 

@@ -47,7 +47,7 @@ async function requireOk<A extends Answer>(call: Promise<A>): Promise<A> {
 
 const readData = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
   const { data } = await answer.json().catch(() => {
-    throw new Failure(0, 'The answer of the service broke off.');
+    throw new Failure(0, 'The response of the service was cut off.');
   });
   return data;
 };

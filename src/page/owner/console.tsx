@@ -8,13 +8,11 @@ import { BusinessesView } from './list/businesses.tsx';
 import { useSearchKey } from './list/search-key.ts';
 import { Loading, Notice } from './parts.tsx';
 import { failureOf } from './query.ts';
-import { replaceAddress, useRoute } from './route.ts';
+import { replaceAddress, takeCode, useRoute } from './route.ts';
 import { SERVICE_NAME } from './service-name.ts';
 import { newMemory, type Session } from './session.ts';
 import { watchExpiry } from './sign-in/expiry.ts';
-import { takeCode } from './sign-in/link.ts';
-import { LinkQuestion } from './sign-in/link-question.tsx';
-import { LinkView } from './sign-in/link-view.tsx';
+import { LinkQuestion, LinkView } from './sign-in/link-views.tsx';
 import { SignIn } from './sign-in/sign-in.tsx';
 import {
   clearSession,

@@ -1,7 +1,6 @@
 // The hash holds the view and, in its query, what the owner chose there, so that back, forward, bookmarks and copied links work.
 import { useEffect, useState } from 'preact/hooks';
 import { idOf } from '../../core/request.ts';
-import { takeCode } from './sign-in/link.ts';
 import { TABS, type Tab } from './tabs.ts';
 
 type Route = { query: URLSearchParams } & (
@@ -41,6 +40,19 @@ export function setQuery(entries: Record<string, string | null>, how: 'push' | '
 export function replaceAddress(address: string): void {
   history.replaceState(null, '', address);
   dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+const CODE_PREFIX = '#code=';
+
+/**
+ * Returns the code of a sign-in link, /owner#code=…, and removes it from the address, so that neither the history nor a bookmark keeps it.
+ * Browsers never send the fragment, so the code is in no log and no Referer.
+ */
+export function takeCode(): string | null {
+  if (!location.hash.startsWith(CODE_PREFIX)) return null;
+  const code = location.hash.slice(CODE_PREFIX.length);
+  history.replaceState(null, '', location.pathname);
+  return code;
 }
 
 /** Returns the current route. Calls `open` with the code of a link that is opened in the running page. */

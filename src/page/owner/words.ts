@@ -25,7 +25,7 @@ export function failureWords(failure: Failure): string {
   if (status === 0) return `${message} Check your connection, then try again.`;
   if (status === 429) return `Too many requests. ${later}`;
   if (status === 503) return `The service cannot reach its database now. ${later}`;
-  if (status >= 500) return 'The service failed to answer. Try again; if it lasts, tell whoever runs it.';
+  if (status >= 500) return 'The service failed to answer. Try again. If it keeps failing, tell whoever runs it.';
   return refusalWords(failure);
 }
 

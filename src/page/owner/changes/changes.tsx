@@ -118,7 +118,11 @@ function Empty({ next, clear }: { next: number | null; clear: (() => void) | nul
   if (clear === null) return <p class="empty">Nothing has been changed yet.</p>;
   return (
     <div class="empty" role="status">
-      <p>{next === null ? 'Nothing matches.' : 'Nothing matches among the newest changes. “Older” looks further.'}</p>
+      <p>
+        {next === null
+          ? 'Nothing matches.'
+          : 'Nothing matches among the newest changes. “Older” searches further back.'}
+      </p>
       <Button class="quiet" onClick={clear}>
         Show all changes
       </Button>

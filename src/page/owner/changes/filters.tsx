@@ -59,7 +59,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     flush();
   }
   const problemWith = (name: FilterField) =>
-    incomplete.includes(name) ? 'This day is not complete. The list is as before.' : (problems[name] ?? '');
+    incomplete.includes(name) ? 'This day is not complete. The list has not changed.' : (problems[name] ?? '');
   const shared = (name: FilterField) => ({
     id: `changes-${name}`,
     name,
@@ -81,7 +81,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
   };
 
   return (
-    <form ref={form} class="narrowing" aria-label="Narrow the changes" onSubmit={submit}>
+    <form ref={form} class="narrowing" aria-label="Filter the changes" onSubmit={submit}>
       {field(
         'action',
         'Kind',

@@ -92,8 +92,8 @@ export function Domains(props: TabProps) {
           next={() => document.getElementById(confirming === 'check' ? 'origin' : 'site')}
         >
           <p>
-            Without any domain, the token of this business works on <b>every</b> site: whoever copies it from one of
-            your pages can use it on pages of their own.
+            Without any domain, the token of this business works on <b>every</b> site: anyone who copies it from one of
+            your pages can use it on their own pages.
           </p>
           <p>
             {sites.length === 0

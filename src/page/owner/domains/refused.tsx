@@ -135,10 +135,8 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
           onClose={closeDialog}
           next={title}
         >
-          <p>
-            The service forgets the whole list, with its counts. An origin that tries again comes back as a new one.
-          </p>
-          <p>To hide single ones, use “Dismiss”.</p>
+          <p>The service forgets the whole list, with its counts. An origin that tries again is listed as a new one.</p>
+          <p>To hide a single origin, use “Dismiss”.</p>
         </Confirm>
       )}
     </div>

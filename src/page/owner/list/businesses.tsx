@@ -201,8 +201,8 @@ export function BusinessesView({ session, query, memory }: Props) {
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Growth compares the last 14 whole days with the 14 before them. The line is without today, which is not over.
-          Days are UTC.
+          Growth compares the last 14 whole days with the 14 before them. The line leaves out today, which is not over
+          yet. Days are UTC.
         </p>
       )}
     </div>
@@ -232,8 +232,8 @@ function enteredWords(count: number, extent: Listing['extent']): string | null {
 /** Null if all were read, or are being read for the first time. */
 function moreWords({ businesses, extent, most }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
-  if (extent === 'most') return `The first ${count} of more are here. Search and order know only these.`;
-  return extent === 'part' && most > STEP && busy ? `Reading on. ${count} are here.` : null;
+  if (extent === 'most') return `The first ${count} of more are here. Searching and sorting cover only these.`;
+  return extent === 'part' && most > STEP && busy ? `Reading more. ${count} are here.` : null;
 }
 
 /** Describes what is shown after a failure. */

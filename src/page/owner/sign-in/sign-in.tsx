@@ -57,8 +57,8 @@ export function SignIn({ notice, signIn }: Props) {
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-note" class="note">
-          The key is sent once and then forgotten. Instead, this tab keeps a session, which ends after 12 hours at the
-          latest, or when you sign out.
+          The key is sent once and then forgotten. This tab keeps a session instead, which ends when you sign out, or
+          after 12 hours at the latest.
         </p>
       </form>
       <p class="note">To get an API key, ask whoever runs the service.</p>

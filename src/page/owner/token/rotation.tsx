@@ -110,7 +110,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       <Section
         id="endings"
         title="Replace the token"
-        note="If a token is abused or was given to the wrong people, replace it. The old one can go on working until your pages have the new one."
+        note="If a token has leaked or is being abused, replace it. The old one can keep working until your pages have the new one."
       >
         <Button class="quiet" onClick={() => start('replace')}>
           Replace the token…
@@ -128,7 +128,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
             now={time}
             token={business.token}
             working={working}
-            warning={wasReplaced ? `${replacedWords(business)} To replace it again makes another one.` : null}
+            warning={wasReplaced ? `${replacedWords(business)} Replacing it again creates another one.` : null}
             work={replace}
             onFailure={reload}
             onClose={close}

@@ -28,7 +28,9 @@ export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
         )}
       </div>
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
-      {isPaceUnknown && <p class="pace">Where the month is going could not be read. Press “Refresh” to try again.</p>}
+      {isPaceUnknown && (
+        <p class="pace">The forecast for this month could not be read. Press “Refresh” to try again.</p>
+      )}
     </Section>
   );
 }
@@ -48,7 +50,7 @@ function Meter({ name, used, limit, ends, limits: { overage, alert_at }, now }: 
     return (
       <div class="meter">
         <span>{name}</span>
-        <small>It is over since this was read. Press “Refresh”.</small>
+        <small>This period has ended. Press “Refresh”.</small>
       </div>
     );
   }

@@ -1,0 +1,68 @@
+// The views for owners who arrive by a link.
+import { useEffect, useRef } from 'preact/hooks';
+import { Button, useArmed, useDocumentTitle } from '../parts.tsx';
+import { credentialWords } from '../words.ts';
+import type { StoredSession } from './storage.ts';
+
+type QuestionProps = { stored: StoredSession; stay: () => void; open: () => void };
+
+/** Asks before a link replaces the current session. Focuses the button that changes nothing. */
+export function LinkQuestion({ stored, stay, open }: QuestionProps) {
+  const safe = useRef<HTMLButtonElement>(null);
+  const armed = useArmed();
+  useDocumentTitle('Open another session?');
+  useEffect(() => safe.current?.focus(), []);
+  return (
+    <section class="sign-in" aria-labelledby="question-title">
+      <h1 id="question-title">Open another session?</h1>
+      <div id="question" class="question">
+        <p>You are signed in with {credentialWords(stored)}. This link opens another session.</p>
+        <p>If you open it, your session ends. If you did not expect a link, stay signed in.</p>
+      </div>
+      <p class="ways">
+        <button type="button" ref={safe} aria-describedby="question" onClick={stay}>
+          Stay signed in
+        </button>
+        <Button class="quiet" busy={!armed} onClick={open}>
+          Open the link
+        </Button>
+      </p>
+    </section>
+  );
+}
+
+type ViewProps = {
+  notice: string;
+  /** Missing if trying the link again cannot help. */
+  retry: (() => void) | undefined;
+  /** The session that the link would have replaced. */
+  earlier: StoredSession | null;
+  stay: () => void;
+  useKey: () => void;
+};
+
+/** Shown without a session. Most owners who arrive by a link have no API key, so the sign-in form is one step away. */
+export function LinkView({ notice, retry, earlier, stay, useKey }: ViewProps) {
+  const paragraph = useRef<HTMLParagraphElement>(null);
+  useDocumentTitle('Not signed in');
+  useEffect(() => paragraph.current?.focus(), []);
+  return (
+    <section class="sign-in" aria-labelledby="link-title">
+      <h1 id="link-title">You are not signed in</h1>
+      <p ref={paragraph} class="notice warning" role="status" tabIndex={-1}>
+        {notice}
+      </p>
+      <p class="ways">
+        {retry && <Button onClick={retry}>Try again</Button>}
+        {earlier && (
+          <Button class="quiet" onClick={stay}>
+            Go on as before ({credentialWords(earlier)})
+          </Button>
+        )}
+        <Button class="quiet" onClick={useKey}>
+          Sign in with an API key
+        </Button>
+      </p>
+    </section>
+  );
+}
