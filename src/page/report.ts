@@ -4,7 +4,7 @@ import { type Day, sum } from './scale.ts';
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
 /** `service`: it refused. `attributes`: one is missing or not valid. `csp`: the policy of the page blocks the request. */
-export type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
+type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** `message` is for developers, from the service if it responded. `status` is 0 if it did not. */
 export type Failed = { status: number; message: string; reason: Reason };
@@ -15,7 +15,7 @@ export type ReportRequest = { base: string; business: string; token: string; fro
 /** Another server at `base-url` may omit anything. */
 type Body = { data?: { used?: Day[] }; message?: string };
 
-export const isDayList = (days: unknown): days is Day[] =>
+const isDayList = (days: unknown): days is Day[] =>
   Array.isArray(days) && days.length > 0 && days.every((day) => !Number.isNaN(Date.parse(day?.date) + day?.count));
 
 type Period = { from: string; to: string; total: number; used: Day[] };
