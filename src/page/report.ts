@@ -3,7 +3,7 @@ import { type Day, sum } from './scale.ts';
 
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** `service`: it refused. `attributes`: one is missing or not valid. `csp`: the policy of the page blocks the request. */
+/** `service`: the service refused. `attributes`: one is missing or not valid. `csp`: the policy of the page blocks the request. */
 type Reason = 'service' | 'attributes' | 'csp' | 'offline' | 'network';
 
 /** `message` is for developers, from the service if it responded. `status` is 0 if it did not. */

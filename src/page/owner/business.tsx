@@ -36,7 +36,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
   const content = useRef<HTMLDivElement>(null);
   const shown = useRef(`${tab} ${part}`);
 
-  // Focuses the title of the tab, or of its part, when the owner switches tabs. On arrival, the title of the business has the focus.
+  // Focuses the title of the tab or of its part when the owner switches tabs. On arrival, the title of the business has the focus.
   useEffect(() => {
     if (shown.current === `${tab} ${part}`) return;
     shown.current = `${tab} ${part}`;

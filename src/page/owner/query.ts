@@ -9,7 +9,7 @@ export const failureOf = (error: unknown): Failure =>
 
 type IsWanted = () => boolean;
 
-/** Returns a function that starts a call. That returns whether it is still the latest call, and its component is mounted. */
+/** Returns a function to call before each request. Its result tells whether that request is the latest, and the component mounted. */
 export function useLatest(): () => IsWanted {
   const calls = useRef(0);
   useLayoutEffect(

@@ -49,7 +49,7 @@ const sentenceCase = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Names who made a change in terms that the owner knows. */
+/** Names the author of a change in terms that the owner knows. */
 export function whoWords({ actor, key_name }: { actor: string; key_name?: string | null }): string {
   const [, kind = '', tail = ''] = /^(key \d+|console link|operator) \(…(.+)\)$/.exec(actor) ?? [];
   if (kind.startsWith('key')) return `${key_name || 'API key'} …${tail}`;

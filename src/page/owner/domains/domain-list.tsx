@@ -1,4 +1,4 @@
-// Lists the registered domains, and keeps those removed while the view is open in place.
+// Lists the registered domains. Those removed while the view is open stay in place, with an Undo button.
 import { useEffect, useRef } from 'preact/hooks';
 import { useFocusFallback } from '../focus.ts';
 import { number, plural } from '../formats.ts';

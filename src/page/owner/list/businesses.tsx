@@ -51,7 +51,7 @@ export function BusinessesView({ session, query, memory }: Props) {
 
   useDocumentTitle('Businesses');
   useFocusFallback(view, () => total.current);
-  // Opens an only business right away, before the list is painted. Not on the way back, when the hash is not empty.
+  // Opens the only business right away, before the list is painted. Not on the way back, when the hash is not empty.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
   const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayRedirect && busy);

@@ -29,8 +29,8 @@ export function useSearchKey(memory: ListMemory | null): void {
       isHeld = false;
     };
     const stop = new AbortController();
-    addEventListener('keydown', press, stop);
-    addEventListener('keyup', release, stop);
+    addEventListener('keydown', press, { signal: stop.signal });
+    addEventListener('keyup', release, { signal: stop.signal });
     return () => stop.abort();
   }, [memory]);
 }

@@ -44,7 +44,7 @@ export function usePaceDays(api: Api, id: number, isWanted: boolean, sources: Pa
   const wanted = paceDays(today);
   const known = useRef<PaceDays | null>(null);
 
-  // Days read before today may include yesterday as a partial day. The list ends with the day on which it was read.
+  // Days read before today may end with a partial day. The list ends with the day on which it was read.
   const loaded = report.data;
   const isWhole = loaded !== null && (loaded.at === null ? endsOn(loaded.days) : dayOf(new Date(loaded.at))) === today;
   const found =
