@@ -1,16 +1,16 @@
-// Every credential × operation × business × origin, against the rules of docs/api.md ("Credentials", "Origins", "Order of refusals" and
-// "Errors") stated once more. The oracle shares no code with the service, and of test/routes.ts it uses only the requests.
+// Every credential × operation × business × origin, against an independent statement of the rules of docs/api.md ("Credentials",
+// "Origins", "Order of refusals" and "Errors"). The oracle shares no code with the service. Only the requests are from routes.ts.
 import { expect, test } from 'vitest';
 import { ROUTES } from './routes.ts';
 import { BASE, call, everything, inWaves, later, NOW, newBusiness, newKey, OPERATOR } from './support.ts';
 
-/** What a path names. `shop`, `suspended` and `foreign` have registered a site and a wildcard, `open` has not. */
+/** The business in a path. All have registered a site and a wildcard, except `open`. */
 const TARGETS = ['open', 'shop', 'suspended', 'foreign', 'deleted', 'malformed'] as const;
 type Target = (typeof TARGETS)[number] | 'none';
 const OWN: Target[] = ['open', 'shop', 'suspended'];
 const SITES = ['https://shop.example', 'https://*.pages.example'];
 
-/** Where a request comes from: `origin` is null for a server. */
+/** The senders of requests. `origin` is null for a server. */
 const ORIGINS = {
   'a server': { headers: {}, origin: null },
   'a registered page': { headers: { Origin: 'https://shop.example' }, origin: 'https://shop.example' },
@@ -24,13 +24,8 @@ type From = keyof typeof ORIGINS;
 const REGISTERED: From[] = ['a registered page', 'a page under the wildcard'];
 
 type Role = 'full' | 'read' | 'record';
-/** A valid credential, the businesses that there are for it, and the paths whose database does not have it. */
-type Caller = {
-  kind: 'key' | 'session' | 'token' | 'operator';
-  role: Role;
-  knows: Target[];
-  unfoundAt?: Target[];
-};
+/** A valid credential, the businesses it has access to, and the paths that lead to a database without it. */
+type Caller = { kind: 'key' | 'session' | 'token' | 'operator'; role: Role; knows: Target[]; unfoundAt?: Target[] };
 const key = (role: Role, knows = OWN): Caller => ({ kind: 'key', role, knows });
 const session = (role: Role, knows = OWN): Caller => ({ kind: 'session', role, knows });
 const token = (of: Target, unfoundAt: Target[] = []): Caller => ({
@@ -41,12 +36,12 @@ const token = (of: Target, unfoundAt: Target[] = []): Caller => ({
 });
 const operator = (role: Role): Caller => ({ kind: 'operator', role, knows: [...OWN, 'foreign'] });
 
-/** An operation: what refusals call it, and who may do it. */
+/** An operation: its name in refusals, and who may do it. */
 type Rule = {
   does: string;
   names: 'usage' | 'business' | null;
   roles: Role[];
-  /** Whether a business token may do it, and whether it records: then the business must be active. */
+  /** Whether a business token may do it, and whether it records, which requires an active business. */
   token?: true;
   records?: true;
   only?: 'operator' | 'key' | 'session';
@@ -56,7 +51,7 @@ const reads = (does: string): Rule => ({ does, names: 'business', roles: ['full'
 const changes = (does: string): Rule => ({ does, names: 'business', roles: ['full'] });
 const operates = (does: string): Rule => ({ does, names: null, roles: ['full'], only: 'operator' });
 
-/** By the names of test/routes.ts. */
+/** By the names in test/routes.ts. */
 const RULES: Record<string, Rule> = {
   'read usage': { does: 'read usage', names: 'usage', roles: ['full', 'read', 'record'], token: true },
   'record a use': { ...records('record a use'), token: true },
@@ -99,7 +94,7 @@ const refusal = (status: number, code: string, message: string) =>
 const ALLOWED = 'allowed';
 const UNAUTHENTICATED = '401 unauthenticated {"message":"Unauthenticated."}';
 
-/** What a caller is told, who is null without a valid credential. */
+/** The answer to a caller. Null is a caller without a valid credential. */
 function oracle(caller: Caller | null, { does, names, roles, token, records, only }: Rule, target: Target, from: From) {
   if (caller === null || caller.unfoundAt?.includes(target)) return UNAUTHENTICATED;
   const { kind, role, knows } = caller;
@@ -118,7 +113,7 @@ function oracle(caller: Caller | null, { does, names, roles, token, records, onl
     [role === 'record' && !roles.includes(role), 'record_only_key', 'This API key can only record.'],
   ];
   const forbidden = ofRole.find(([applies]) => applies);
-  // What an operator key may not do, it is told before the business.
+  // An operator key is refused before the business is checked.
   if (names !== null && !knows.includes(target) && !(isOperator && forbidden)) {
     if (names === 'usage') return refusal(422, 'unknown_business', 'business id is not valid');
     return refusal(401, 'unknown_business', 'Id is not valid');
@@ -136,7 +131,7 @@ function oracle(caller: Caller | null, { does, names, roles, token, records, onl
   return refusal(403, 'origin_not_authorized', `Origin ${origin} is not authorized for this business.${advice}`);
 }
 
-/** The businesses, and the credentials with what they are. */
+/** Creates the businesses and the credentials. */
 async function world() {
   const open = await newBusiness({ token: 'Imported.Token_from~elsewhere' });
   const { user_id, home } = open;
@@ -144,7 +139,7 @@ async function world() {
   const [shop, suspended, deleted] = [await newBusiness(own), await newBusiness(own), await newBusiness(own)];
   const foreign = await newBusiness({ sites: SITES });
   const malformed = { id: '01', user_id, name: 'x' };
-  /** What is in another database than the imported token. A path without a database leads to DB. */
+  /** The paths that lead to another database than that of the imported token. A path without a database leads to DB. */
   const elsewhere: Target[] = [...(home.number === 0 ? [] : (['malformed', 'none'] as const))];
   if (foreign.home !== home) elsewhere.push('foreign');
 
@@ -182,7 +177,7 @@ async function world() {
     ['full key for one', key('full', ['shop']), await newKeyOf({ business_id: shop.id })],
     ['read key for one', key('read', ['shop']), readForOne],
     ['record key for one', key('record', ['shop']), await newKeyOf({ role: 'record', business_id: shop.id })],
-    ['key of somebody else', key('full', ['foreign']), foreign.key],
+    ['key of another user', key('full', ['foreign']), foreign.key],
     ['expired key', null, (await newKey(shop, { expires_on: '2026-03-14' })).key],
     ['revoked key', null, revoked.api_key],
     ['unknown key', null, shop.key.replace(/.{4}$/, 'zzzz')],
@@ -195,7 +190,7 @@ async function world() {
     ['token', token('shop'), present],
     ['former token', token('shop'), former],
     ['former token that ended', null, shop.token],
-    ['token of somebody else', token('foreign'), foreign.token],
+    ['token of another user', token('foreign'), foreign.token],
     ['imported token', token('open', elsewhere), open.token],
     ['token of a suspended business', null, ofSuspended],
     ['former token of a suspended business', null, suspended.token],
@@ -221,10 +216,10 @@ test('every operation has a rule', () => {
   expect(Object.keys(RULES).sort()).toEqual(ROUTES.map(({ name }) => name).sort());
 });
 
-/** With a parameter that no operation has, for whom nothing else is refused. */
+/** The response to an unknown parameter, if nothing else is refused. */
 const WRONG_INPUT = '{"status":false,"message":"matrix is not a parameter';
 
-test('every call is refused as the rules say, or let in', { tags: 'slow', timeout: 600_000 }, async () => {
+test('every call is refused or allowed as the rules say', { tags: 'slow', timeout: 600_000 }, async () => {
   const { businesses, credentials } = await world();
   const cells = ROUTES.flatMap((route) => {
     const rule = RULES[route.name] as Rule;
@@ -237,7 +232,7 @@ test('every call is refused as the rules say, or let in', { tags: 'slow', timeou
     const told = await inWaves([...cells.entries()], async ([index, { route, rule, target, from }]) => {
       const expected = oracle(caller, rule, target, from);
       const path = route.path(businesses[target] as { id: number | string; user_id: number; name: string });
-      // A refusal does not depend on the input: with valid and with wrong input in turn. What is allowed must change nothing.
+      // A refusal does not depend on the input, so it alternates between valid and invalid. Allowed calls get invalid input, to change nothing.
       const isWrong = expected === ALLOWED || (index + turn) % 2 === 0;
       const answer = await call(route.method, `${path}${isWrong ? `${path.includes('?') ? '&' : '?'}matrix=1` : ''}`, {
         headers: { ...route.headers, ...ORIGINS[from].headers, ...headers },

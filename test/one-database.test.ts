@@ -1,4 +1,4 @@
-// A deployment with one database, as it is by default: all that is found is in DB, and nothing else is asked or offered.
+// A deployment with one database, the default: everything is in DB, and no other database is queried or offered.
 import { createScheduledController } from 'cloudflare:test';
 import { describe, expect, test, vi } from 'vitest';
 import { databaseOfId } from '../src/core/database.ts';
@@ -33,7 +33,7 @@ const newOne = (token?: string) => {
   return newBusiness({ user_id: user, ...(token !== undefined && { token }) });
 };
 
-test('every new user gets it, for a business or a key, and no other can be wanted', async () => {
+test('every new user is placed in it, and no other database can be requested', async () => {
   for (const user_id of [11, 12, 13, 14]) {
     const body = { user_id, ...FIELDS, business_size: 'small' };
     const [first, second] =
@@ -53,17 +53,17 @@ test('every new user gets it, for a business or a key, and no other can be wante
   }
 });
 
-test('health and the list of databases ask it alone', async () => {
+test('health and the list of databases query only it', async () => {
   await newOne();
-  const asked: string[] = [];
+  const queries: string[] = [];
   const DB = {
     prepare(sql: string) {
-      asked.push(sql);
+      queries.push(sql);
       return env.DB.prepare(sql);
     },
   } as D1Database;
   expect((await newApp().app.fetch(new Request(`${BASE}/api/v1/health`), { DB })).status).toBe(200);
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
   const { status, body, cost } = await send('GET', '/database');
   expect({ status, round_trips: cost.round_trips }).toEqual({ status: 200, round_trips: 1 });
   expect(body.data.databases).toEqual([expect.objectContaining({ number: 0, letter: '0', binding: 'DB' })]);
@@ -71,7 +71,7 @@ test('health and the list of databases ask it alone', async () => {
 
 describe('of all businesses', () => {
   const LISTS = { businesses: '/business?limit=2', usage: '/usage?limit=2', alerts: '/alerts?limit=2' };
-  test.each(Object.entries(LISTS))('the list of %s ends with what it has', async (name, path) => {
+  test.each(Object.entries(LISTS))('the list of %s ends after its rows', async (name, path) => {
     const made = [await newOne(), await newOne(), await newOne()];
     const alert = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
     for (const { id } of made) await home.db.insert(alerts).values({ business_id: id, ...alert, at: STAMP });
@@ -94,7 +94,7 @@ describe('of all businesses', () => {
   });
 });
 
-test('an imported token is looked up in it, whatever the path names', async () => {
+test('an imported token is looked up in it, whatever the path', async () => {
   const { id, token } = await newOne('Token-of-another-system-1');
   const read = (path: number | string) => send('GET', `/business/usage/${path}`, { as: token });
   expect((await read(id)).status).toBe(200);
@@ -106,7 +106,7 @@ test('an imported token is looked up in it, whatever the path names', async () =
   }
 });
 
-test('a credential of another database is 401, and no database is asked', async () => {
+test('a credential of another database is 401 without a query', async () => {
   const { usage, key, token } = await newOne();
   for (const credential of [key, token]) {
     for (const letter of ['1', '2', 'z']) {
@@ -118,7 +118,7 @@ test('a credential of another database is 401, and no database is asked', async 
   }
 });
 
-test('a key and a token of it work, and its business is changed and deleted', async () => {
+test('its keys and tokens work, and its businesses can be changed and deleted', async () => {
   const { id, usage, access, key, token } = await newOne();
   for (const as of [key, token]) expect((await call('POST', usage, { as, bindings })).status).toBe(200);
   const added = await call('POST', access, { as: key, bindings, body: { sites: ['https://a.example'] } });
@@ -128,7 +128,7 @@ test('a key and a token of it work, and its business is changed and deleted', as
   expect(answerOf(deleted)).toEqual(granted({ deleted: { id, name: 'Other' } }));
 });
 
-test('the scheduled runs purge it, and look for alerts in it', async () => {
+test('the scheduled runs purge it and sweep it for alerts', async () => {
   const business = await newOne();
   await addFormerToken(business, STAMP);
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -1,5 +1,4 @@
-// What an operator relies on: outages, rate limits, the log, and the headers of every answer.
-
+// What an operator relies on: outages, rate limits, the log, and the headers of every response.
 import { createExecutionContext } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
@@ -25,7 +24,7 @@ import {
   newKey,
 } from './support.ts';
 
-// One of each kind; test/outage.test.ts has the others.
+// One of each kind. test/outage.test.ts covers the others.
 const BUSY = [
   'D1_ERROR: D1 DB is overloaded. Requests queued for too long.',
   'D1_ERROR: database is locked: SQLITE_BUSY',
@@ -33,7 +32,7 @@ const BUSY = [
 const GONE = ['D1_ERROR: Network connection lost.', 'D1_ERROR: internal error; reference = 7b2v9k1dqg1'];
 const BROKEN = ['D1_ERROR: no such table: api_keys: SQLITE_ERROR'];
 
-eachOf(describe, FAILING)('when the database fails, to $name', (route) => {
+eachOf(describe, FAILING)('when the database fails, the response to $name', (route) => {
   const once = NOT_REPEATABLE.includes(route.name);
 
   async function failed(message: string, when: 'before' | 'after') {
@@ -48,21 +47,21 @@ eachOf(describe, FAILING)('when the database fails, to $name', (route) => {
   const unavailable = { ...UNAVAILABLE, retry: '10' };
   const broken = { ...SERVER_ERROR, retry: null };
 
-  test.each(BUSY)('is 503 where it did not run: %s', async (message) => {
+  test.each(BUSY)('is 503 if it did not run: %s', async (message) => {
     expect(await failed(message, 'before')).toEqual(unavailable);
   });
 
-  test.each(GONE)(`is ${once ? '500' : '503'} where it may have run: %s`, async (message) => {
+  test.each(GONE)(`is ${once ? '500' : '503'} if it may have run: %s`, async (message) => {
     for (const when of ['before', 'after'] as const)
       expect(await failed(message, when)).toEqual(once ? broken : unavailable);
   });
 
-  test.each(BROKEN)('is 500 where a statement failed: %s', async (message) => {
+  test.each(BROKEN)('is 500 if a statement failed: %s', async (message) => {
     expect(await failed(message, 'before')).toEqual(broken);
   });
 });
 
-test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once when it is sent again', async () => {
+test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts once after a retry', async () => {
   const business = await newBusiness();
   const send = (bindings: object) =>
     call('POST', business.usage, { as: business.key, headers: { 'Idempotency-Key': 'order-1' }, bindings });
@@ -71,7 +70,7 @@ test('a use with an Idempotency-Key whose outcome is unknown is 503, and counts 
   expect((await send({})).body).toMatchObject({ status: true, data: { count: 1 } });
 });
 
-test('the service sends a write once, whatever becomes of it', async () => {
+test('the service does not retry a write', async () => {
   const business = await newBusiness();
   const bindings = failingWith('D1_ERROR: Network connection lost.', 'after');
   await call('POST', business.usage, { as: business.key, bindings });
@@ -79,7 +78,7 @@ test('the service sends a write once, whatever becomes of it', async () => {
   expect(row?.count).toBe(1);
 });
 
-test('a statement that fails half-way leaves nothing behind', async () => {
+test('a batch that fails halfway writes nothing', async () => {
   const business = await newBusiness();
   const routes = ROUTES.filter(({ method, granted }) => method !== 'GET' && granted === undefined);
   const callers = await Promise.all(routes.map(async (route) => ({ route, as: await callerOf(route, business) })));
@@ -103,7 +102,7 @@ describe('the rate limits', () => {
   const send = (bindings: object, headers: Record<string, string>, path = '/api/v1/business/usage/1') =>
     call('GET', path, { headers, bindings });
 
-  test('answer 429 with Retry-After before the database, by client address', async () => {
+  test('answer 429 with Retry-After by client address, without a database query', async () => {
     const { binding } = limiter(2);
     const bindings = { ...failingWith('never asked'), ADDRESS_LIMIT: binding };
     const from = (address: string) => send(bindings, { 'CF-Connecting-IP': address });
@@ -116,7 +115,7 @@ describe('the rate limits', () => {
     expect((await from('192.0.2.2')).status).toBe(401);
   });
 
-  test('answer 429 by credential, which the limiter is told as a hash only', async () => {
+  test('answer 429 by credential, of which the limiter gets only a hash', async () => {
     const { binding, keys } = limiter(1);
     const business = await newBusiness();
     const ours = (scheme: string) =>
@@ -128,7 +127,7 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test.each(['key', 'token'] as const)('share one hash of a %s with the database', async (kind) => {
+  test.each(['key', 'token'] as const)('hash a %s once, for the limiter and the database', async (kind) => {
     const business = await newBusiness();
     const digest = vi.spyOn(crypto.subtle, 'digest');
     const answer = await send({ CREDENTIAL_LIMIT: limiter(1).binding }, { Authorization: `Bearer ${business[kind]}` });
@@ -136,7 +135,7 @@ describe('the rate limits', () => {
     digest.mockRestore();
   });
 
-  test('do not count what an address has too many of against the credential: a token is in every page', async () => {
+  test('do not count requests over the limit of an address against the credential, because a token is in every page', async () => {
     const address = limiter(1);
     const credential = limiter(2);
     const business = await newBusiness();
@@ -150,7 +149,7 @@ describe('the rate limits', () => {
     expect(await from('192.0.2.2')).toBe(false);
   });
 
-  test('count a token by origin: pages that are refused do not use up what a registered page has', async () => {
+  test('count a token by origin, so refused pages do not use up the limit of a registered page', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const { binding, keys } = limiter(5);
     const bindings = { CREDENTIAL_LIMIT: binding };
@@ -164,7 +163,7 @@ describe('the rate limits', () => {
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('as deployed, let 1,000 calls of a page pass in ten seconds from ten addresses, and stop one address', {
+  test('as deployed, allow 1,000 calls of a page in ten seconds from ten addresses, and stop a single address', {
     tags: 'slow',
   }, async () => {
     const { token, usage } = await newBusiness({ sites: ['https://shop.example'] });
@@ -175,7 +174,7 @@ describe('the rate limits', () => {
     };
     const addresses = Array.from({ length: 1000 }, (_, index) => `192.0.2.${index % 10}`);
     expect(new Set(await inWaves(addresses, (address) => visit(address)))).toEqual(new Set([200]));
-    // Whenever the period begins, one of these 2,001 is the 1,001st of its own.
+    // Whenever a period begins, at least one of 2,001 requests is the 1,001st in a period.
     const flood = await inWaves(Array(2001).fill('198.51.100.1'), (address) => visit(address, 'malformed'));
     expect(new Set(flood)).toEqual(new Set([401, 429]));
   });
@@ -186,7 +185,7 @@ describe('the rate limits', () => {
     expect([(await read()).status, (await read()).status]).toEqual([200, 429]);
   });
 
-  test('take an IPv6 network for one client', () => {
+  test('treat an IPv6 /64 network as one client', () => {
     expect(networkOf('192.0.2.1')).toBe('192.0.2.1');
     for (const address of ['2001:db8::1', '2001:db8:0:0:ffff::1', '2001:db8::', '2001:db8:0:0:1:2:3:4']) {
       expect(networkOf(address)).toBe('2001:db8:0:0');
@@ -195,7 +194,7 @@ describe('the rate limits', () => {
     expect(networkOf('::1')).toBe('0:0:0:0');
   });
 
-  test('come after 404, 405 and 413, and before the credential is judged', async () => {
+  test('apply after 404, 405 and 413, and before the credential is checked', async () => {
     const bindings = { ADDRESS_LIMIT: limiter(0).binding };
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     for (const [status, method, path, body] of [
@@ -207,7 +206,7 @@ describe('the rate limits', () => {
       expect((await call(method, path, { headers, body, bindings })).status, `${method} ${path}`).toBe(status);
   });
 
-  test('count neither what has no address nor a preflight, and are absent where their binding is', async () => {
+  test('do not count preflights or requests without an address, and are off without their binding', async () => {
     const { binding, keys } = limiter(0);
     const headers = { 'CF-Connecting-IP': '192.0.2.1' };
     expect((await send({ ADDRESS_LIMIT: binding, CREDENTIAL_LIMIT: binding }, {})).status).toBe(401);
@@ -219,7 +218,7 @@ describe('the rate limits', () => {
 });
 
 describe('the log', () => {
-  test('has one line a request: what was asked, answered and spent, and no credential', async () => {
+  test('has one line per request, with the operation, the status and the cost, and no credential', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const granted = await call('POST', business.usage, { as: business.key });
     expect(granted.lines).toEqual([
@@ -249,19 +248,23 @@ describe('the log', () => {
       const illegible = await call('GET', business.usage, { as: business.token, origin });
       expect(illegible.lines).toMatchObject([{ status: 403, refusal: 'origin_not_authorized', origin: null }]);
     }
-    const invalid = await call('GET', `${business.usage}?from=x`, { as: business.key });
-    expect(invalid.lines).toMatchObject([{ status: 422, refusal: 'invalid_input' }]);
-    const unknown = await call('GET', business.usage, { as: 'not-a-token-of-anybody-here' });
-    expect(unknown.lines).toMatchObject([{ status: 401, refusal: 'unauthenticated', operation: 'read_usage' }]);
-    const nowhere = await call('GET', '/nowhere');
-    expect(nowhere.lines).toMatchObject([{ status: 404, route: null, operation: null, credential: null }]);
-    const notAllowed = await call('PUT', business.usage);
-    expect(notAllowed.lines).toMatchObject([{ status: 405, route: '/api/v1/business/usage/:business_id' }]);
-    const lines = JSON.stringify([granted, refused, invalid, unknown].map((answer) => answer.lines));
-    for (const secret of [business.key, business.token, 'not-a-token-of-anybody']) expect(lines).not.toContain(secret);
+    const others = [
+      await call('GET', `${business.usage}?from=x`, { as: business.key }),
+      await call('GET', business.usage, { as: 'an-unknown-credential-here' }),
+      await call('GET', '/nowhere'),
+      await call('PUT', business.usage),
+    ].flatMap(({ lines }) => lines);
+    expect(others).toMatchObject([
+      { status: 422, refusal: 'invalid_input' },
+      { status: 401, refusal: 'unauthenticated', operation: 'read_usage' },
+      { status: 404, route: null, operation: null, credential: null },
+      { status: 405, route: '/api/v1/business/usage/:business_id' },
+    ]);
+    const lines = JSON.stringify([granted.lines, refused.lines, others]);
+    for (const secret of [business.key, business.token, 'an-unknown-credential']) expect(lines).not.toContain(secret);
   });
 
-  test('tells the causes of a 401 apart, which the caller cannot', { tags: 'slow' }, async () => {
+  test('distinguishes the causes of a 401, which the caller cannot', { tags: 'slow' }, async () => {
     const active = await newBusiness();
     const inactive = await Promise.all(['suspended', 'closed'].map((status) => newBusiness({ status })));
     const { home, user_id } = active;
@@ -290,8 +293,8 @@ describe('the log', () => {
             headers: { ...headers },
             origin: 'https://shop.example',
           });
-          const asked = !['malformed', 'unbound_database'].includes(reason);
-          expect(answer.cost).toMatchObject({ round_trips: Number(asked), rows_written: 0 });
+          const isQueried = !['malformed', 'unbound_database'].includes(reason);
+          expect(answer.cost).toMatchObject({ round_trips: Number(isQueried), rows_written: 0 });
           expect(answer.cost.rows_read).toBeLessThanOrEqual(15);
           expect(answer.lines).toMatchObject([{ status: 401, refusal: 'unauthenticated', reason }]);
           answers.add(
@@ -311,7 +314,7 @@ describe('the log', () => {
     expect(foreign.lines).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);
   });
 
-  test('has the id in the path, or null if that is none', async () => {
+  test('has the id in the path, or null if it is not an id', async () => {
     const business = await newBusiness();
     for (const [id, logged] of [
       [999_999_999, 999_999_999],
@@ -323,7 +326,7 @@ describe('the log', () => {
     }
   });
 
-  test('tells which outage a 503 was', async () => {
+  test('has the cause of a 503', async () => {
     const business = await newBusiness();
     const bindings = failingWith('D1 DB is overloaded. Too many requests queued.');
     expect((await call('GET', business.usage, { as: business.key, bindings })).errors).toMatchObject([
@@ -334,7 +337,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('has the cause of a 500, which the caller does not learn', async () => {
+  test('has the cause of a 500, which the response does not reveal', async () => {
     const business = await newBusiness();
     const bindings = failingWith('D1_ERROR: no such table: x');
     const { text, headers, errors } = await call('GET', business.usage, { as: business.key, bindings });
@@ -346,7 +349,7 @@ describe('the log', () => {
   });
 });
 
-test('an answer names its request, the time the database took, and how to treat it', async () => {
+test('a response has its request id, the time of the database, and the security headers', async () => {
   const business = await newBusiness();
   const { headers } = await call('GET', business.usage, { as: business.key });
   expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);

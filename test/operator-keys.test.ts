@@ -1,4 +1,4 @@
-// The keys of the operator: what each role may do with the business of anybody, for every route; and where they are refused.
+// Operator keys: what each role may do with any business, for every route, and where the keys are refused.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newOperatorKey } from '../src/core/credential.ts';
 import { OPERATOR_ROLES, OPERATOR_SECRETS as OPERATOR_SECRET_NAMES } from '../src/core/operator.ts';
@@ -19,7 +19,7 @@ import {
   tagsOf,
 } from './support.ts';
 
-/** What a key that only records may do. */
+/** The routes that a record-only key may use. */
 const RECORD = [
   ...['read usage', 'record a use', 'record a use with an id', 'record a quantity', 'report uses', 'lower uses'],
   'read the usage of all businesses',
@@ -35,14 +35,14 @@ const OF_ROLES = ROUTES.flatMap((route) =>
 const expectNoDatabase = ({ cost, later }: Awaited<ReturnType<typeof call>>) =>
   expect([cost.round_trips, later.round_trips]).toEqual([0, 0]);
 
-/** A new owner costs more. */
+/** Creates the home of the user now, because a new owner costs more. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
 
 describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may, ...route }) => {
   const as = OPERATOR[role];
   const refusal = refused(route.operatorRefusal ?? 'This operator key can only record.');
 
-  test(may ? 'is let in, for the business or the user of anybody' : 'is refused, without the database', async () => {
+  test(may ? 'is allowed for any business or user' : 'is refused without a query', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       const answer = await ask(route, business, { as });
@@ -57,7 +57,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is refused from a page, whatever else holds, without the database', tagsOf(route), async () => {
+  test('is refused from a page without a query, whatever else applies', tagsOf(route), async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const origins = ['https://shop.example', 'https://evil.example', 'null', BASE, ''];
     const fetched = ['same-origin', 'same-site', 'cross-site', 'none', 'anything'];
@@ -84,7 +84,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
     }
   });
 
-  test('is unknown without a secret, with another, or with one that is malformed', tagsOf(route), async () => {
+  test('is unknown without its secret, or with another or a malformed one', tagsOf(route), async () => {
     const business = await newBusiness();
     const own = OPERATOR_SECRETS[role === 'full' ? 'OPERATOR_KEY_1' : 'OPERATOR_KEY_2'];
     const malformed = [own.toUpperCase(), own.slice(0, -1), `${own}0`, own.replace(role, 'admin'), ` ${own}`, as, ''];
@@ -99,7 +99,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   if (route.unknownBusiness !== null) {
     const { unknownBusiness } = route as Route;
     test(
-      'is told the same as an owner of a business that is unknown, and let in for one that is not active',
+      'gets the answer of an owner for an unknown business, and is allowed for an inactive one',
       tagsOf(route),
       async () => {
         for (const id of [999_999_999, 61_000_000_001, '0', '01', 'abc', '9007199254740993']) {
@@ -114,7 +114,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   }
 
   if (may && Object.keys(route.bad).length > 0) {
-    test('is told what is wrong with its input', async () => {
+    test('gets 422 for invalid input', async () => {
       const business = await newBusiness();
       const { query = '', ...bad } = route.bad;
       expect((await call(route.method, route.path(business) + query, { as, ...bad })).status).toBe(422);
@@ -122,7 +122,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   }
 
   if (may && route.action !== null) {
-    test('makes changes in its own name', async () => {
+    test('is named in the changes it makes', async () => {
       const business = await newBusiness({ sites: ['https://shop.example'] });
       await addFormerToken(business);
       const made = async () => (await Promise.all(homes.map(({ db }) => db.select().from(changes)))).flat();
@@ -135,7 +135,7 @@ describe.each(OF_ROLES)('$name: an operator key of the role $role', ({ role, may
   }
 });
 
-test('each of four secrets works, whatever is malformed beside it, which the log names', async () => {
+test('each of four secrets works while the others are malformed, and the log names those', async () => {
   const { usage } = await newBusiness();
   for (const name of OPERATOR_SECRET_NAMES) {
     const broken = {
@@ -165,7 +165,7 @@ test('each of four secrets works, whatever is malformed beside it, which the log
   }
 });
 
-test('a key with two roles has the narrower one, in whatever order the secrets are', async () => {
+test('a key with two roles has the narrower one, whatever the order of the secrets', async () => {
   const { access } = await newBusiness();
   const hash = OPERATOR_SECRETS.OPERATOR_KEY_1.slice('full:'.length);
   for (const roles of [
@@ -178,7 +178,7 @@ test('a key with two roles has the narrower one, in whatever order the secrets a
 });
 
 test.each([4, 50])(
-  'the list of the operator has the businesses of all users, through all databases, %i a page, each from one',
+  'the operator lists the businesses of all users in all databases, %i per page, each page from one database',
   async (limit) => {
     const made = [];
     for (let index = 0; index < 6; index++) made.push(await newBusiness());
@@ -189,9 +189,7 @@ test.each([4, 50])(
       const answer = await call(
         'GET',
         `/api/v1/business?limit=${limit}${after === undefined ? '' : `&after=${after}`}`,
-        {
-          as: OPERATOR.full,
-        },
+        { as: OPERATOR.full },
       );
       expect(answer.status, answer.text).toBe(200);
       expect(answer.cost.round_trips).toBe(1);
@@ -211,7 +209,7 @@ test.each([4, 50])(
   },
 );
 
-test('an id of a use counts once for API keys and the operator together, and once for tokens', async () => {
+test('a use id counts once for API keys and the operator together, and once for tokens', async () => {
   const business = await newBusiness();
   const body = { uses: [{ id: 'order-1' }] };
   const counts = [];
@@ -226,7 +224,7 @@ test('an id of a use counts once for API keys and the operator together, and onc
 });
 
 describe('rate limits', () => {
-  /** Counts what it is asked, and refuses what it refuses. */
+  /** A limiter that collects its keys. */
   function limiter(isRefused: (key: string) => boolean) {
     const keys: string[] = [];
     const limit = async ({ key }: { key: string }) => {
@@ -239,21 +237,21 @@ describe('rate limits', () => {
   const send = async (path: string, as: string, bindings: object, origin?: string) =>
     (await call('GET', path, { as, headers, bindings, origin })).status;
 
-  test('by address do not count the operator, but whoever guesses a key', async () => {
+  test('by address do not count the operator, but unknown operator keys', async () => {
     const { usage } = await newBusiness();
     const { keys, binding } = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding })).toBe(200);
     expect(keys).toEqual([]);
     expect(await send(usage, newOperatorKey(), { ADDRESS_LIMIT: binding })).toBe(429);
     expect(keys).toEqual(['198.51.100.1']);
-    // Nor do requests of servers: what pages send with a key that was put into them must not stop the servers.
+    // Requests from pages with a leaked key do not count against the servers that use it.
     const credential = limiter(() => true);
     expect(await send(usage, OPERATOR.full, { CREDENTIAL_LIMIT: credential.binding }, BASE)).toBe(403);
     expect(credential.keys).toEqual([]);
     expect(await send(usage, OPERATOR.full, { ADDRESS_LIMIT: binding }, BASE)).toBe(429);
   });
 
-  test('by credential count an operator key for each business, and for each user', async () => {
+  test('by credential count an operator key per business and per user', async () => {
     const [one, other] = [await newBusiness(), await newBusiness()];
     const { keys, binding } = limiter((key) => key.endsWith(` ${one.id}`));
     expect(await send(one.usage, OPERATOR.full, { CREDENTIAL_LIMIT: binding })).toBe(429);

@@ -1,4 +1,4 @@
-// OPERATOR_ONLY (docs/operating.md, "Operator only"): while it is 1, only the keys of the operator are let in.
+// OPERATOR_ONLY (docs/operating.md, "Operator only"): while it is 1, only operator keys are accepted.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newCredential, newOperatorKey } from '../src/core/credential.ts';
@@ -22,7 +22,7 @@ import {
 const UNAVAILABLE = { status: 503, text: '{"message":"Service Unavailable"}' };
 type Headers = Record<string, string>;
 let business: Awaited<ReturnType<typeof newBusiness>>;
-/** What a request can carry that is no key of the operator. */
+/** Request headers without an operator key. */
 let others: Record<string, Headers>;
 beforeAll(async () => {
   business = await newBusiness({ sites: ['https://shop.example'] });
@@ -63,7 +63,7 @@ async function ask(request: Request, bindings: object = { OPERATOR_ONLY: '1' }) 
     context,
   );
   const [line] = [...lines, ...errors] as { d1?: { round_trips: number }; error?: string }[];
-  await waitOnExecutionContext(context); // or it would be written to the next file's database
+  await waitOnExecutionContext(context); // or the rest would be written to the next file's database
   return { status: answer.status, text: await answer.text(), headers: answer.headers, line };
 }
 async function expectUnavailable(request: Request) {
@@ -79,14 +79,14 @@ async function expectUnavailable(request: Request) {
   });
 }
 
-eachOf(describe, ROUTES)('while it is 1, to $name', (route) => {
-  test('is 503 for everybody else, without the database', async () => {
+eachOf(describe, ROUTES)('while it is 1, the response to $name', (route) => {
+  test('is 503 without a query for all other callers', async () => {
     const before = await everything();
     for (const headers of Object.values(others)) await expectUnavailable(requestOf(route, headers));
     expect(await everything()).toBe(before);
   });
 
-  test.each(OPERATOR_ROLES)('is the same as ever for an operator key of the role %s', async (role) => {
+  test.each(OPERATOR_ROLES)('is unchanged for an operator key of the role %s', async (role) => {
     const own = await newBusiness();
     const request = () =>
       new Request(BASE + route.path(own), {
@@ -99,7 +99,7 @@ eachOf(describe, ROUTES)('while it is 1, to $name', (route) => {
   });
 });
 
-test('while it is 1, a code of a console link starts no session, and works afterwards', async () => {
+test('while it is 1, the code of a console link is 503, and works afterwards', async () => {
   const code = await newCode(business);
   const redeem = (body: string) => new Request(`${BASE}/api/v1/session`, { method: 'POST', body });
   for (const body of [JSON.stringify({ code }), '', '{}', JSON.stringify({ code: 'x'.repeat(34) })])
@@ -107,7 +107,7 @@ test('while it is 1, a code of a console link starts no session, and works after
   expect((await ask(redeem(JSON.stringify({ code })), {})).status).toBe(200);
 });
 
-test('while it is 1, what needs no credential responds, and so do preflights, unknown paths and other methods', async () => {
+test('while it is 1, public routes, preflights, unknown paths and other methods respond as usual', async () => {
   for (const route of PUBLIC) {
     const [method = '', path = ''] = route.split(' ');
     expect((await ask(new Request(BASE + path, { method }))).status).toBe(200);
@@ -122,13 +122,13 @@ test('while it is 1, what needs no credential responds, and so do preflights, un
   expect(statuses).toEqual([204, 404, 405]);
 });
 
-test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])('%j changes nothing', async (value) => {
+test.each([undefined, '', '0', 'true', 'yes', ' 1', '1 ', '1\n', '11', '01'])('%j has no effect', async (value) => {
   const [route] = ROUTES as [AnyRoute];
   const expected = {
     ...{ nothing: 401, 'an API key': 200, 'an API key from a page of the service': 200, 'a read-only key': 200 },
     ...{ 'a record-only key': 200, 'a session key': 200, 'a token': 200 },
     ...{ 'a token from a page that is not registered': 403, 'the token of a business that is not active': 401 },
-    // In the database of the path it is known, and of another business.
+    // If the path leads to its database, the token is known, but of another business.
     ...{ 'an imported token': expect.toBeOneOf([401, 422]), 'an unknown key': 401 },
     'the key of a database that is not bound': 401,
     ...{ 'an unknown operator key': 401, 'a malformed credential': 401, 'another header': 401 },

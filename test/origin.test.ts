@@ -1,4 +1,4 @@
-// Which origins a list of sites admits: the service against an oracle that reads docs/api.md, "Sites", another way, and the cost.
+// Which origins a list of sites admits: the service against an independent oracle of docs/api.md, "Sites", and the cost.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
@@ -14,10 +14,10 @@ import {
 } from './hostile/origins.ts';
 import { call, newBusiness, setCount } from './support.ts';
 
-/** What the service decides, without its database. */
+/** The service's decision, without a database. */
 const admits = (sites: readonly string[], origin: string) => sitesCovering(origin).some((site) => sites.includes(site));
 
-// The oracle goes through the registered sites one by one, and takes site and origin apart by hand: no URL, no candidates.
+// The oracle scans the registered sites and parses sites and origins by hand: it uses no URL and derives no candidates.
 type Parts = { scheme: string; host: string; port: string | null };
 
 function partsOf(text: string): Parts | null {
@@ -53,19 +53,19 @@ function covers(site: string, origin: string): boolean {
 
 const oracle = (sites: readonly string[], origin: string) => sites.some((site) => covers(site, origin));
 
-/** The oracle does not know which punycode decodes to something. Where it admits some behind a wildcard, a refusal is right too. */
+/** The oracle cannot decode punycode: under a wildcard, the service may refuse a label that the oracle admits. */
 const isJudgedAlike = (sites: readonly string[], origin: string) =>
   admits(sites, origin) === oracle(sites, origin) || (!admits(sites, origin) && /[/.]xn--/.test(origin));
 
 const lists = Object.entries(LISTS) as [List, readonly string[]][];
 
-test('the lists of the tables are of sites as they are stored', () => {
+test('the access lists of the hostile tables contain canonical sites', () => {
   for (const site of Object.values(LISTS).flat()) expect(canonicalSite(site).site).toBe(site);
 });
 
 describe('an origin', () => {
   const REPORT = granted({ used: [{ date: '2026-01-01', count: 0 }] });
-  /** `every` has the sites of all lists: what it refuses, each of them would. */
+  /** `every` has the sites of all lists: an origin that it refuses, each list refuses. */
   let businesses: Record<List | 'every', Awaited<ReturnType<typeof newBusiness>>>;
   beforeAll(async () => {
     const made = lists.map(async ([list, sites]) => [list, await newBusiness({ sites: [...sites] })]);
@@ -74,7 +74,7 @@ describe('an origin', () => {
   });
 
   test.each(Object.entries({ ...HOSTILE_ORIGINS, genuine: GENUINE_ORIGINS }))(
-    'that is %s is admitted by the lists that the oracle says, and by no other',
+    'is admitted only by the lists that the oracle names: %s',
     async (_, rows) => {
       for (const [origin, ...admittedBy] of rows) {
         const admitting = lists.filter(([, sites]) => oracle(sites, origin)).map(([list]) => list);
@@ -94,17 +94,11 @@ describe('an origin', () => {
 
 const REGISTERED = [
   ...Object.values(LISTS).flat(),
-  'https://example.com',
-  'http://example.com',
-  'https://*.example.com',
-  'http://*.example.com:8080',
-  'https://*.b.example.com',
-  'https://a.b.example.com:8443',
-  'https://127.0.0.1:3000',
-  'https://intranet',
+  ...['https://example.com', 'http://example.com', 'https://*.example.com', 'http://*.example.com:8080'],
+  ...['https://*.b.example.com', 'https://a.b.example.com:8443', 'https://127.0.0.1:3000', 'https://intranet'],
 ];
 
-/** A source of choices: the same for the same seed (mulberry32). */
+/** Seeded random choices (mulberry32). */
 function chooser(seed: number) {
   let state = seed;
   const below = (bound: number) => {
@@ -122,18 +116,7 @@ const CHARACTERS = [
 ];
 const LABELS = ['a', 'evil', 'www', 'xn--bcher-kva', 'x_y', '1', '127', 'localhost', '-a', 'a-', '', 'a'.repeat(63)];
 const BEHIND = [
-  '.evil.com',
-  'evil.com',
-  '.',
-  '/',
-  ':443',
-  ':80',
-  ':8443',
-  ':0',
-  '@evil.com',
-  ', https://evil.com',
-  '%00',
-  '\t',
+  ...['.evil.com', 'evil.com', '.', '/', ':443', ':80', ':8443', ':0', '@evil.com', ', https://evil.com', '%00', '\t'],
 ];
 const BEFORE = ['https://evil.com@', 'https://evil.com/', 'null, ', ' ', 'x', 'https://', 'view-source:'];
 const HOST_AT = /:\/\/(\[?)/;
@@ -176,7 +159,7 @@ const MUTATIONS: ((origin: string, choices: Choices) => string)[] = [
 const splice = (text: string, at: number, removed: number, put: string) =>
   text.slice(0, at) + put + text.slice(at + removed);
 
-/** An origin that one of `sites` covers, changed at up to three places. */
+/** An origin that one of `sites` covers, with up to three mutations. */
 function mutated(sites: readonly string[], choices: Choices): string {
   const { below, of } = choices;
   let origin = of(sites);
@@ -188,7 +171,7 @@ function mutated(sites: readonly string[], choices: Choices): string {
   return origin;
 }
 
-test('of 100,000 origins mutated from registered sites, none passes that the oracle refuses, and the other way round', {
+test('the service and the oracle agree on 100,000 origins mutated from registered sites', {
   tags: 'slow',
 }, () => {
   const choices = chooser(fc.sample(fc.integer(), 1)[0] ?? 0);
@@ -201,11 +184,11 @@ test('of 100,000 origins mutated from registered sites, none passes that the ora
     passed[sites.includes(origin) ? 'literal' : admits(sites, origin) ? 'wildcard' : 'none'] += 1;
   }
   expect(wrong).toEqual([]);
-  // Neither all nor nothing: the mutations stay near the line.
+  // The mutations stay near the boundary.
   expect(Math.min(...Object.values(passed))).toBeGreaterThan(10_000);
 });
 
-test('for any registered list and any origin, the decision is that of the oracle', { tags: 'slow' }, () => {
+test('the service and the oracle agree on any list and any origin', { tags: 'slow' }, () => {
   const labels = fc.array(fc.constantFrom('a', 'b', 'shop', 'example', 'com', 'x_1'), { minLength: 1, maxLength: 7 });
   const port = fc.constantFrom('', ':*', ':80', ':443', ':3000', ':8443', ':65535');
   const scheme = fc.constantFrom('http://', 'https://');
@@ -231,7 +214,7 @@ test('for any registered list and any origin, the decision is that of the oracle
   );
 });
 
-test('the service itself decides as the oracle does, and tells why it refuses', { tags: 'slow' }, async () => {
+test('requests are admitted and refused as the oracle decides', { tags: 'slow' }, async () => {
   const businesses = await Promise.all(
     lists.map(async ([, sites]) => ({ sites, ...(await newBusiness({ sites: [...sites] })) })),
   );
@@ -252,7 +235,7 @@ test('the service itself decides as the oracle does, and tells why it refuses', 
   expect(statuses).toEqual(new Set([200, 403]));
 });
 
-test('a token from no page is refused, and told where it works', async () => {
+test('a token without an origin is refused with a message that says where it works', async () => {
   const { usage, token } = await newBusiness({ sites: ['https://shop.example'] });
   const answer = await call('GET', usage, { as: token });
   expect(answerOf(answer)).toEqual({ status: 403, body: NO_ORIGIN });
@@ -282,10 +265,10 @@ describe('the cost of a decision', () => {
     one = await crowded(['https://example.com']);
     few = await crowded(FEW);
     many = await crowded(MANY);
-    await crowded([]); // whose days are where a search beyond those of the others would end
+    await crowded([]); // a search that overran the other businesses' days would read its days
   });
 
-  /** What a report from there reads besides its days. */
+  /** The rows that a report reads for an origin, without those of its days. */
   async function rowsRead(business: Business | undefined, origin: string) {
     const answer = await call('GET', `${business?.usage}?from=2026-03-10&to=2026-03-16`, {
       as: business?.token ?? '',
@@ -295,7 +278,7 @@ describe('the cost of a decision', () => {
     return { status: answer.status, rows: answer.cost.rows_read - (answer.status === 200 ? DAYS : 0) };
   }
 
-  // The last figure: how many wildcards are looked up besides the origin itself.
+  // The last column is the number of wildcards that are looked up.
   test.each([
     ['of 2 labels', 'https://example.com', 200, 0],
     ['of 2 labels, refused', 'https://example.org', 403, 0],
@@ -307,10 +290,10 @@ describe('the cost of a decision', () => {
     ['of 130 labels', `https://${'a.'.repeat(128)}example.com`, 403, 0],
     ['of 8194 labels', `https://${'a.'.repeat(8192)}example.com`, 403, 0],
     ['of a loopback host, by two sites', 'http://localhost:3000', 200, 1],
-    ['that is null', 'null', 403, 0],
+    ['null', 'null', 403, 0],
     ['of 16 KiB', `https://${'a'.repeat(16_384)}.example.com`, 403, 0],
     ['that joins 745 others', `https://example.com${', https://example.com'.repeat(745)}`, 403, 0],
-  ])('is bounded for an origin %s, and with 500 sites what it is with 6', async (_, origin, status, wildcards) => {
+  ])('is bounded for an origin %s, and the same with 500 sites as with 6', async (_, origin, status, wildcards) => {
     const read = await rowsRead(few, origin);
     expect(read.status).toBe(status);
     expect(read.rows).toBeLessThanOrEqual(8 + 2 * wildcards);
@@ -318,7 +301,7 @@ describe('the cost of a decision', () => {
     expect(sitesCovering(origin)).toHaveLength(1 + wildcards);
   });
 
-  test('is with one site what it is with 500', async () => {
+  test('is the same with one site as with 500', async () => {
     for (const origin of ['https://example.com', 'https://example.org']) {
       expect(await rowsRead(one, origin)).toEqual(await rowsRead(many, origin));
     }

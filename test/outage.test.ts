@@ -1,5 +1,5 @@
-// What an error of D1 means, by its text as D1 writes it, each with a public source. Over HTTP a text follows `D1_ERROR: `; an error of
-// the connection has no prefix.
+// Classifies D1 errors by their text, each with a public source. Errors from the database begin with `D1_ERROR: `, errors of the
+// connection do not.
 import { describe, expect, test } from 'vitest';
 import { outageOf } from '../src/db/outage.ts';
 
@@ -10,7 +10,7 @@ const NOT_RUN = [
   ['D1 DB is overloaded. Requests queued for too long.', DOCS],
   ['D1 DB is overloaded. Too many requests queued.', DOCS],
   ['Currently processing a long-running export.', 'kentcdodds/kody#930'],
-  ['Currently processing a long-running import.', 'as of an export; seen by a public load script'],
+  ['Currently processing a long-running import.', 'like an export; seen by a public load script'],
   ['Exceeded maximum DB size.', DOCS],
   [
     "Your account has exceeded D1's maximum account storage limit, please contact Cloudflare to raise your limit.",
@@ -59,15 +59,15 @@ const OURS = [
     'cloudflare/workerd, src/workerd/util/sqlite.c++',
   ],
   ['too many SQL variables at offset 400: SQLITE_ERROR', 'cloudflare/cloudflare-docs#31047'],
-  ['Failed to parse body as JSON, got: ZodError: invalid', 'miniflare, for a value that it does not take'],
+  ['Failed to parse body as JSON, got: ZodError: invalid', 'miniflare, for a value that it does not accept'],
   ['Too many API requests by single worker invocation.', 'Workers: the limit of subrequests'],
 ];
 
 describe.each([
-  ['has certainly stored nothing', 'not_run', NOT_RUN],
-  ['may have been stored', 'unknown', UNKNOWN],
-  ['is a fault of ours', null, OURS],
-] as const)('what %s', (_, outage, texts) => {
+  ['did not run', 'not_run', NOT_RUN],
+  ['may have run', 'unknown', UNKNOWN],
+  ['failed by a fault of the service', null, OURS],
+] as const)('a batch %s, according to', (_, outage, texts) => {
   test.each(texts)('%s (%s)', (text) => {
     for (const message of [`D1_ERROR: ${text}`, text]) expect(outageOf(new Error(message ?? ''))).toBe(outage);
   });

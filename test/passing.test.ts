@@ -1,4 +1,4 @@
-// What a request writes down behind its response when its uses pass 80 % or all of a limit (docs/alerts.md).
+// The alerts that a request stores after its response when it reaches 80 or 100 % of a limit (docs/alerts.md).
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { asc, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const written = async ({ db, id }: Business) => {
 };
 
 describe('a use', () => {
-  test('that reaches 80 % or all of a limit is written down, once, with the first of its day', async () => {
+  test('that reaches 80 or 100 % of a limit stores one alert a day', async () => {
     const business = await limited({ daily_limit: 10 });
     for (let use = 0; use < 12; use++) await record(business);
     expect(await written(business)).toEqual([
@@ -43,7 +43,7 @@ describe('a use', () => {
     expect((await written(business)).slice(2)).toEqual([['day', '2026-03-16', 10, 80, 8]]);
   });
 
-  test('that reaches both is written down as all of it', async () => {
+  test('that reaches both stores the alert at 100 %', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 11 });
     await record(business, { quantity: 10 });
     expect(await written(business)).toEqual([
@@ -52,7 +52,7 @@ describe('a use', () => {
     ]);
   });
 
-  test('with a token, or with an id, is no different, and a repetition writes nothing', async () => {
+  test('with a token and an id stores an alert too, and a repeat stores none', async () => {
     const business = await limited({ daily_limit: 5 });
     await record(business, { quantity: 3 });
     await record(business, undefined, { as: business.token, headers: { 'Idempotency-Key': 'visit-1' } });
@@ -60,7 +60,7 @@ describe('a use', () => {
     expect(await written(business)).toEqual([['day', TODAY, 5, 80, 4]]);
   });
 
-  test('that passes nothing, or is refused, costs what it costs without alerts', async () => {
+  test('that reaches no threshold, or is refused, writes nothing after its response', async () => {
     const business = await limited({ daily_limit: 10 });
     await record(business);
     const before = await record(business);
@@ -80,7 +80,7 @@ describe('a list', () => {
     uses: Array.from({ length: count }, (_, index) => ({ id: `order-${index}`, ...(at && { at }) })),
   });
 
-  test('is looked at behind the response, with the day and the month before this one', async () => {
+  test('is checked after the response, in the days and months of its uses', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, overage: null });
     await business.home.d1
       .prepare("update businesses set limits_at = '2026-01-01T00:00:00.000000Z' where id = ?")
@@ -100,7 +100,7 @@ describe('a list', () => {
     );
   });
 
-  test('of a business without limits, or of duplicates only, is not looked at', async () => {
+  test('of a business without limits, or of duplicates only, is not checked', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     expect((await record(business, uses(3))).later.round_trips).toBe(0);
@@ -112,10 +112,10 @@ describe('a list', () => {
   });
 });
 
-test('a use is counted though its alert cannot be written, which is a line in the log', async () => {
+test('a use counts even if its alert cannot be stored, which is logged', async () => {
   const business = await limited({ daily_limit: 1 });
   const { app, lines, errors } = newApp();
-  // The database goes away between the response and the alert.
+  // The database fails between the response and the alert.
   const prepare = (query: string) => {
     if (query.includes('alerts')) throw new Error('D1_ERROR: Network connection lost.');
     return business.home.d1.prepare(query);

@@ -1,4 +1,4 @@
-// The purge: what is due is forgotten, some of it in each run, and requests get their turn.
+// The purge deletes expired rows in batches that leave time for requests.
 import { and, eq } from 'drizzle-orm';
 import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
@@ -11,7 +11,7 @@ import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './supp
 
 const DAY_MS = 86_400_000;
 
-// A run takes what is due of every business: nothing of another test may be among it.
+// A run deletes expired rows of every business, so each test starts with none.
 beforeEach(async () => {
   for (const { db } of homes) {
     await db.batch([db.delete(ledger), db.delete(formerTokens), db.delete(refusedOrigins), db.delete(changes)]);
@@ -19,7 +19,7 @@ beforeEach(async () => {
   }
 });
 
-/** One run of the schedule, `days` days after the day of NOW; `turn` is that of the day, of which one begins each two minutes. */
+/** One run, `days` days after TODAY. `turn` counts the runs of that day, one every two minutes. */
 const run = (days: number, turn = 0, bindings: object = env) =>
   purgeAll(bindings, {
     cost: noCost(),
@@ -31,7 +31,9 @@ const run = (days: number, turn = 0, bindings: object = env) =>
     },
   });
 
-test('200,000 ids are forgotten in 9 runs, at most 24,000 in each, and no other id is', { tags: 'slow' }, async () => {
+test('200,000 expired ids are deleted in 9 runs, at most 24,000 in each, and no other id', {
+  tags: 'slow',
+}, async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
   const ids = () => business.db.$count(ledger);
@@ -54,7 +56,7 @@ test('200,000 ids are forgotten in 9 runs, at most 24,000 in each, and no other 
 test.each([
   ['key', 40],
   ['token', 2],
-] as const)('an id that came with a %s counts once for %i days, and is forgotten after them', async (kind, days) => {
+] as const)('an id that was sent with a %s counts once for %i days, and is then deleted', async (kind, days) => {
   const business = await newBusiness();
   const use = (after: number) =>
     call('POST', business.usage, {
@@ -72,7 +74,7 @@ test.each([
   expect((await use(days + 1)).body.data).toMatchObject({ count: 1, date: expect.not.stringMatching(day) });
 });
 
-test('a former token is forgotten once it has expired', async () => {
+test('a former token is deleted once it has expired', async () => {
   const business = await newBusiness();
   await rotateToken(business.home, business.id, NOW, DAY_MS);
   const former = () => business.db.$count(formerTokens);
@@ -82,7 +84,7 @@ test('a former token is forgotten once it has expired', async () => {
   expect(await former()).toBe(0);
 });
 
-test('a session is forgotten 7 days after its end, and no API key is', async () => {
+test('a session is deleted 7 days after its end, and an API key is not', async () => {
   const business = await newBusiness();
   const ends_at = '2026-03-15T12:06:00.000000Z';
   const session = await newKey(business, { ends_at });
@@ -93,7 +95,7 @@ test('a session is forgotten 7 days after its end, and no API key is', async () 
   };
   const [key, ...sessions] = await stored();
   expect(sessions).toEqual([session.id, running.id]);
-  // In each ninth run: that of 12:06 is one of them.
+  // Every ninth run purges sessions, such as the one at 12:06.
   await run(7, 354);
   await run(7, 362);
   expect(await stored()).toEqual([key, ...sessions]);
@@ -103,7 +105,7 @@ test('a session is forgotten 7 days after its end, and no API key is', async () 
   expect(await stored()).toEqual([key]);
 });
 
-test('of 9,000 sessions, 8,000 are forgotten in nine runs', async () => {
+test('at most 8,000 sessions are deleted in nine runs', async () => {
   const business = await newBusiness();
   const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
@@ -117,7 +119,7 @@ test('of 9,000 sessions, 8,000 are forgotten in nine runs', async () => {
   expect(left).toEqual([1000, 0]);
 });
 
-test('the code of a console link is forgotten once it has expired', async () => {
+test('the code of a console link is deleted once it has expired', async () => {
   const { db, user_id } = await newBusiness();
   const code = { user_id, read_only: 0, minutes: 60 };
   await db.insert(codes).values([
@@ -133,12 +135,12 @@ test('the code of a console link is forgotten once it has expired', async () => 
   expect(await stored()).toEqual([]);
 });
 
-test('of the refused origins, those not seen for 90 days are forgotten within a day, whatever the ids of the businesses', {
+test('refused origins not seen for 90 days are deleted within a day, whatever the ids of the businesses', {
   tags: 'slow',
 }, async () => {
   const business = await newBusiness();
   const { d1, binding } = business.home;
-  // Ids next to each other, with gaps, and far away.
+  // Adjacent ids, ids with gaps, and a distant one.
   const near = Array.from({ length: 30 }, (_, index) => business.id + 100 + index ** 3);
   const ids = [business.id, ...near, business.id + 900_000_000];
   const copy = d1.prepare(
@@ -151,7 +153,7 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
     await rememberRefusal(d1, id, 'https://old.example', NOW);
     await rememberRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
-  // A day of runs, whose statements are sent in a few round trips.
+  // A day of runs, whose statements are sent in a few batches.
   const statements: D1PreparedStatement[] = [];
   const collecting = {
     prepare: (sql: string) => ({
@@ -174,11 +176,11 @@ test('of the refused origins, those not seen for 90 days are forgotten within a 
   expect(rows.map(({ business_id, origin }) => [business_id, origin])).toEqual(
     ids.map((id) => [id, 'https://new.example']),
   );
-  // In the order of their ids: all that are near the lowest id in the first 45 runs, the highest in the last.
+  // By id: the 31 lowest in the first 45 runs, the highest in the last.
   expect(slices).toEqual([31, ...Array(14).fill(0), 1]);
 });
 
-test('the last change of a business is kept, so ids never start again', async () => {
+test('the last change of a business is retained, so ids do not restart', async () => {
   const business = await newBusiness();
   const rotate = async (at = NOW) => {
     await call('POST', `/api/v1/business/${business.id}/token`, { as: business.key, at });
@@ -191,14 +193,14 @@ test('the last change of a business is kept, so ids never start again', async ()
   expect(await rotate()).toEqual([1, 2, 3]);
   for (const days of [400, 401, 420]) await run(days, 4);
   expect(await rotate(later(500 * DAY_MS))).toEqual([3, 4]);
-  // It is not the last any more, and long overdue: the first run of a day takes it.
+  // It is no longer the last change, and long expired: the first run of a day deletes it.
   await run(501, 4);
   expect(await rotate(later(501 * DAY_MS))).toEqual([3, 4, 5]);
   await run(502, 1);
   expect(await rotate(later(502 * DAY_MS))).toEqual([4, 5, 6]);
 });
 
-test('a refused origin is forgotten on the day after the 90th, when it is no longer shown, and not a day before', async () => {
+test('a refused origin is deleted on the 91st day, when it is no longer listed, and not a day earlier', async () => {
   const { id, access, key, home } = await newBusiness({ sites: ['https://shop.example'] });
   const shown = async (at: string) => {
     const { body } = await call('GET', `${access}/refused`, { as: key, at: new Date(at) });
@@ -215,21 +217,21 @@ test('a refused origin is forgotten on the day after the 90th, when it is no lon
   };
   const insert = home.d1.prepare('insert into refused_origins values (?, ?, 1, ?3, ?3)');
   await home.d1.batch(Object.entries(seen).map(([origin, last_seen]) => insert.bind(id, origin, last_seen)));
-  // A single business is in the slice of the first minute of a day. 90 days after March 15 is June 13.
+  // A single business is in the first slice of a day. 90 days after March 15 is June 13.
   await run(90);
   expect(await stored()).toEqual(Object.keys(seen));
   expect(await shown('2026-06-13T23:59:59.999Z')).toEqual(Object.keys(seen));
   expect(await shown('2026-06-14T00:00:00.000Z')).toEqual(['https://next.example']);
-  // The bound is a day, which is less than any instant in it. What equals the bound is kept: reading begins with it.
+  // The bound is a day, which sorts before any instant in it. A row equal to the bound is retained, because reads include it.
   await insert.bind(id, 'https://day.example', '2026-03-16').run();
   await run(91);
   expect(await stored()).toEqual(['https://next.example', 'https://day.example']);
 });
 
-test('changes are forgotten after 400 days, at most 8,000 in three runs', async () => {
+test('changes are deleted after 400 days, at most 8,000 in three runs', async () => {
   const business = await newBusiness();
   const { d1 } = business.home;
-  for (const { db } of homes) await db.delete(changes); // of how the businesses were made
+  for (const { db } of homes) await db.delete(changes); // those of creating the businesses
   const rows = (count: number, first: number, at: string) =>
     d1
       .prepare(
@@ -252,7 +254,7 @@ const alertAt = (business_id: number, at: string, number: number) => ({
   ...{ limit: 10, threshold: 80 as const, used: 8, at },
 });
 
-test('an alert is forgotten on the day after the 90th, and its message with it, but not the newest message', async () => {
+test('an alert and its message are deleted on the 91st day, except for the newest message', async () => {
   const { id, db } = await newBusiness();
   const times = ['2026-03-14T12:00:00.000000Z', '2026-03-15T23:59:59.999000Z', '2026-03-16T00:00:00.000000Z'];
   const made = await db
@@ -273,7 +275,7 @@ test('an alert is forgotten on the day after the 90th, and its message with it, 
   await run(90, 6);
   await run(90, 8);
   expect(await left()).toEqual({ alerts: [second, third], messages: [first, second] });
-  await run(91, 8); // an alert of the next message is there, but none of the first
+  await run(91, 8); // only the first message has no alert left
   expect(await left()).toEqual({ alerts: [second, third], messages: [second] });
   await run(91, 6);
   await run(91, 8);
@@ -283,7 +285,7 @@ test('an alert is forgotten on the day after the 90th, and its message with it, 
   expect(await left()).toEqual({ alerts: [], messages: [second] });
 });
 
-test('a message stays until its alerts are forgotten, and for 90 days if its business is deleted', async () => {
+test('a message is retained until its alerts are deleted, and for 90 days if its business is deleted', async () => {
   const { id, db } = await newBusiness();
   const message = { id: 'msg', body: '{}', leased_until: TODAY, sent_at: null };
   await db.insert(messages).values([
@@ -299,7 +301,7 @@ test('a message stays until its alerts are forgotten, and for 90 days if its bus
   expect(await left()).toEqual([1002, 1003]);
 });
 
-test('alerts are forgotten at most 8,000 in nine runs', async () => {
+test('at most 8,000 alerts are deleted in nine runs', async () => {
   const { id, home, db } = await newBusiness();
   const rows = `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 9000)
@@ -313,8 +315,8 @@ test('alerts are forgotten at most 8,000 in nine runs', async () => {
   expect(left).toEqual([1000, 0]);
 });
 
-/** Everything that a run asks of a database, in each of its turns, while there is more to forget than it can take. */
-async function asked() {
+/** The statements of runs in each kind of turn, while more rows have expired than a run deletes. */
+async function sentByRuns() {
   const business = await newBusiness();
   const { d1, binding } = business.home;
   const ids = `insert into ledger (business_id, digest, day, recorded_on) with recursive n(i) as (select 1 union all select i + 1 from n
@@ -338,33 +340,32 @@ async function asked() {
   return { d1, statements, counts };
 }
 
-test('a run takes at most five statements for a database, and finds what is due by index', {
+test('a run sends five statements to a database, and finds expired rows by index', {
   tags: 'slow',
 }, async () => {
-  const { d1, statements, counts } = await asked();
+  const { d1, statements, counts } = await sentByRuns();
   expect(counts).toEqual(Array(8).fill(5));
   const plans = statements.map(async ({ sql, values }) => {
     const plan = d1.prepare(`explain query plan ${sql}`).bind(...values);
     return (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail);
   });
   const details = (await Promise.all(plans)).flat();
-  // Only deletions that go on have a row there.
+  // That table contains only deletions in progress.
   expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual(['SCAN deletions']);
   for (const index of [
-    'SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)',
-    'SEARCH former_tokens USING INDEX former_tokens_expires_at (expires_at<?)',
-    'SEARCH changes USING COVERING INDEX changes_at (at<?)',
-    'SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)',
-    'SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)',
-    'SEARCH codes USING INDEX codes_expires_at (expires_at<?)',
-    'SEARCH alerts USING COVERING INDEX alerts_at (at<?)',
-    'SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)',
+    ...['SEARCH ledger USING INDEX ledger_forget_on (forget_on<?)'],
+    ...['SEARCH former_tokens USING INDEX former_tokens_expires_at (expires_at<?)'],
+    ...['SEARCH changes USING COVERING INDEX changes_at (at<?)'],
+    ...['SEARCH changes USING COVERING INDEX changes_at (at>? AND at<?)'],
+    ...['SEARCH api_keys USING COVERING INDEX api_keys_ends_at (ends_at<?)'],
+    ...['SEARCH codes USING INDEX codes_expires_at (expires_at<?)'],
+    ...['SEARCH alerts USING COVERING INDEX alerts_at (at<?)', 'SEARCH messages USING INTEGER PRIMARY KEY (rowid<?)'],
     'SEARCH refused_origins USING PRIMARY KEY (business_id>? AND business_id<?)',
   ])
     expect(details).toContain(index);
 });
 
-test('a run reads the refused origins of its slice only', async () => {
+test('a run reads only the refused origins of its slice', async () => {
   const [first, second] = [await newBusiness(), await newBusiness({ user_id: 3_000_000 + homes.length })];
   const businesses = [first, second].filter(({ home }) => home.binding === first.home.binding);
   for (const { id, home } of businesses) {
@@ -381,7 +382,7 @@ test('a run reads the refused origins of its slice only', async () => {
   expect(await rowsIn(0)).toBeGreaterThanOrEqual(50);
 });
 
-test('a run that fails logs one line for the database, with its error and no bound value', async () => {
+test('a run that fails logs one line for the database, with its error and without bound values', async () => {
   const error = () => Promise.reject(new Error('D1_ERROR: disk I/O error'));
   const DB = { prepare: () => ({ bind: () => ({ run: error }) }) } as unknown as D1Database;
   const lines: object[] = [];

@@ -25,7 +25,7 @@ const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantit
 const BEYOND = refusal('quantity', `would bring a day beyond ${MOST} uses`);
 
 describe('a quantity', () => {
-  test('counts that many times, in one round trip, with the rows of one use', async () => {
+  test('counts that many uses, at the cost of one', async () => {
     const business = await newBusiness();
     await call('GET', business.usage, { as: business.key });
     await record(business, undefined);
@@ -38,7 +38,7 @@ describe('a quantity', () => {
     );
   });
 
-  test('with an Idempotency-Key counts once, and the first quantity stays', async () => {
+  test('with an Idempotency-Key counts once, with the first quantity', async () => {
     const business = await limited({ daily_limit: 1000 });
     const first = granted({ date: TODAY, count: 350, remaining: 650 });
     expect(answerOf(await keyed(business, { quantity: 350 }, 'order-1'))).toEqual(first);
@@ -48,7 +48,7 @@ describe('a quantity', () => {
     expect(await stored(business)).toEqual({ [TODAY]: 350 });
   });
 
-  test('in a list counts for its use; of one id, the first', async () => {
+  test('in a list applies to its use, and of a duplicate id the first applies', async () => {
     const business = await newBusiness();
     const uses = [
       { id: 'a', quantity: 3 },
@@ -67,7 +67,7 @@ describe('a quantity', () => {
     expect(await stored(business)).toEqual({ [TODAY]: 14, '2026-03-14': 1_000_002 });
   });
 
-  test('is not for a token, whatever it is', async () => {
+  test('cannot be sent with a token, whatever its value', async () => {
     const business = await newBusiness();
     const before = await everything();
     for (const body of [{ quantity: 1 }, { quantity: 0 }, { quantity: null, more: 1 }]) {
@@ -104,14 +104,14 @@ describe('a quantity', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('that stands twice in the body is refused', async () => {
+  test('is refused if the body has it twice', async () => {
     const business = await newBusiness();
     const twice = await record(business, '{"quantity":1,"quantity":2}');
     expect(answerOf(twice)).toEqual(refusal('body', 'must not have a member twice in one object'));
   });
 });
 
-describe('a limit refuses a quantity whole', () => {
+describe('a limit refuses a quantity as a whole', () => {
   test.each([
     [{ daily_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses of today are left.', '43200'],
     [{ daily_limit: 1000 }, 999, 2, 'Only 1 of 1000 uses of today is left.', '43200'],
@@ -145,7 +145,7 @@ describe('a limit refuses a quantity whole', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('and one that fits exactly is counted', async () => {
+  test('but counts one that fits exactly', async () => {
     const business = await limited({ daily_limit: 1000, monthly_limit: 1200 });
     await setCount(business.id, TODAY, 700);
     expect(answerOf(await record(business, { quantity: 300 }))).toEqual(
@@ -157,8 +157,8 @@ describe('a limit refuses a quantity whole', () => {
 describe('a day counts at most 2^53 − 1 uses', () => {
   test.each([
     ['without a limit', {}],
-    ['before a limit of the day', { daily_limit: 10 }],
-    ['before a limit of the month', { monthly_limit: 10 }],
+    ['and exceeds a daily limit', { daily_limit: 10 }],
+    ['and exceeds a monthly limit', { monthly_limit: 10 }],
   ])('%s', async (_, limits) => {
     const business = await limited(limits);
     await setCount(business.id, TODAY, MOST - 5);
@@ -171,7 +171,7 @@ describe('a day counts at most 2^53 − 1 uses', () => {
       { id: 'b', quantity: 3 },
       { id: 'c', quantity: 3 },
     ];
-    const as = OPERATOR.record; // whose lists no limit binds
+    const as = OPERATOR.record; // limits do not apply to the operator's lists
     const list = await record(business, { uses }, { as });
     expect(answerOf(list)).toEqual(BEYOND);
     expect(await everything()).toBe(before);
@@ -181,7 +181,7 @@ describe('a day counts at most 2^53 − 1 uses', () => {
     expect(await stored(business)).toEqual({ '2026-03-14': 1, [TODAY]: MOST - 2 });
   });
 
-  test('also for one use without a quantity', async () => {
+  test('for one use without a quantity', async () => {
     const business = await newBusiness();
     await setCount(business.id, TODAY, MOST);
     for (const as of [business.key, business.token])

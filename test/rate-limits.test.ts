@@ -1,4 +1,4 @@
-// A rate limiter that fails takes nothing down: requests pass, nothing is stored for strangers, and the log names the limiter.
+// A rate limiter that fails blocks nothing: requests pass, refused origins are not stored, and the log names the limiter.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { refusedOrigins } from '../src/db/schema.ts';
 import { call, later, newBusiness } from './support.ts';
@@ -9,7 +9,7 @@ const FAULTS: [string, () => Promise<{ success: boolean }>, RegExp][] = [
   ['never responds', () => new Promise(() => {}), /^Error: no response within 500 ms/],
 ];
 const faulty = (limit: () => Promise<{ success: boolean }>) => ({ limit }) as RateLimit;
-/** Lets half a second pass as often as something waits for it. */
+/** Advances the clock until the answer is there. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let isDone = false;
   const done = answer.finally(() => {
@@ -34,7 +34,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
   });
 
   test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'] as const)(
-    'stores no refused origin: %s',
+    'prevents the storing of refused origins: %s',
     async (limiter) => {
       const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -48,7 +48,7 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
   );
 });
 
-test('a request over a limit names the limit in the log, and who it was as far as the request says', async () => {
+test('the log line of a request over a limit has the limiter and the caller as the request names them', async () => {
   const { id, usage, key } = await newBusiness();
   const bindings = { ADDRESS_LIMIT: faulty(async () => ({ success: false })) };
   const base = { method: 'GET', route: '/api/v1/business/usage/:business_id', status: 429, refusal: 'rate_limited' };

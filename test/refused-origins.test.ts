@@ -24,7 +24,7 @@ const inMinutes = (minutes: number) => later(minutes * 60_000);
 const visit = (business: Business, origin: string, options: CallOptions = {}) =>
   call('GET', business.usage, { as: business.token, origin, ...options });
 
-/** The list as the owner reads it. */
+/** Reads the list as the owner. */
 async function listed(business: Business, at = NOW) {
   const { status, body } = await call('GET', `${business.access}/refused`, { as: business.key, at });
   expect({ status, ok: body.status }).toEqual({ status: 200, ok: true });
@@ -33,8 +33,8 @@ async function listed(business: Business, at = NOW) {
 const originsOf = async (business: Business, at?: Date) => (await listed(business, at)).map(({ origin }) => origin);
 const stored = ({ db, id }: Business) => db.select().from(refusedOrigins).where(eq(refusedOrigins.business_id, id));
 
-describe('an origin that is refused', () => {
-  test('is shown with how often and when it was seen, newest first', async () => {
+describe('a refused origin', () => {
+  test('is listed with its count and when it was seen, newest first', async () => {
     const business = await restricted();
     await visit(business, EVIL);
     await visit(business, 'http://localhost:3000', { at: inMinutes(1) });
@@ -72,7 +72,7 @@ describe('an origin that is refused', () => {
     ...[`https://${'a'.repeat(64)}.example`, `https://${'a.'.repeat(127)}example`, `${EVIL}#${'x'.repeat(9000)}`],
   ];
   test.each(ODD.map((origin) => [origin.slice(0, 40), origin]))(
-    'and is none that could be registered, such as "%s", is not remembered',
+    'that cannot be registered, such as "%s", is not stored',
     async (_, origin) => {
       const business = await restricted();
       expect((await visit(business, origin)).status).toBe(403);
@@ -80,7 +80,7 @@ describe('an origin that is refused', () => {
     },
   );
 
-  test('for another reason is not remembered', async () => {
+  test('is not stored if another rule refuses the request', async () => {
     const business = await restricted();
     const suspended = await newBusiness({ sites: [SHOP], status: 'suspended' });
     const other = await restricted();
@@ -103,7 +103,7 @@ describe('an origin that is refused', () => {
       expect(await db.$count(refusedOrigins, eq(refusedOrigins.business_id, id))).toBe(0);
   });
 
-  test('is not remembered where it passes', async () => {
+  test('is not stored where it is admitted', async () => {
     const [open, business] = [await newBusiness(), await restricted()];
     expect((await visit(open, EVIL)).status).toBe(200);
     expect((await visit(business, SHOP)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('an origin that is refused', () => {
     expect([await stored(open), await stored(business)]).toEqual([[], []]);
   });
 
-  test('changes nothing else that is stored, and is counted as no use', async () => {
+  test('changes nothing else that is stored, and counts no use', async () => {
     const business = await restricted();
     const before = await everything();
     for (let index = 0; index < 3; index++) await call('POST', business.usage, { as: business.token, origin: EVIL });
@@ -121,7 +121,7 @@ describe('an origin that is refused', () => {
 });
 
 describe('the list', () => {
-  test('has nothing that would pass by now', async () => {
+  test('hides origins that have been registered since', async () => {
     const business = await restricted();
     for (const origin of [EVIL, 'https://a.b.example.com', 'http://localhost:5173', 'https://other.example'])
       await visit(business, origin);
@@ -132,12 +132,12 @@ describe('the list', () => {
     expect(await originsOf(business)).toEqual(['https://other.example']);
     await call('DELETE', business.access, { as: business.key });
     expect(await originsOf(business)).toEqual([]);
-    // Only what passes is hidden: once sites are registered again, the rest is shown.
+    // Without sites, every origin is admitted. Once a site is registered again, the others are listed.
     await addSite(business.id, SHOP);
     expect(await originsOf(business)).toHaveLength(4);
   });
 
-  test('is forgotten on request', async () => {
+  test('is cleared on request', async () => {
     const [business, other] = [await restricted(), await restricted()];
     for (const one of [business, other]) await visit(one, EVIL);
     const path = `${business.access}/refused`;
@@ -149,7 +149,7 @@ describe('the list', () => {
     expect(await originsOf(other)).toEqual([EVIL]);
   });
 
-  test('has what was seen in the last 90 days', async () => {
+  test('contains the origins seen in the last 90 days', async () => {
     const business = await restricted();
     await visit(business, EVIL);
     const days = (count: number) => later(count * 86_400_000);
@@ -159,7 +159,7 @@ describe('the list', () => {
     expect(await listed(business, days(92))).toMatchObject([{ origin: EVIL, count: 2 }]);
   });
 
-  test('is gone with the business, also for what is still to be written', async () => {
+  test('is deleted with the business, and later writes store nothing', async () => {
     const business = await restricted();
     await business.db.batch([
       business.db.delete(access).where(eq(access.business_id, business.id)),
@@ -170,14 +170,14 @@ describe('the list', () => {
   });
 });
 
-/** Most of them to find the one that makes room: two looks at 50. */
+/** Mostly two scans of the 50 origins, to find the one to evict. */
 const ROWS_READ = 160;
 
 describe('at most 50 origins', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
     rememberRefusal(d1, id, origin, at);
 
-  /** 50 origins, each seen as often as given, and one second after the other. */
+  /** A business with 50 origins with these counts, seen one second apart. */
   async function full(countOf: (index: number) => number) {
     const business = await restricted();
     const seen = (index: number) => `2026-03-15T12:00:${String(index).padStart(2, '0')}.000000Z`;
@@ -198,20 +198,20 @@ describe('at most 50 origins', () => {
     return rows.map(({ origin }) => origin).filter((origin) => !left.has(origin));
   };
 
-  test('are remembered: the one seen least often makes room', async () => {
+  test('are stored: the one seen least often is evicted', async () => {
     const { business, rows } = await full((index) => (index === 17 ? 2 : 3));
     await remember(business, EVIL, inMinutes(1));
     expect(await gone(business, rows)).toEqual(['https://o17.example']);
     expect(await originsOf(business)).toHaveLength(50);
   });
 
-  test('are remembered: of several seen as often, the one seen longest ago makes room', async () => {
+  test('are stored: of equally frequent ones, the one seen longest ago is evicted', async () => {
     const { business, rows } = await full((index) => (index % 2 === 0 ? 9 : 1));
     await remember(business, EVIL, inMinutes(1));
     expect(await gone(business, rows)).toEqual(['https://o1.example']);
   });
 
-  test('are remembered, and a known one makes none go', async () => {
+  test('are stored, and a known one evicts none', async () => {
     const { business, rows } = await full(() => 1);
     await remember(business, 'https://o3.example', inMinutes(1));
     expect(await gone(business, rows)).toEqual([]);
@@ -222,7 +222,7 @@ describe('at most 50 origins', () => {
     });
   });
 
-  test('of each business', async () => {
+  test('are stored for each business', async () => {
     const { business, rows } = await full(() => 1);
     const other = await newBusiness({ sites: [SHOP], user_id: business.user_id });
     await remember(other, EVIL);
@@ -230,7 +230,7 @@ describe('at most 50 origins', () => {
     expect(await stored(other)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  /** Remembers many, one after the other, in a few round trips; the most rows that one of them read and wrote. */
+  /** Stores origins in order, in few batches. Returns the most rows that one of them read and wrote. */
   async function rememberAll(business: Business, origins: string[]) {
     const { d1 } = business.home;
     const most = { rows_read: 0, rows_written: 0 };
@@ -258,14 +258,14 @@ describe('at most 50 origins', () => {
     return most;
   }
 
-  test('stay if they keep coming, while 10,000 invented ones pass; each writes two rows at most', {
+  test('stay if they keep returning, while 2,000 invented ones pass, each writing at most two rows', {
     tags: 'slow',
   }, async () => {
     const business = await restricted();
-    // One that was seen twice may then come rarely. One that is new must come back before 50 others are new.
+    // An origin that was seen twice may return rarely. A new one must return before 50 other new ones.
     const [rare, often] = ['https://staging.shop.example', 'https://beta.shop.example'];
     const origins = [rare, rare];
-    for (let index = 0; index < 10_000; index++) {
+    for (let index = 0; index < 2000; index++) {
       origins.push(`https://x${index}.invented.example`);
       if (index % 100 === 99) origins.push(rare);
       if (index % 40 === 39) origins.push(often);
@@ -278,12 +278,12 @@ describe('at most 50 origins', () => {
     const list = await listed(business, now);
     expect(list).toHaveLength(50);
     const counts = Object.fromEntries(list.map(({ origin, count }) => [origin, count]));
-    expect([counts[rare], counts[often]]).toEqual([102, 250]);
+    expect([counts[rare], counts[often]]).toEqual([22, 50]);
   });
 });
 
-describe('the rate limits of remembering', () => {
-  /** A window in which each key passes so many times. */
+describe('the rate limits of storing', () => {
+  /** A limiter that allows each key `limit` requests. */
   function limiter(limit: number) {
     const counts = new Map<string, number>();
     const binding = {
@@ -295,7 +295,7 @@ describe('the rate limits of remembering', () => {
     return { binding, counts };
   }
 
-  /** Visits from many origins; how often each database was written to. */
+  /** Visits from many origins, and counts the writes. */
   async function visits(business: Business, origins: string[], bindings: Partial<Bindings>) {
     const writes = { batches: 0, rows_written: 0 };
     await inWaves(origins, async (origin) => {
@@ -308,18 +308,18 @@ describe('the rate limits of remembering', () => {
   }
   const invented = (count: number) => Array.from({ length: count }, (_, index) => `https://x${index}.example`);
 
-  test('let 2,000 different origins of one window write ten times', { tags: 'slow' }, async () => {
+  test('let 200 different origins of one window write ten times', async () => {
     const business = await restricted();
     const [REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT] = [limiter(1).binding, limiter(10).binding];
     const bindings = { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT };
-    expect(await visits(business, invented(2000), bindings)).toEqual({ batches: 10, rows_written: 10 });
+    expect(await visits(business, invented(200), bindings)).toEqual({ batches: 10, rows_written: 10 });
     expect(await stored(business)).toHaveLength(10);
-    // Another business has a window of its own.
+    // Another business has a separate window.
     const other = await restricted();
     expect(await visits(other, invented(20), bindings)).toEqual({ batches: 10, rows_written: 10 });
   });
 
-  test('let one origin write once, and not use up what its business has', async () => {
+  test('let one origin write once, without using up the limit of its business', async () => {
     const business = await restricted();
     const [origin, ofBusiness] = [limiter(1), limiter(10)];
     const bindings = { REFUSED_ORIGIN_LIMIT: origin.binding, REFUSED_BUSINESS_LIMIT: ofBusiness.binding };
@@ -328,7 +328,7 @@ describe('the rate limits of remembering', () => {
     expect(await stored(business)).toMatchObject([{ origin: EVIL, count: 1 }]);
   });
 
-  test('are not asked for an origin that is not remembered', async () => {
+  test('are not checked for an origin that is not stored', async () => {
     const business = await restricted();
     const { binding, counts } = limiter(1);
     const bindings = { REFUSED_ORIGIN_LIMIT: binding, REFUSED_BUSINESS_LIMIT: binding };
@@ -336,7 +336,7 @@ describe('the rate limits of remembering', () => {
     expect(counts.size).toBe(0);
   });
 
-  test('as deployed, hold in each window', { tags: 'slow' }, async () => {
+  test('apply in each window as deployed', { tags: 'slow' }, async () => {
     const { REFUSED_ORIGIN_LIMIT, REFUSED_BUSINESS_LIMIT } = env;
     if (REFUSED_ORIGIN_LIMIT === undefined || REFUSED_BUSINESS_LIMIT === undefined)
       throw new Error('wrangler.toml has no such limits');
@@ -353,13 +353,4 @@ describe('the rate limits of remembering', () => {
     const repeated = await visits(again, Array(20).fill(EVIL), bindings);
     expect(repeated.batches).toBeLessThanOrEqual(windowNow() - start + 1);
   });
-});
-
-test('a limiter that fails changes no response, and is one line in the log', async () => {
-  const business = await restricted();
-  const REFUSED_ORIGIN_LIMIT = { limit: () => Promise.reject(new Error('no limiter')) };
-  const { status, errors } = await visit(business, EVIL, { bindings: { REFUSED_ORIGIN_LIMIT } });
-  expect(status).toBe(403);
-  expect(errors).toMatchObject([{ operation: 'rate_limit', error: expect.stringContaining('no limiter') }]);
-  expect(await stored(business)).toEqual([]);
 });

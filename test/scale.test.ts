@@ -1,4 +1,4 @@
-// Where things stand in the chart.
+// Positions in the chart: ticks and bars.
 import { expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { barIn, barsBy, countTicks, dayTicks } from '../src/page/scale.ts';
@@ -14,7 +14,7 @@ test.each([
   [31, 4, [0, 10, 20, 30, 40]],
   [1000, 4, [0, 500, 1000]],
   [999_999_999, 3, [0, 500_000_000, 1_000_000_000]],
-])('counts up to %i are told at whole and round numbers', (max, most, ticks) => {
+])('counts up to %i have ticks at round whole numbers', (max, most, ticks) => {
   expect(countTicks(max, most)).toEqual(ticks);
 });
 
@@ -24,22 +24,23 @@ test.each([
   [31, 5, ['2026-03-03', '2026-03-10', '2026-03-17', '2026-03-24', '2026-03-31']],
   [90, 4, ['2026-03-01', '2026-04-01', '2026-05-01']],
   [366, 3, ['2026-07-01', '2027-01-01']],
-])('of %i days at most %i have a name, the last or firsts of months among them', (count, most, named) => {
+])('of %i days at most %i have a label, such as the last or the first of a month', (count, most, named) => {
   const dates = days(count);
   expect(dayTicks(dates, most).at.map((index) => dates[index])).toEqual(named);
 });
 
-test('whatever the range and the place, there is a name, and not too many', { tags: 'slow' }, () => {
+test('every range has a label, and at most as many as fit', () => {
+  const year = days(366, '2025-11-17');
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
-      const { length } = dayTicks(days(count, '2025-11-17'), most).at;
+      const { length } = dayTicks(year.slice(0, count), most).at;
       expect(length).toBeGreaterThan(0);
       expect(length).toBeLessThanOrEqual(most);
     }
   }
 });
 
-test('bars stand beside each other, each with some width', () => {
+test('bars do not overlap, and have a width', () => {
   for (const width of [200, 280, 1000]) {
     for (const count of [1, 7, 30, 92, 366]) {
       const band = width / count;
@@ -55,7 +56,7 @@ test('bars stand beside each other, each with some width', () => {
 
 const counted = (count: number, first: string) => days(count, first).map((date, index) => ({ date, count: index + 1 }));
 
-test('a bar is a day, seven days up to the last, or a month, and together they have every day', () => {
+test('a bar is a day, a week that ends with the last day, or a month, and the bars cover every day', () => {
   const used = counted(366, '2025-01-01');
   const total = used.reduce((sum, { count }) => sum + count, 0);
   for (const [unit, length, whole] of [
@@ -73,34 +74,17 @@ test('a bar is a day, seven days up to the last, or a month, and together they h
   expect(barsBy('week', used, [], '2030-01-01').at(-1)?.from).toBe('2025-12-26');
 });
 
-test('a bar with today in it is not whole, and one of the period before stands in the same place', () => {
+test('a bar that includes today is not whole, and its counterpart is at the same index of the period before', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(3, '2026-03-01'), '2026-03-06');
+  const day = (date: string, count: number) => ({ from: date, to: date, count });
   expect(bars).toEqual([
-    {
-      from: '2026-03-04',
-      to: '2026-03-04',
-      count: 1,
-      whole: true,
-      before: { from: '2026-03-01', to: '2026-03-01', count: 1 },
-    },
-    {
-      from: '2026-03-05',
-      to: '2026-03-05',
-      count: 2,
-      whole: true,
-      before: { from: '2026-03-02', to: '2026-03-02', count: 2 },
-    },
-    {
-      from: '2026-03-06',
-      to: '2026-03-06',
-      count: 3,
-      whole: false,
-      before: { from: '2026-03-03', to: '2026-03-03', count: 3 },
-    },
+    { ...day('2026-03-04', 1), whole: true, before: day('2026-03-01', 1) },
+    { ...day('2026-03-05', 2), whole: true, before: day('2026-03-02', 2) },
+    { ...day('2026-03-06', 3), whole: false, before: day('2026-03-03', 3) },
   ]);
 });
 
-test('a month is whole if all of its days are in the range, and are over', () => {
+test('a month is whole if all of its days are in the range and over', () => {
   const wholeOf = (first: string, count: number, today: string) =>
     barsBy('month', counted(count, first), [], today).map(({ from, to, whole }) => [from, to, whole]);
   expect(wholeOf('2026-01-02', 58, '2026-03-01')).toEqual([
@@ -115,18 +99,18 @@ test('a month is whole if all of its days are in the range, and are over', () =>
   expect(wholeOf('2028-02-01', 29, '2028-02-29')).toEqual([['2028-02-01', '2028-02-29', false]]);
 });
 
-test('a week is whole if it has seven days that are over, also where it is the only one', () => {
+test('a week is whole if its seven days are over, even if it is the only one', () => {
   const wholeOf = (count: number, today: string) =>
     barsBy('week', counted(count, '2026-03-01'), [], today).map(({ whole }) => whole);
   expect(wholeOf(7, '2026-03-08')).toEqual([true]);
   expect(wholeOf(7, '2026-03-07')).toEqual([false]); // its last day is today
-  expect(wholeOf(7, '2026-03-01')).toEqual([false]); // its last days are to come
-  expect(wholeOf(7, '2026-02-20')).toEqual([false]); // all of them are
+  expect(wholeOf(7, '2026-03-01')).toEqual([false]); // only its first day has begun
+  expect(wholeOf(7, '2026-02-20')).toEqual([false]); // all of it is in the future
   expect(wholeOf(6, '2026-03-08')).toEqual([false]);
   expect(wholeOf(15, '2026-04-01')).toEqual([false, true, true]);
 });
 
-test('a bar without any day of the period before has no counterpart', () => {
+test('a bar beyond the period before has no counterpart', () => {
   const bars = barsBy('day', counted(3, '2026-03-04'), counted(2, '2026-03-01'), '2030-01-01');
   expect(bars.map(({ before }) => before?.from)).toEqual(['2026-03-01', '2026-03-02', undefined]);
 });

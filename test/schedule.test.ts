@@ -1,4 +1,4 @@
-// What the schedules start, as the platform calls it: each run notes when it ended, and logs what it did.
+// The scheduled runs as the platform starts them: each stores when it ended, and logs what it did.
 import { describe, expect, test, vi } from 'vitest';
 import { SCHEDULES } from '../src/core/schedule.ts';
 import type { Bindings } from '../src/env.ts';
@@ -6,14 +6,11 @@ import { runScheduled } from '../src/schedule.ts';
 import { logged } from './log-lines.ts';
 import { BASE, databases, homes, later, NOW, newApp, STAMP } from './support.ts';
 
-/** A run that is late by a second, and its lines in the log. */
+/** Runs a second late. Returns the logged lines. */
 async function scheduled(cron: string, bindings: object = databases(), at = NOW) {
   const lines: object[] = [];
   const errors: object[] = [];
-  const log = {
-    log: (line: object) => lines.push(logged(line)),
-    error: (line: object) => errors.push(logged(line)),
-  };
+  const log = { log: (line: object) => lines.push(logged(line)), error: (line: object) => errors.push(logged(line)) };
   const started = runScheduled(
     { cron, scheduledTime: at.getTime() },
     { VERSION: { id: 'v-1' }, ...bindings } as Bindings,
@@ -26,7 +23,7 @@ async function scheduled(cron: string, bindings: object = databases(), at = NOW)
   );
   return { logged: lines, errors, thrown };
 }
-/** When the runs ended, as the health check of a new instance says. */
+/** When the runs ended, according to the health check of a new instance. */
 const runs = async () => {
   const answer = await newApp().app.fetch(new Request(`${BASE}/api/v1/health`), databases());
   return (await answer.json<{ runs: object }>()).runs;
@@ -36,7 +33,7 @@ const base = { scheduled: STAMP, late_ms: 1000, ms: 0, failed: [], d1, version: 
 const ALERTS = { operation: 'alerts', ...base, messages: 0, alerts: 0, oldest: null, receiver_ms: 0 };
 const PURGE = { operation: 'purge', ...base, ids: 0 };
 
-test('each run has a schedule of its own, and the health check says when it ended', async () => {
+test('each run has its own schedule, and the health check says when it ended', async () => {
   expect(await runs()).toEqual({ alerts: null, purge: null });
   expect(await scheduled(SCHEDULES.alerts)).toEqual({ logged: [ALERTS], errors: [], thrown: null });
   const ended = '2026-03-15T12:00:01.000000Z';
@@ -47,7 +44,7 @@ test('each run has a schedule of its own, and the health check says when it ende
   expect(await runs()).toEqual({ alerts: '2026-03-15T12:01:01.000000Z', purge: ended });
 });
 
-test('a schedule that is unknown starts both, and is an error in the log', async () => {
+test('an unknown schedule starts both runs, and logs an error', async () => {
   const { logged, errors, thrown } = await scheduled('*/1 * * * *');
   expect(logged).toEqual(expect.arrayContaining([ALERTS, PURGE]));
   expect(errors).toEqual([
@@ -62,7 +59,7 @@ test('a schedule that is unknown starts both, and is an error in the log', async
 
 describe('while a database fails', () => {
   test.each(homes.map((home) => [home.binding, home] as const))(
-    'the runs go on in the others, name it, and fail: %s',
+    'the runs continue in the others, name it, and fail: %s',
     async (binding, home) => {
       const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
       const bindings = databases((d1) => {
@@ -79,16 +76,16 @@ describe('while a database fails', () => {
       ] as const) {
         const { logged, errors, thrown } = await scheduled(cron, bindings);
         expect(logged).toEqual([{ ...done, failed: [binding] }]);
-        // That the run ended is stored in DB.
-        const unnoted = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
-        expect(errors).toEqual([{ operation, ...line }, ...unnoted]);
+        // The end of a run is stored in DB.
+        const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
+        expect(errors).toEqual([{ operation, ...line }, ...unstored]);
         expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
       }
     },
   );
 });
 
-test('one that hangs in DB ends after five seconds more, with a line in the log', async () => {
+test('a run that hangs in DB ends five seconds later, and logs an error', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const never = () => new Promise(() => {});
   const DB = {

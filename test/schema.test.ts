@@ -13,20 +13,20 @@ const stored = () =>
       and name not like '_cf_%' and name <> 'identity' order by name`, // identity: unused, and dropped by a later version
   );
 
-test('the same tables, each of them STRICT', async () => {
+test('both have the same tables, all of them STRICT', async () => {
   const found = await stored();
   expect(found.map(({ name }) => name)).toEqual(tables.map((table) => getTableConfig(table).name).sort());
   for (const { sql } of found) expect(sql).toMatch(/STRICT/);
 });
 
-test('ids that callers see are AUTOINCREMENT, and the daily counts are clustered by their key', async () => {
+test('public ids are AUTOINCREMENT, and the daily counts are WITHOUT ROWID', async () => {
   const sql = Object.fromEntries((await stored()).map(({ name, sql }) => [name, sql]));
   for (const name of ['businesses', 'access', 'api_keys'])
     expect(sql[name]).toMatch(/id +INTEGER PRIMARY KEY AUTOINCREMENT/);
   expect(sql.daily_usage).toMatch(/PRIMARY KEY \(business_id, day\)\n\) STRICT, WITHOUT ROWID/);
 });
 
-test('without triggers', async () => {
+test('there are no triggers or views', async () => {
   expect(await all(`select name from sqlite_master where type in ('trigger', 'view')`)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// Alerts are sent to the receiver, signed, oldest first, and none is lost (docs/alerts.md). The clock is an argument. A receiver is a
-// handler that the test gives.
+// Alerts are sent to the receiver, signed, oldest first, and none is lost (docs/alerts.md). The clock is an argument, and the receiver
+// a handler of the test.
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { Webhook } from 'standardwebhooks';
@@ -34,7 +34,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const [home] = homes;
 
-// A run sends what is new of every business: nothing of another test may be among it.
+// A run sends the new alerts of every business, so each test starts with none.
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts), db.delete(dailyUsage)]);
 });
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 const businesses = new Map<Home, Awaited<ReturnType<typeof newBusiness>>>();
-/** A business in this database. */
+/** The business of these tests in a database. */
 async function businessIn(home: Home) {
   for (let found = businesses.get(home); ; found = businesses.get(home)) {
     if (found !== undefined) return found;
@@ -53,7 +53,7 @@ async function businessIn(home: Home) {
 }
 
 let limit = 0;
-/** Stores alerts of one business, each of another limit. Returns them as a message has them. */
+/** Stores alerts of one business, each of a different limit. Returns them in the format of a message. */
 async function newAlerts(count: number, at = NOW, home_ = home) {
   const { id: business_id, user_id } = await businessIn(home_);
   const first = limit + 1;
@@ -84,7 +84,7 @@ const answers =
   () =>
     new Response(null, { status, headers });
 
-/** A receiver, and all that it has got. It verifies each message as it arrives. */
+/** A receiver that verifies and collects messages. */
 function newReceiver(answer: Answer = answers(204)) {
   const sent: Sent[] = [];
   const receiver = {
@@ -104,7 +104,7 @@ function newReceiver(answer: Answer = answers(204)) {
   return receiver;
 }
 type Receiver = ReturnType<typeof newReceiver>;
-/** A receiver that never answers; `asked` has the signal of its first request. */
+/** A receiver that never responds. `asked` resolves to the signal of its first request. */
 function newSilentReceiver() {
   const asked = Promise.withResolvers<AbortSignal>();
   const receiver = newReceiver((request) => {
@@ -114,14 +114,14 @@ function newSilentReceiver() {
   return { receiver, asked: asked.promise };
 }
 
-/** What a run is given that begins when it was to begin. */
+/** The arguments of a run that begins on time. */
 const given = (clock: () => Date, lines: object[]) => ({
   clock,
   log: { error: (line: object) => lines.push(logged(line)) },
   scheduled: clock(),
   cost: noCost(),
 });
-/** A run that begins at this time, and the lines that it logs. */
+/** Runs at this time. Returns the logged lines. */
 async function run(receiver: Receiver | null, at = NOW, bindings: object = databases(), clock = () => at) {
   vi.useFakeTimers({ toFake: ['Date'], now: at }); // the library compares the time of a message with it
   const lines: object[] = [];
@@ -129,14 +129,14 @@ async function run(receiver: Receiver | null, at = NOW, bindings: object = datab
   await runAlerts({ ...to, ...bindings } as Bindings, given(clock, lines));
   return lines;
 }
-/** A run whose timers the test advances, and the lines that it logs. */
+/** Starts a run whose timers the test advances. */
 function begin(receiver: Receiver, bindings: object = databases(), clock = () => new Date()) {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: NOW });
   const lines: object[] = [];
   const all = { ...bindings, ALERTS: receiver, ALERT_SECRET: SECRET } as unknown as Bindings;
   return { lines, ran: runAlerts(all, given(clock, lines)) };
 }
-/** The line of a message that the receiver does not have. */
+/** The logged line of a message that was not delivered. */
 const notSent = (why: { status: number } | { error: string }) => ({
   ...{ operation: 'send_alerts', database: 'DB', message_id: isMessageId },
   ...why,
@@ -146,7 +146,7 @@ const idsOf = (list: Alert[]) => list.map(({ id }) => id);
 const isMessageId = expect.stringMatching(/^msg_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
 
 describe('a message', () => {
-  test('has the alerts that are new, and is signed as Standard Webhooks has it', async () => {
+  test('contains the new alerts, and is signed as Standard Webhooks specifies', async () => {
     const made = await newAlerts(2);
     const receiver = newReceiver();
     expect(await run(receiver)).toEqual([]);
@@ -162,11 +162,7 @@ describe('a message', () => {
           'webhook-timestamp': '1773576000',
           'webhook-signature': expect.stringMatching(/^v1,[\w+/]{43}=$/),
         },
-        text: JSON.stringify({
-          type: 'limits.reached',
-          timestamp: STAMP,
-          data: { alerts: made },
-        }),
+        text: JSON.stringify({ type: 'limits.reached', timestamp: STAMP, data: { alerts: made } }),
       },
     ]);
     expect(await stored()).toEqual([
@@ -184,7 +180,7 @@ describe('a message', () => {
     expect(receiver.sent).toHaveLength(1);
   });
 
-  test('is a POST to the binding, which is asked before an address', async () => {
+  test('is a POST to the binding, which takes precedence over an address', async () => {
     await newAlerts(1);
     const requests: string[] = [];
     const receiver = newReceiver(({ method, url, redirect }) => {
@@ -195,7 +191,7 @@ describe('a message', () => {
     expect(requests).toEqual(['POST https://alerts/, redirect: manual']);
   });
 
-  test('has at most 100 alerts, and the next has those behind them', async () => {
+  test('contains at most 100 alerts, and the next one those that follow', async () => {
     const made = await newAlerts(250);
     const receiver = newReceiver();
     expect(await run(receiver)).toEqual([]);
@@ -205,7 +201,7 @@ describe('a message', () => {
     expect((await stored()).map(({ sent_at, body }) => [sent_at, body])).toEqual(Array(3).fill([STAMP, null]));
   });
 
-  test('has all digits of a limit', async () => {
+  test('contains all digits of a limit', async () => {
     limit = Number.MAX_SAFE_INTEGER - 1;
     await newAlerts(1);
     limit = 0;
@@ -214,7 +210,7 @@ describe('a message', () => {
     expect(receiver.sent[0]?.text).toContain('"limit":9007199254740991,"threshold":80,');
   });
 
-  test('is sent of each database', async () => {
+  test('is sent for each database', async () => {
     const made = [];
     for (const home of homes) made.push(await newAlerts(1, NOW, home));
     const receiver = newReceiver();
@@ -224,7 +220,7 @@ describe('a message', () => {
 });
 
 describe('without a receiver', () => {
-  test('nothing is sent, logged or made a message', async () => {
+  test('no message is created or sent, and nothing is logged', async () => {
     await newAlerts(1);
     expect(await run(null)).toEqual([]);
     expect(await stored()).toEqual([]);
@@ -235,14 +231,6 @@ describe('without a receiver', () => {
     error:
       'ALERT_URL must be an https URL (http only for localhost, 127.0.0.1 and [::1]) of at most 2048 characters, without credentials, spaces or control characters',
   };
-  test.each([{ ALERT_SECRET: SECRET }, { ALERT_SECRET: 'k3y' }])(
-    'but with a secret, a line says that the address is missing: %o',
-    async (settings) => {
-      await newAlerts(1);
-      expect(await run(null, NOW, { ...databases(), ...settings })).toEqual([ADDRESS_LINE]);
-      expect(await stored()).toEqual([]);
-    },
-  );
   const secretLine = (is: string) => ({
     operation: 'send_alerts',
     error: `ALERT_SECRET ${is}must be whsec_ and the base64 of 24 to 64 random bytes`,
@@ -250,14 +238,20 @@ describe('without a receiver', () => {
   const [NO_SECRET_LINE, SECRET_LINE] = [secretLine('is missing: it '), secretLine('')];
   const ALERTS = newReceiver() as unknown as Fetcher;
   test.each([
-    ['an address that is empty', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
-    ['an address that is not encrypted', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['only a secret', { ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['only an invalid secret', { ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
+    ['an empty address', { ALERT_URL: '', ALERT_SECRET: SECRET }, ADDRESS_LINE],
+    ['an http address', { ALERT_URL: 'http://hooks.example/k3y', ALERT_SECRET: SECRET }, ADDRESS_LINE],
     ['an address and no secret', { ALERT_URL: 'https://hooks.example/k3y' }, NO_SECRET_LINE],
-    ['an address and a wrong secret', { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' }, SECRET_LINE],
+    [
+      'an address and an invalid secret',
+      { ALERT_URL: 'https://hooks.example/', ALERT_SECRET: 'whsec_k3y' },
+      SECRET_LINE,
+    ],
     ['a binding and no secret', { ALERTS }, NO_SECRET_LINE],
-    ['a binding and a wrong secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
-    ['nothing right', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
-  ])('that is usable, but %s, nothing is sent and one line says what would be right', async (_, settings, line) => {
+    ['a binding and an invalid secret', { ALERTS, ALERT_SECRET: 'k3y' }, SECRET_LINE],
+    ['an invalid address and an invalid secret', { ALERT_URL: 'k3y', ALERT_SECRET: 'k3y' }, ADDRESS_LINE],
+  ])('but with %s, nothing is sent and one line says what is expected', async (_, settings, line) => {
     await newAlerts(1);
     const lines = await run(null, NOW, { ...databases(), ...settings });
     expect(lines).toEqual([line]);
@@ -266,26 +260,29 @@ describe('without a receiver', () => {
   });
 });
 
-/** A response whose body goes on until it is cancelled. */
+/** A response with an endless body. */
 function endless(status: number, cancelled: () => void) {
   const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(1024)), cancel: cancelled });
   return new Response(body, { status });
 }
 
 describe('the receiver', () => {
-  test.each([200, 201, 202, 204, 299])('has a message when it answers %i', async (status) => {
+  test.each([200, 201, 202, 204, 299])('accepts a message by answering %i', async (status) => {
     await newAlerts(1);
     expect(await run(newReceiver(answers(status)))).toEqual([]);
     expect(await stored()).toMatchObject([{ body: null, sent_at: STAMP }]);
   });
 
-  test.each([200, 500])('is not read: an endless body with status %i is cancelled', async (status) => {
-    await newAlerts(1);
-    let cancelled = false;
-    const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
-    expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
-    expect(cancelled).toBe(true);
-  });
+  test.each([200, 500])(
+    'does not have its response body read: an endless one with status %i is cancelled',
+    async (status) => {
+      await newAlerts(1);
+      let cancelled = false;
+      const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
+      expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
+      expect(cancelled).toBe(true);
+    },
+  );
 
   const elsewhere = { location: 'https://elsewhere.example/' };
   test.each([
@@ -301,7 +298,7 @@ describe('the receiver', () => {
     [429, { 'retry-after': '1' }],
     [500, {}],
     [503, {}],
-  ])('does not have it when it answers %i: the next run sends the same again', async (status, headers) => {
+  ])('does not accept a message by answering %i: the next run sends the same one', async (status, headers) => {
     const made = await newAlerts(101);
     const receiver = newReceiver(answers(status, headers as Record<string, string>));
     const failed = [notSent({ status })];
@@ -320,7 +317,7 @@ describe('the receiver', () => {
   });
 
   test.each([400, 403, 404, 409, 410, 413, 422, 451, 499])(
-    'rejects a message when it answers %i: that is set aside for an hour, and the others are sent',
+    'rejects a message by answering %i: it is set aside for an hour, and the others are sent',
     async (status) => {
       const made = await newAlerts(350);
       const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
@@ -329,12 +326,12 @@ describe('the receiver', () => {
         { ...notSent({ status }), retry_at: `2026-03-15T${12 + hours}:00:00.000000Z` },
       ];
       expect(await run(receiver)).toEqual(rejected(1));
-      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // each of the four once
+      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // four messages, each once
       expect(await run(receiver, later(59 * MINUTE_MS))).toEqual([]);
       expect(receiver.sent).toHaveLength(4);
       const others = await newAlerts(1);
       expect(await run(receiver, later(60 * MINUTE_MS))).toEqual(rejected(2));
-      // Behind the others, and the same again.
+      // After the others, and unchanged.
       expect(receiver.sent.slice(4).map(({ ids }) => ids)).toEqual([idsOf(others), receiver.sent[1]?.ids]);
       expect([receiver.sent[5]?.id, receiver.sent[5]?.text]).toEqual([receiver.sent[1]?.id, receiver.sent[1]?.text]);
       receiver.answer = answers(200);
@@ -344,7 +341,7 @@ describe('the receiver', () => {
     },
   );
 
-  test('that rejects everything gets each message once an hour, for three days, and then it is given up', {
+  test('that rejects everything gets each message once an hour for three days, then it is given up', {
     tags: 'slow',
   }, async () => {
     const made = await newAlerts(201);
@@ -361,7 +358,7 @@ describe('the receiver', () => {
     expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
   });
 
-  test('that fails at a message which it rejected before gets the others first, each minute', async () => {
+  test('that fails at a message it rejected before gets the other messages first', async () => {
     const [first] = await newAlerts(1);
     const receiver = newReceiver(answers(400));
     await run(receiver);
@@ -375,7 +372,7 @@ describe('the receiver', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([[first?.id], [first?.id], [second?.id]]);
   });
 
-  test('is asked again in the next minute when it throws, and the line has nothing of its address', async () => {
+  test('is retried in the next minute if it throws, and its address is not logged', async () => {
     await newAlerts(1);
     const receiver = newReceiver(() => {
       throw new TypeError('Fetch API cannot load: https://user:k3y@hooks.example/k3y?token=k3y#k3y (reset)');
@@ -389,7 +386,7 @@ describe('the receiver', () => {
     expect(receiver.sent[1]?.text).toBe(receiver.sent[0]?.text);
   });
 
-  test('has ten seconds', async () => {
+  test('has ten seconds to respond', async () => {
     await newAlerts(101);
     const { receiver, asked } = newSilentReceiver();
     const { ran, lines } = begin(receiver);
@@ -405,7 +402,7 @@ describe('the receiver', () => {
 });
 
 describe('a run', () => {
-  test('whose database takes its time still gives the receiver ten seconds', async () => {
+  test('with a slow database still gives the receiver ten seconds', async () => {
     await newAlerts(1);
     let ms = 0;
     const slow = withBatch(home.d1, (batch) => {
@@ -420,7 +417,7 @@ describe('a run', () => {
     expect(lines).toMatchObject([{ error: 'the receiver: Error: no response within 10000 ms' }]);
   });
 
-  test('takes no other message when less than fifteen of its twenty-five seconds are left', async () => {
+  test('sends no further message with less than fifteen of its twenty-five seconds left', async () => {
     const made = await newAlerts(500);
     let ms = 0;
     const receiver = newReceiver(() => {
@@ -437,7 +434,7 @@ describe('a run', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
-  test('sends nothing that another run is sending', async () => {
+  test('does not send a message that another run is sending', async () => {
     const made = await newAlerts(150);
     const sending = Promise.withResolvers<Response>();
     const asked = Promise.withResolvers<void>();
@@ -454,7 +451,7 @@ describe('a run', () => {
     expect(receiver.sent.map(({ ids }) => ids)).toEqual([idsOf(made).slice(0, 100), idsOf(made).slice(100)]);
   });
 
-  test('at the same time as others sends each alert once', async () => {
+  test('concurrent with others sends each alert once', async () => {
     const made = await newAlerts(450);
     const receiver = newReceiver();
     const lines = await Promise.all([run(receiver), run(receiver), run(receiver)]);
@@ -462,7 +459,7 @@ describe('a run', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids).sort((a, b) => a - b)).toEqual(idsOf(made));
   });
 
-  test('that is killed before it sends leaves the message to one that begins 30 seconds later', async () => {
+  test('that is killed before it sends leaves the message to a run 30 seconds later', async () => {
     await newAlerts(1);
     const taken = await takeMessage(home.db, NOW, null);
     await newAlerts(1, later(1));
@@ -476,7 +473,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('that is killed after it has sent has the message sent again, under the same id', async () => {
+  test('that is killed after it has sent causes the message to be sent again under the same id', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver();
     let batches = 0;
@@ -494,7 +491,7 @@ describe('a run', () => {
     expect(next?.id).not.toBe(first?.id);
   });
 
-  test('that is slower than another changes nothing of a message that the other has ended', async () => {
+  test('that is slower does not change a message that another run has closed', async () => {
     await newAlerts(1);
     const message = (await takeMessage(home.db, NOW, null)) as Message;
     await endMessage(home.db, { message, sentAt: NOW }).run();
@@ -503,7 +500,7 @@ describe('a run', () => {
     expect(await stored()).toMatchObject([{ body: null, sent_at: timestampOf(NOW) }]);
   });
 
-  test('does not send what is new while an older message is open', async () => {
+  test('does not send new alerts while an older message is open', async () => {
     const made = await newAlerts(1);
     const receiver = newReceiver(answers(500));
     await run(receiver);
@@ -516,8 +513,8 @@ describe('a run', () => {
 
   test.each([
     ['fails', 'D1_ERROR: no such table: messages'],
-    ['is not reached', 'Network connection lost.'],
-  ])('sends of the other databases when one %s', async (_, message) => {
+    ['is unreachable', 'Network connection lost.'],
+  ])('sends the alerts of the other databases if one %s', async (_, message) => {
     const made = await newAlerts(1);
     const broken = withBatch(home.d1, () => Promise.reject(new Error(message)));
     const error = expect.stringContaining(message);
@@ -532,7 +529,7 @@ describe('a run', () => {
     }
   });
 
-  test('reads at most 310 rows for a message of 100 alerts, and writes four, whatever waits behind it', async () => {
+  test('reads at most 310 rows and writes four for a message of 100 alerts, however many more wait', async () => {
     await newAlerts(1000);
     const cost = noCost();
     const d1 = metered(home.d1, cost);
@@ -542,7 +539,7 @@ describe('a run', () => {
     expect(cost.rows_read).toBeLessThanOrEqual(310);
   });
 
-  test('begins with another database each minute, and its first failure ends it', async () => {
+  test('begins with a different database each minute, and ends at its first failure', async () => {
     const asked: string[] = [];
     const noted = (database: string) =>
       withBatch(home.d1, (batch) => {
@@ -561,19 +558,19 @@ describe('a run', () => {
     expect(asked).toEqual(['DB', 'DB_1']);
   });
 
-  test('reads a few rows where nothing is new, however many messages there were', async () => {
+  test('reads at most 22 rows if nothing is new, however many messages were sent', async () => {
     await newAlerts(300);
     await run(newReceiver());
     const cost = noCost();
     await run(newReceiver(), later(MINUTE_MS), { DB: metered(home.d1, cost) });
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
-    // 15 of them are those of the look.
+    // The sweep reads 15 of them.
     expect(cost.rows_read).toBeLessThanOrEqual(22);
   });
 });
 
-describe('a look', () => {
-  /** A business whose limit of the day was reached, which nobody has noticed. */
+describe('a sweep', () => {
+  /** A business that has reached its daily limit without an alert. */
   async function unnoticed(home_: Home) {
     let business = await newBusiness();
     while (business.home !== home_) business = await newBusiness();
@@ -587,7 +584,7 @@ describe('a look', () => {
   }
   const HOUR = Array.from({ length: 60 }, (_, minute) => minute);
 
-  test('begins each run, in all databases, so that what it finds is sent at once', { tags: 'slow' }, async () => {
+  test('begins each run in all databases, and its alerts are sent by the same run', { tags: 'slow' }, async () => {
     const ids = await Promise.all(homes.map(unnoticed));
     const receiver = newReceiver();
     for (const minute of HOUR) expect(await run(receiver, later(minute * MINUTE_MS))).toEqual([]);
@@ -596,11 +593,11 @@ describe('a look', () => {
       expect.arrayContaining(ids.map((business_id) => ({ business_id, limit: 10, used: 8 }))),
     );
     expect(sent).toHaveLength(ids.length);
-    // In the run that found it.
+    // By the run that found it.
     expect(receiver.sent.map(({ text }) => JSON.parse(text).timestamp)).toEqual(sent.map(({ at }) => at));
   });
 
-  test('is of the minute for which the run was scheduled, however late it is', async () => {
+  test('covers the minute for which the run was scheduled, however late it is', async () => {
     const id = await unnoticed(home);
     const scheduled = later((id % 60) * MINUTE_MS);
     const late = new Date(scheduled.getTime() + 90_000);
@@ -609,14 +606,14 @@ describe('a look', () => {
     expect(await home.db.$count(alerts)).toBe(1);
   });
 
-  test('goes on without a receiver', async () => {
+  test('runs without a receiver', async () => {
     await unnoticed(home);
     for (const minute of HOUR) await run(null, later(minute * MINUTE_MS));
     expect(await home.db.$count(alerts)).toBe(1);
     expect(await stored()).toEqual([]);
   });
 
-  test('that fails is a line in the log: the others look, and all send', async () => {
+  test('that fails is logged, the other databases are swept, and all alerts are sent', async () => {
     await unnoticed(home);
     const [made] = await newAlerts(1);
     const breaks = () => Promise.reject(new Error('D1_ERROR: broken'));
@@ -636,7 +633,7 @@ describe('a look', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toHaveLength(2);
   });
 
-  test('that hangs is given up after five seconds, and the others are sent from first', async () => {
+  test('that hangs times out after five seconds, and the other databases are sent first', async () => {
     const made = await newAlerts(1);
     const asked = Promise.withResolvers<void>();
     const never = () => {
@@ -645,7 +642,7 @@ describe('a look', () => {
     };
     const hanging = { prepare: () => ({ bind: () => ({ run: never }) }), batch: never };
     const receiver = newReceiver();
-    // In this minute, DB would be the first.
+    // Without the hang, DB would be first in this minute.
     const { ran, lines } = begin(receiver, { DB: hanging, DB_1: home.d1 });
     await asked.promise;
     await vi.advanceTimersByTimeAsync(4_999);
@@ -664,7 +661,7 @@ describe('a look', () => {
 });
 
 describe('while the receiver is down', () => {
-  test('for a day, nothing is lost: all is sent when it is up again, oldest first, and what was tried before under its id', {
+  test('for a day, nothing is lost: once it is up, all alerts are sent, oldest first, a retried message under its id', {
     tags: 'slow',
   }, async () => {
     const receiver = newReceiver(answers(503));
@@ -685,7 +682,7 @@ describe('while the receiver is down', () => {
     expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made));
   });
 
-  test('each alert is tried for three days, and then given up with a line in the log', async () => {
+  test('each alert is retried for three days, then given up with a line in the log', async () => {
     const [old] = await newAlerts(1);
     const receiver = newReceiver(answers(503));
     await run(receiver);
@@ -700,7 +697,7 @@ describe('while the receiver is down', () => {
       givenUp,
       expect.objectContaining({ status: 503 }),
     ]);
-    // The alert of two days ago is not given up because an older one is in the same message.
+    // A message is given up by its newest alert, here of two days ago.
     expect(receiver.sent[0]?.ids).toHaveLength(2);
     expect(receiver.sent[0]?.ids).toContain(newer[0]?.id);
     receiver.answer = answers(200);
@@ -711,7 +708,7 @@ describe('while the receiver is down', () => {
     ]);
   });
 
-  test('for weeks, a run gives up what is too old, and sends the rest', async () => {
+  test('for weeks, a run gives up the expired alerts and sends the rest', async () => {
     await newAlerts(250);
     const made = await newAlerts(60, later(9 * DAY_MS));
     const receiver = newReceiver();
@@ -723,7 +720,7 @@ describe('while the receiver is down', () => {
 });
 
 describe('an invocation', () => {
-  /** The database under many names, each as if it were another, and how many statements it gets. */
+  /** One database under `count` bindings, counting statements. */
   function under(count: number, cost: { statements: number; asked: Set<string> }) {
     type Bound = { bound: D1PreparedStatement };
     const asked = <R>(count: number, results: R) => {
@@ -748,7 +745,7 @@ describe('an invocation', () => {
     [11, 55, 14],
     [62, 310, 82],
   ])(
-    'with %i databases has at most %i statements, leaves none out, and sends %i messages',
+    'with %i databases sends at most %i statements, skips no database, and sends %i messages',
     { tags: 'slow' },
     async (count, most, expected) => {
       const made = await newAlerts(12_000);
@@ -760,7 +757,7 @@ describe('an invocation', () => {
       expect(receiver.sent).toHaveLength(expected);
       expect(cost.asked.size).toBe(count);
       expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
-      // Whatever was sent is closed.
+      // Every message that was sent is closed.
       expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
     },
   );

@@ -1,4 +1,4 @@
-// Sessions of the owner's console (docs/api.md, "Start a session"): how they start, what they may do, and how they end.
+// Sessions of the owner's console (docs/api.md, "Start a session"): start, permissions and end.
 import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
@@ -66,7 +66,7 @@ const keyId = async ({ db, user_id }: Business) => {
 const redeem = (code: string, options: CallOptions = {}) => call('POST', PATH, { body: { code }, ...options });
 
 describe('an API key starts a session', () => {
-  test('with an empty body: its key has the form of an API key of the same database, and works for 12 hours', async () => {
+  test('with an empty body: the session key has the format of an API key of the same database, and works for 12 hours', async () => {
     for (const _ of homes) {
       const business = await newBusiness({ sites: [SHOP] });
       const { status, body, headers, cost, lines } = await start(business.key);
@@ -91,7 +91,7 @@ describe('an API key starts a session', () => {
     }
   });
 
-  test('with a key of the older form, which is in DB', async () => {
+  test('with a key in the older format, which belongs to DB', async () => {
     const key = `bua_sk_${'k'.repeat(33)}`;
     const row = {
       user_id: 9_999_001,
@@ -104,14 +104,14 @@ describe('an API key starts a session', () => {
     expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
   });
 
-  test('with any space for a body, and from a page of any site, as it lists businesses', async () => {
+  test('with a body of white space, and from a page of any site', async () => {
     const { key } = await newBusiness({ sites: [SHOP] });
     for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
       expect((await start(key, options)).status).toBe(200);
     }
   });
 
-  test('and a body with anything in it is 422, behind the guard, also one with a code, which stays unspent', async () => {
+  test('but answers 422 to a non-empty body, after the guard, and does not spend a code in it', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -126,7 +126,7 @@ describe('an API key starts a session', () => {
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('and marks the day on which the key was used, and counts no use', async () => {
+  test('which marks the key as used today, and counts no use', async () => {
     const business = await newBusiness();
     await start(business.key);
     const [key] = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
@@ -135,7 +135,7 @@ describe('an API key starts a session', () => {
     expect(body.data.used).toEqual([{ date: '2026-03-15', count: 0 }]);
   });
 
-  test('that ends with the last day of the key, and says so', async () => {
+  test('that ends with the last day of the key, and returns that time', async () => {
     const business = await newBusiness();
     const keyUntil = (expires_on: string) => newKey(business, { expires_on });
     const today = await start((await keyUntil('2026-03-15')).key, { at: later(6 * HOUR_MS) });
@@ -160,7 +160,7 @@ describe('a session', () => {
     eachOf(
       test,
       ROUTES.filter(({ sessionRefusal, keyRefusal }) => !sessionRefusal && !keyRefusal?.startsWith('Only a session')),
-    )('is told to $name what its key is told', async (route) => {
+    )('gets the same answer as its key to $name', async (route) => {
       const twins = await Promise.all(
         ['key', 'session'].map(async (kind) => {
           const business = await newBusiness({ sites: [SHOP] });
@@ -179,7 +179,7 @@ describe('a session', () => {
       }
     });
 
-    test('says whether it can only read, and sees the same businesses', async () => {
+    test('returns whether it is read-only, and lists the same businesses', async () => {
       const business = await newBusiness();
       const sibling = await newBusiness({ user_id: business.user_id });
       const { key } = await newKey(business, { ...scope, ...(narrow ? { business_id: business.id } : {}) });
@@ -193,7 +193,7 @@ describe('a session', () => {
     });
   });
 
-  eachOf(test, ROUTES)('that ended is 401: to $name', async (route) => {
+  eachOf(test, ROUTES)('that has ended is 401 to $name', async (route) => {
     const business = await newBusiness({ sites: [SHOP] });
     const session = await sessionOf(business.key);
     await end(session);
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('costs its owner what the key costs, however many sessions there are', async () => {
+  test('costs what its key costs, however many sessions there are', async () => {
     const business = await newBusiness({ sites: [SHOP] });
     for (let index = 0; index < 30; index++) await sessionOf(business.key);
     const session = await sessionOf(business.key);
@@ -219,7 +219,7 @@ describe('a session', () => {
     }
   });
 
-  test('writes no day of last use on the day that it began', async () => {
+  test('does not write the day of last use on the day that it began', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const before = await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id));
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await business.db.select().from(apiKeys).where(eq(apiKeys.user_id, business.user_id))).toEqual(before);
   });
 
-  test('makes changes in the name of its key', async () => {
+  test('is listed in the changes under the name of its key', async () => {
     const business = await newBusiness();
     const { key, actor } = await newKey(business);
     const session = await sessionOf(key);
@@ -241,7 +241,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('is no change when it starts and ends, of nobody', async () => {
+  test('is not a change when it starts or ends', async () => {
     const business = await newBusiness();
     const stored = () => business.db.$count(changes);
     const before = await stored();
@@ -250,7 +250,7 @@ describe('a session', () => {
     expect(await stored()).toBe(before);
   });
 
-  test('is never among the keys, and its id is that of no key', async () => {
+  test('is not listed as a key, and cannot be revoked by its id', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -264,7 +264,7 @@ describe('a session', () => {
 });
 
 describe('a session ends', () => {
-  test('when its key asks for it, at once, and its API key works on', async () => {
+  test('at once when its own key ends it, and its API key keeps working', async () => {
     const business = await newBusiness();
     const [session, other] = [await sessionOf(business.key), await sessionOf(business.key)];
     const { cost, ...answer } = await end(session);
@@ -276,14 +276,14 @@ describe('a session ends', () => {
     expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
   });
 
-  test('that can only read, too', async () => {
+  test('even if it is read-only', async () => {
     const business = await newBusiness();
     const session = await sessionOf((await newKey(business, { read_only: 1 })).key);
     expect((await end(session)).status).toBe(200);
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('when its key is revoked, even if the clock there is ahead; those of other keys do not', async () => {
+  test('when its API key is revoked, even by a clock that is ahead, and those of other keys go on', async () => {
     for (const ahead of [0, HOUR_MS]) {
       const business = await newBusiness();
       const other = await newKey(business);
@@ -299,7 +299,7 @@ describe('a session ends', () => {
     }
   });
 
-  test('by the statement that goes into the batch of a revocation, if the key is revoked', async () => {
+  test('by the statement in the batch of a revocation, but only if the key is revoked', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const id = await keyId(business);
@@ -316,7 +316,7 @@ describe('a session ends', () => {
     expect(await statusOf(session, NOW)).toBe(401);
   });
 
-  test('when a twenty-first begins: the oldest that came from the same key, or from links; else the oldest of all', async () => {
+  test('when a twenty-first begins: the oldest of the same key or of links, or else the oldest of all', async () => {
     const business = await newBusiness();
     const other = await newKey(business, { read_only: 1, business_id: business.id });
     const stranger = await newBusiness();
@@ -335,14 +335,14 @@ describe('a session ends', () => {
     expect(await ended()).toEqual([1]);
     sessions.push(await byLink());
     expect(await ended()).toEqual([0, 1]);
-    // The first of a narrow key ends the oldest of all, and others of that key end its own.
+    // The first session of a narrow key ends the oldest of all. Later ones end that key's own.
     for (let index = 0; index < 30; index++) sessions.push(await sessionOf(other.key));
     expect(await ended()).toEqual([0, 1, 2, ...Array.from({ length: 29 }, (_, index) => 22 + index)]);
     expect(await running(business)).toBe(20);
     expect(await statusOf(foreign, NOW)).toBe(200);
   });
 
-  test('and is forgotten when 50 have ended after it, so that nobody fills the database', async () => {
+  test('and is deleted once 50 newer ones have ended, which bounds the storage', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 60; index++) await end(await sessionOf(business.key));
     const stored = await business.db.$count(
@@ -352,7 +352,7 @@ describe('a session ends', () => {
     expect(stored).toBe(50);
   });
 
-  test('also for a version from before sessions, to which it is a revoked or expired key', async () => {
+  test('for versions older than sessions too, which see a revoked or expired key', async () => {
     const business = await newBusiness();
     const [signedOut, left] = [await sessionOf(business.key), await sessionOf(business.key)];
     await end(signedOut);
@@ -369,7 +369,7 @@ describe('a session ends', () => {
     expect(await statusOf(left, new Date('2026-03-17T00:00:00Z'))).toBe(401);
   });
 
-  test('of those that have ended, none counts', async () => {
+  test('without counting sessions that have already ended', async () => {
     const business = await newBusiness();
     const sessions = [];
     for (let index = 0; index < 20; index++) sessions.push(await sessionOf(business.key));
@@ -379,7 +379,7 @@ describe('a session ends', () => {
     expect(await running(business)).toBe(20);
   });
 
-  test('and of 25 that begin at once, 20 run', async () => {
+  test('so that 20 run of 25 that begin at once', async () => {
     const business = await newBusiness();
     const sessions = await Promise.all(Array.from({ length: 25 }, () => sessionOf(business.key)));
     expect(new Set(sessions).size).toBe(25);
@@ -388,7 +388,7 @@ describe('a session ends', () => {
     expect(await running(business)).toBe(20);
   });
 
-  test('when its business is deleted, and so does a code for it', async () => {
+  test('when its business is deleted, and so does a code for that business', async () => {
     const business = await newBusiness();
     const narrow = await newKey(business, { business_id: business.id });
     const session = await sessionOf(narrow.key);
@@ -401,7 +401,7 @@ describe('a session ends', () => {
 });
 
 describe('the code of a console link starts a session', () => {
-  test('without a credential, for as long as the link says, to the second', async () => {
+  test('without a credential, for exactly as long as the link says', async () => {
     for (const _ of homes) {
       const business = await newBusiness();
       const code = await newCode(business, { minutes: 60 });
@@ -434,7 +434,7 @@ describe('the code of a console link starts a session', () => {
     expect(body.data.expires_at).toBe(timestampOf(later(minutes * MINUTE_MS)));
   });
 
-  test('of all businesses of the user or of one, with all rights or to read only', async () => {
+  test('for all businesses of the user or one, with full or read-only access', async () => {
     for (const [narrow, read_only] of [
       [false, 0],
       [true, 0],
@@ -454,7 +454,7 @@ describe('the code of a console link starts a session', () => {
     }
   });
 
-  test('whose changes are those of a console link', async () => {
+  test('whose changes are listed under the console link', async () => {
     const business = await newBusiness();
     const as = (await redeem(await newCode(business))).body.data.session_key;
     await call('POST', business.access, { as, body: { sites: [SHOP] } });
@@ -493,7 +493,7 @@ describe('the code of a console link starts a session', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('by which a body that is held back gains no time', async () => {
+  test('within two minutes of the link even if the body arrives late', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const clock = { now: later(2 * MINUTE_MS - 1) };
@@ -508,43 +508,43 @@ describe('the code of a console link starts a session', () => {
     expect((await answer).status).toBe(401);
   });
 
-  test('and is in no log, and in no answer', async () => {
+  test('and appears in no log and no response', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const [first, second] = [await redeem(code), await redeem(code)];
-    const said = JSON.stringify([first, second].map(({ text, lines, headers }) => [text, lines, [...headers]]));
-    expect(said).not.toContain(code);
-    expect(said).not.toContain(code.slice(-6));
+    const shown = JSON.stringify([first, second].map(({ text, lines, headers }) => [text, lines, [...headers]]));
+    expect(shown).not.toContain(code);
+    expect(shown).not.toContain(code.slice(-6));
     const failed = await redeem(code, { bindings: failingWith('D1_ERROR: no such table: codes') });
     expect(failed.status).toBe(500);
     expect(JSON.stringify(failed.errors)).not.toContain(code.slice(-6));
   });
 });
 
-describe('whoever has no credential and no code that works', () => {
+describe('a caller without a credential or a working code', () => {
   const CODE = 'x'.repeat(34);
   const wrong: [string, unknown][] = [
     ['no body', ''],
     ['an empty object', {}],
     ['a list', [CODE]],
-    ['a text', `"${CODE}"`],
-    ['no JSON', '{'],
-    ['a code alone', CODE],
+    ['a string', `"${CODE}"`],
+    ['malformed JSON', '{'],
+    ['a bare code', CODE],
     ['a form', `code=${CODE}`],
-    ['another member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
-    ['a member twice', `{"code":"0${CODE.slice(1)}","code":"0${CODE.slice(1)}"}`],
-    ['a code that is no text', { code: 17 }],
-    ['no code', { code: null }],
+    ['an extra member', { code: `0${CODE.slice(1)}`, minutes: 60 }],
+    ['a duplicate member', `{"code":"0${CODE.slice(1)}","code":"0${CODE.slice(1)}"}`],
+    ['a code that is not a string', { code: 17 }],
+    ['a null code', { code: null }],
     ['a code that is too short', { code: CODE.slice(1) }],
     ['a code that is too long', { code: `${CODE}x` }],
     ['a code outside its alphabet', { code: `0${CODE.slice(2)}-` }],
     ['an API key', { code: `bua_sk_0${CODE.slice(1)}` }],
-    ['much', { code: `0${CODE.slice(1)}`, more: 'x'.repeat(100_000) }],
-    ['much space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
+    ['a large body', { code: `0${CODE.slice(1)}`, more: 'x'.repeat(100_000) }],
+    ['much white space', ' '.repeat(1000) + JSON.stringify({ code: `0${CODE.slice(1)}` })],
     ['a code of a database that is not bound', { code: `z${CODE.slice(1)}` }],
   ];
 
-  test.each(wrong)('is 401 with %s, without a database, and learns nothing', async (_, body) => {
+  test.each(wrong)('is 401 with %s, without a database query or a hash', async (_, body) => {
     const digest = vi.spyOn(crypto.subtle, 'digest');
     const answer = await call('POST', PATH, { body });
     const digests = digest.mock.calls.length;
@@ -558,29 +558,29 @@ describe('whoever has no credential and no code that works', () => {
     expect(answer.lines).toMatchObject([{ database: null, credential: null, refusal: 'unauthenticated' }]);
   });
 
-  test('is told the same of a code that is unknown, spent or expired, which costs the same rows and work', async () => {
+  test('gets the same response for a code that is unknown, spent or expired, at the same cost', async () => {
     const business = await newBusiness();
     const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: timestampOf(NOW) })];
     await redeem(spent);
     const unknown = ALPHABET[business.home.number] + CODE.slice(1);
     const before = await everything();
-    const seen = new Set<string>();
+    const responses = new Set<string>();
     for (const code of [unknown, spent, expired]) {
       const digest = vi.spyOn(crypto.subtle, 'digest');
       const answer = await redeem(code);
       const digests = digest.mock.calls.length;
       digest.mockRestore();
       const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id');
-      seen.add(JSON.stringify({ status: answer.status, text: answer.text, headers, digests }));
+      responses.add(JSON.stringify({ status: answer.status, text: answer.text, headers, digests }));
       expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
       expect(answer.cost.rows_read).toBeLessThanOrEqual(14);
       expect(answer.lines).toMatchObject([{ reason: 'unknown_code', database: business.home.binding }]);
     }
-    expect([...seen]).toEqual([expect.stringContaining('Unauthenticated.')]);
+    expect([...responses]).toEqual([expect.stringContaining('Unauthenticated.')]);
     expect(await everything()).toBe(before);
   });
 
-  test('gets no session by a code in a query string, and one with a parameter is not spent', async () => {
+  test('cannot redeem a code in a query string, or with a parameter, and does not spend it', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -592,7 +592,7 @@ describe('whoever has no credential and no code that works', () => {
     expect((await call('POST', `${PATH}/?`, { body: { code } })).status).toBe(200);
   });
 
-  test('is not spent by a request with an Idempotency-Key, which is refused if the code works', async () => {
+  test('does not spend a code by a request with an Idempotency-Key, which is refused if the code works', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const unknown = await newCode(business, { expires_at: timestampOf(NOW) });
@@ -610,7 +610,7 @@ describe('whoever has no credential and no code that works', () => {
     expect((await call('POST', PATH, { body: { code } })).status).toBe(200);
   });
 
-  test('is counted by address, before anything else but the body', async () => {
+  test('is rate-limited by address, after the check of the body size only', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const keys: string[] = [];
@@ -631,7 +631,7 @@ describe('whoever has no credential and no code that works', () => {
   });
 });
 
-test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session is started and ended, and not read', async (method) => {
+test.each(['GET', 'PUT', 'PATCH'])('%s is 405: a session can only be started and ended', async (method) => {
   const answer = await call(method, PATH, { as: `bua_sk_0${'x'.repeat(33)}` });
   expect({ ...answerOf(answer), allow: answer.headers.get('Allow') }).toEqual({
     ...{ status: 405, body: { message: 'Method Not Allowed' } },
@@ -643,16 +643,16 @@ describe('when the database fails, a code', () => {
   const send = async (code: string, bindings: object) => answerOf(await redeem(code, { bindings }));
 
   test.each([
-    ['503 where nothing ran', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
-    ['500 where it may have', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
-    ['500 where a statement failed', 'D1_ERROR: no such table: codes', SERVER_ERROR],
-  ])('is %s, and not spent: %s', async (_, message, expected) => {
+    ['503 if nothing ran', 'D1_ERROR: D1 DB is overloaded.', UNAVAILABLE],
+    ['500 if it may have run', 'D1_ERROR: Network connection lost.', SERVER_ERROR],
+    ['500 if a statement failed', 'D1_ERROR: no such table: codes', SERVER_ERROR],
+  ])('is %s, and unspent: %s', async (_, message, expected) => {
     const code = await newCode(await newBusiness());
     expect(await send(code, failingWith(message))).toEqual(expected);
     expect((await redeem(code)).status).toBe(200);
   });
 
-  test('starts its session whole or not at all', async () => {
+  test('starts its session completely or not at all', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
     const before = await everything();
@@ -660,7 +660,7 @@ describe('when the database fails, a code', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('waits ten seconds and no longer, and is not spent by a batch that begins later', async () => {
+  test('waits ten seconds, and is not spent by a batch that begins later', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.now() });
     try {
       const code = await newCode(await newBusiness());
@@ -685,7 +685,7 @@ describe('when the database fails, a code', () => {
 });
 
 describe('the cost', () => {
-  /** What a statement that is sent for a request finds by index. */
+  /** The query plans of the statements that a request sends. */
   async function plansOf(business: Business, method: string, options: CallOptions) {
     const { d1 } = business.home;
     const { sent, bindings } = recording(business.home);
@@ -703,7 +703,7 @@ describe('the cost', () => {
       (detail) => detail.startsWith('SCAN') && !/^SCAN (permission|\(subquery.*\)|CONSTANT ROW)/.test(detail),
     );
 
-  test('of a session is one round trip, at most 130 rows read and 15 written, however many there were', async () => {
+  test('of a session is one round trip, at most 130 rows read and 15 written, however many have ended', async () => {
     const business = await newBusiness();
     const stamp = timestampOf(NOW);
     const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
@@ -724,7 +724,7 @@ describe('the cost', () => {
     expect(ended.cost.rows_written).toBeLessThanOrEqual(3);
   });
 
-  test('is of searches by index only', async () => {
+  test('includes no full scan', async () => {
     const business = await newBusiness();
     const session = await sessionOf(business.key);
     const details = [

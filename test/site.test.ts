@@ -1,4 +1,4 @@
-// What a site may be and how it is stored (docs/api.md, "Sites").
+// Which sites are valid, and how they are stored (docs/api.md, "Sites").
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalSite, sitesCovering } from '../src/core/site.ts';
@@ -8,110 +8,99 @@ import { call, everything, newBusiness } from './support.ts';
 
 const LONGEST_HOST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
-/** Four labels of 50 letters with an accent: 400 characters as some keyboards send them, 228 in punycode. */
+/** Four labels of 50 accented letters: 400 characters decomposed, as some keyboards send them, and 228 in punycode. */
 const DECOMPOSED = Array(4).fill('e\u0301'.repeat(50)).join('.');
 const COMPOSED = Array(4)
   .fill(`xn--9c${'a'.repeat(50)}`)
   .join('.');
 
 describe('a site is stored as the origin that browsers send', () => {
-  const ACCEPTED: Record<string, [written: string, stored: string][]> = {
+  /** Each site, and other notations of it. */
+  const ACCEPTED: Record<string, (string | [stored: string, ...written: string[]])[]> = {
     'in lower case': [
-      ['https://EXAMPLE.com', 'https://example.com'],
-      ['HTTPS://Example.COM', 'https://example.com'],
-      ['hTTp://LOCALHOST:3000', 'http://localhost:3000'],
+      ['https://example.com', 'https://EXAMPLE.com', 'HTTPS://Example.COM'],
+      ['http://localhost:3000', 'hTTp://LOCALHOST:3000'],
     ],
     'without path, query and fragment': [
-      ['https://example.com/', 'https://example.com'],
-      ['https://EXAMPLE.com:443/shop', 'https://example.com'],
-      ['https://example.com/a/../b?c=d#e', 'https://example.com'],
-      ['https://example.com?q', 'https://example.com'],
-      ['https://example.com#f', 'https://example.com'],
-      ['https://example.com/@evil.example', 'https://example.com'],
-      ['https://example.com?u=user@evil.example:99999', 'https://example.com'],
-      ['https://example.com/100% \\ \u200b \uff45 *', 'https://example.com'],
-      [`https://example.com/${'a'.repeat(2028)}`, 'https://example.com'],
+      [
+        ...(['https://example.com', 'https://example.com/', 'https://EXAMPLE.com:443/shop'] as const),
+        ...['https://example.com/a/../b?c=d#e', 'https://example.com?q', 'https://example.com#f'],
+        ...['https://example.com/@evil.example', 'https://example.com?u=user@evil.example:99999'],
+        ...['https://example.com/100% \\ \u200b \uff45 *', `https://example.com/${'a'.repeat(2028)}`],
+      ],
     ],
-    'without spaces around it': [
-      [' https://example.com ', 'https://example.com'],
-      [`${' '.repeat(5000)}https://example.com${' '.repeat(5000)}`, 'https://example.com'],
+    'without surrounding white space': [
+      ['https://example.com', ' https://example.com ', `${' '.repeat(5000)}https://example.com${' '.repeat(5000)}`],
     ],
     'without the default port, and with any other': [
-      ['https://example.com:443', 'https://example.com'],
-      ['http://example.com:80', 'http://example.com'],
-      ['https://example.com:80', 'https://example.com:80'],
-      ['http://example.com:443', 'http://example.com:443'],
-      ['https://example.com:1', 'https://example.com:1'],
-      ['https://example.com:65535', 'https://example.com:65535'],
-      ['https://example.com:08443', 'https://example.com:8443'],
-      ['https://example.com:', 'https://example.com'],
+      ['https://example.com', 'https://example.com:443', 'https://example.com:'],
+      ['http://example.com', 'http://example.com:80'],
+      ['https://example.com:8443', 'https://example.com:08443'],
+      ...['https://example.com:80', 'http://example.com:443', 'https://example.com:1', 'https://example.com:65535'],
     ],
     'with an international name in punycode': [
-      ['https://b\u00fccher.example', 'https://xn--bcher-kva.example'],
-      ['https://B\u00dcCHER.example', 'https://xn--bcher-kva.example'],
-      ['https://bu\u0308cher.example', 'https://xn--bcher-kva.example'], // as some keyboards send it
-      ['https://xn--bcher-kva.example', 'https://xn--bcher-kva.example'],
-      ['https://XN--BCHER-KVA.example', 'https://xn--bcher-kva.example'],
-      ['https://fa\u00df.example', 'https://xn--fa-hia.example'],
-      ['https://\u03bf\u03b4\u03cc\u03c2.example', 'https://xn--pxavk3b.example'],
-      ['https://\u4f8b\u5b50.\u6d4b\u8bd5', 'https://xn--fsqu00a.xn--0zwm56d'],
-      ['https://\u05d3\u05d5\u05d2\u05de\u05d4.example', 'https://xn--6dbbec0c.example'],
-      ['https://\u2615.example', 'https://xn--53h.example'],
-      ['https://\uac00\u11a8.com', 'https://xn--p39a.com'], // a syllable and a letter, which browsers make one
-      ['https://\u1100\u1161\u11a8.com', 'https://xn--p39a.com'],
-      [`https://${DECOMPOSED}.example`, `https://${COMPOSED}.example`],
+      [
+        ...(['https://xn--bcher-kva.example', 'https://b\u00fccher.example', 'https://B\u00dcCHER.example'] as const),
+        'https://bu\u0308cher.example', // decomposed, as some keyboards send it
+        'https://XN--BCHER-KVA.example',
+      ],
+      ['https://xn--fa-hia.example', 'https://fa\u00df.example'],
+      ['https://xn--pxavk3b.example', 'https://\u03bf\u03b4\u03cc\u03c2.example'],
+      ['https://xn--fsqu00a.xn--0zwm56d', 'https://\u4f8b\u5b50.\u6d4b\u8bd5'],
+      ['https://xn--6dbbec0c.example', 'https://\u05d3\u05d5\u05d2\u05de\u05d4.example'],
+      ['https://xn--53h.example', 'https://\u2615.example'],
+      // A syllable and a letter, which browsers compose.
+      ['https://xn--p39a.com', 'https://\uac00\u11a8.com', 'https://\u1100\u1161\u11a8.com'],
+      [`https://${COMPOSED}.example`, `https://${DECOMPOSED}.example`],
     ],
-    'whatever a DNS name is': [
-      ['http://localhost', 'http://localhost'],
-      ['https://intranet', 'https://intranet'],
-      ['http://app.localhost:3000', 'http://app.localhost:3000'],
-      ['https://_dev.example.com', 'https://_dev.example.com'],
-      ['https://a_b.example.com', 'https://a_b.example.com'],
-      ['https://pr-12--preview.example.com', 'https://pr-12--preview.example.com'],
-      ['https://3com.example', 'https://3com.example'],
-      ['https://1.2.example', 'https://1.2.example'],
-      [`https://${LONGEST_HOST}`, `https://${LONGEST_HOST}`],
-      [`https://${'a.'.repeat(126)}a`, `https://${'a.'.repeat(126)}a`], // 127 labels
+    'with any DNS name': [
+      ...['http://localhost', 'https://intranet', 'http://app.localhost:3000', 'https://_dev.example.com'],
+      ...[
+        'https://a_b.example.com',
+        'https://pr-12--preview.example.com',
+        'https://3com.example',
+        'https://1.2.example',
+      ],
+      `https://${LONGEST_HOST}`,
+      `https://${'a.'.repeat(126)}a`, // 127 labels
     ],
     'as an IP address': [
-      ['http://192.0.2.7', 'http://192.0.2.7'],
-      ['https://192.0.2.7:443/x', 'https://192.0.2.7'],
-      ['http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
-      ['http://[::1]:3000', 'http://[::1]:3000'],
-      ['https://[2001:db8::7]:443', 'https://[2001:db8::7]'],
+      ['https://192.0.2.7', 'https://192.0.2.7:443/x'],
+      ['https://[2001:db8::7]', 'https://[2001:db8::7]:443'],
+      ...['http://192.0.2.7', 'http://127.0.0.1:8787', 'http://[::1]:3000'],
     ],
     'with any subdomain': [
-      ['https://*.example.com', 'https://*.example.com'],
-      ['HTTPS://*.Example.COM:443/shop?q#f', 'https://*.example.com'],
-      ['http://*.example.com:8080', 'http://*.example.com:8080'],
-      ['https://*.a.b.example.com', 'https://*.a.b.example.com'],
-      ['https://*.a.b.c.example.com', 'https://*.a.b.c.example.com'],
-      ['https://*.b\u00fccher.example', 'https://*.xn--bcher-kva.example'],
-      ['http://*.intra.corp', 'http://*.intra.corp'],
-      ['https://*.shop.co.uk', 'https://*.shop.co.uk'],
-      ['https://*.acme.github.io', 'https://*.acme.github.io'],
-      ['https://*.acme.vercel.app', 'https://*.acme.vercel.app'],
-      ['https://*.www.ck', 'https://*.www.ck'], // the one exception of *.ck
-      [`https://*.${LONGEST_HOST.slice(2)}`, `https://*.${LONGEST_HOST.slice(2)}`],
+      ['https://*.example.com', 'HTTPS://*.Example.COM:443/shop?q#f'],
+      ['https://*.xn--bcher-kva.example', 'https://*.b\u00fccher.example'],
+      ...[
+        'http://*.example.com:8080',
+        'https://*.a.b.example.com',
+        'https://*.a.b.c.example.com',
+        'http://*.intra.corp',
+      ],
+      ...['https://*.shop.co.uk', 'https://*.acme.github.io', 'https://*.acme.vercel.app'],
+      'https://*.www.ck', // the exception to *.ck
+      `https://*.${LONGEST_HOST.slice(2)}`,
     ],
     'with any port of a loopback host': [
-      ['http://localhost:*', 'http://localhost:*'],
-      ['HTTP://LocalHost:*/path', 'http://localhost:*'],
-      ['https://localhost:*', 'https://localhost:*'],
-      ['http://127.0.0.1:*', 'http://127.0.0.1:*'],
-      ['https://127.0.0.1:*?q', 'https://127.0.0.1:*'],
-      ['http://[::1]:*#f', 'http://[::1]:*'],
-      ['https://[::1]:*', 'https://[::1]:*'],
+      ['http://localhost:*', 'HTTP://LocalHost:*/path'],
+      ['https://127.0.0.1:*', 'https://127.0.0.1:*?q'],
+      ['http://[::1]:*', 'http://[::1]:*#f'],
+      ...['https://localhost:*', 'http://127.0.0.1:*', 'https://[::1]:*'],
     ],
   };
 
-  describe.each(Object.entries(ACCEPTED))('%s', (_, sites) => {
-    test.each(sites.map((row) => [legible(row[0]), ...row] as const))('%s', async (_name, written, stored) => {
-      const business = await newBusiness();
-      const answer = await call('POST', business.access, { as: business.key, body: { sites: [written, stored] } });
-      expect(answer.status).toBe(200);
-      expect(answer.body.data.access_list.map(({ site }: { site: string }) => site)).toEqual([stored]);
-    });
+  test.each(Object.entries(ACCEPTED))('%s', async (_, sites) => {
+    for (const row of sites) {
+      const [stored, ...others] = typeof row === 'string' ? [row] : row;
+      for (const written of [stored, ...others]) {
+        const business = await newBusiness();
+        const answer = await call('POST', business.access, { as: business.key, body: { sites: [written, stored] } });
+        expect(answer.status, `${legible(written)}: ${answer.text}`).toBe(200);
+        const entries: { site: string }[] = answer.body.data.access_list;
+        expect({ written, stored: entries.map(({ site }) => site) }).toEqual({ written, stored: [stored] });
+      }
+    }
   });
 });
 
@@ -133,7 +122,7 @@ describe.each(Object.entries(HOSTILE_SITES))('refuses a site %s', (_, sites) => 
   });
 });
 
-test('no character but ASCII letters in another case becomes ASCII, or nothing, in a host', { tags: 'slow' }, () => {
+test('no character beyond U+007F is mapped to ASCII or removed in a host', { tags: 'slow' }, () => {
   const changed: string[] = [];
   for (let code = 0x80; code <= 0x1ffff; code++) {
     const { site } = canonicalSite(`https://a${String.fromCodePoint(code)}b.example`);
@@ -142,16 +131,10 @@ test('no character but ASCII letters in another case becomes ASCII, or nothing, 
   expect(changed).toEqual([]);
 });
 
-describe('whatever text is accepted', () => {
+describe('every text that is accepted', () => {
   const CHARACTERS = [
     ...'azAZ09-_.:/*@[]%\\?# \t',
-    '\u00fc',
-    '\u0455',
-    '\uff0e',
-    '\u200b',
-    '\u0301',
-    '\u4f8b',
-    '\u{1f600}',
+    ...['\u00fc', '\u0455', '\uff0e', '\u200b', '\u0301', '\u4f8b', '\u{1f600}'],
   ];
   const label = fc.string({
     unit: fc.constantFrom(...'abcxyzABC019-_', '\u00fc', '\u4f8b'),
@@ -173,13 +156,13 @@ describe('whatever text is accepted', () => {
   const site = fc
     .tuple(fc.constantFrom('http://', 'https://', 'HTTPS://'), host, port, fc.constantFrom('', '/', '/p?q#f', ' '))
     .map((parts) => parts.join(''));
-  /** A site with one character put in, or in place of another. */
+  /** A site with one character inserted or replaced. */
   const spoilt = fc
     .tuple(site, fc.nat(60), fc.nat(1), fc.constantFrom(...CHARACTERS))
     .map(([text, at, replaced, character]) => text.slice(0, at) + character + text.slice(at + replaced));
   const anyText = fc.oneof(site, spoilt, fc.webUrl(), fc.string({ unit: 'grapheme' }));
 
-  /** Every accepted text of `runs`, with what is stored; how many they were is what makes the property worth something. */
+  /** Checks the stored site of every accepted text, of which there must be enough. */
   function checkAccepted(runs: number, check: (stored: string) => void) {
     let accepted = 0;
     fc.assert(
@@ -194,7 +177,7 @@ describe('whatever text is accepted', () => {
     expect(accepted).toBeGreaterThan(runs / 10);
   }
 
-  test('is stored as its own origin, wildcards aside, and those as one with any label or port for the *', () => {
+  test('is stored as its own origin, with any label or port in place of a wildcard', () => {
     checkAccepted(5000, (stored) => {
       const example = stored.replace('://*.', '://any.').replace(/:\*$/, ':12345');
       expect(new URL(example).origin).toBe(example);
@@ -203,7 +186,7 @@ describe('whatever text is accepted', () => {
     });
   });
 
-  test('is stored no differently when it is registered again, in whatever case and with whatever behind it', () => {
+  test('is stored the same in another case and with a path', () => {
     checkAccepted(5000, (stored) => {
       const shouted = stored.includes('[') ? stored : stored.toUpperCase(); // an IPv6 address has one form
       for (const again of [stored, shouted, ` ${stored}/path?query#fragment `]) {
@@ -212,14 +195,14 @@ describe('whatever text is accepted', () => {
     });
   });
 
-  test('admits the origin that a browser sends from there, and a wildcard not itself', () => {
+  test('admits the origin that a browser sends, and a wildcard does not admit itself', () => {
     checkAccepted(5000, (stored) => {
       if (!stored.includes('*')) return expect(sitesCovering(new URL(stored).origin)).toContain(stored);
       expect(sitesCovering(stored)).toEqual([]);
       const examples = stored.endsWith(':*')
         ? [stored.slice(0, -2), stored.replace('*', '1'), stored.replace('*', '65535')]
         : [stored.replace('*', 'a'), stored.replace('*', 'a.b.c.d.e.f')];
-      // A domain of nearly 253 characters has no room for the longer one.
+      // A domain of nearly 253 characters has no room for the longer example.
       for (const origin of examples.filter((example) => new URL(example).hostname.length <= 253)) {
         expect(sitesCovering(origin)).toContain(stored);
       }
@@ -248,13 +231,13 @@ describe('the sites that cover an origin', () => {
     expect(sitesCovering(origin)).toEqual([origin, ...wildcards]);
   });
 
-  test('are none where it has a *', () => {
+  test('are none for an origin with a *', () => {
     for (const origin of ['*', 'https://*.example.com', 'http://localhost:*', 'https://a.*.example.com']) {
       expect(sitesCovering(origin)).toEqual([]);
     }
   });
 
-  test('are at most five, and each but itself is a wildcard that could be registered as it is', () => {
+  test('are at most five, and all except the origin are canonical wildcards', () => {
     const label = fc.string({ unit: fc.constantFrom(...'ab1-_.:'), maxLength: 8 });
     const origin = fc.oneof(
       fc

@@ -1,5 +1,5 @@
-// What the service was asked for, word for word, with one database: both operations with the headers `Accept` and `Authorization`, a JSON
-// body, and nothing else, and the errors that were fixed.
+// The original specification, word for word, with one database: both operations with only `Accept`, `Authorization` and a JSON body, and
+// the specified errors.
 import { describe, expect, test } from 'vitest';
 import { granted, UNAUTHENTICATED } from './answers.ts';
 import { addSite, BASE, env, homes, newApp, newBusiness, setCount, TODAY } from './support.ts';
@@ -19,7 +19,7 @@ async function send(method: string, path: string, key: string | null, body?: obj
 const IMPORTED = '0123456789abcdef01234567';
 const CREDENTIALS = ['an API key', 'a token', 'an imported token'] as const;
 let user = 3_000_000;
-/** A business in DB, and this credential. */
+/** A business in DB with this credential. */
 async function owned(kind: (typeof CREDENTIALS)[number]) {
   user += homes.length;
   const business = await newBusiness({
@@ -30,7 +30,7 @@ async function owned(kind: (typeof CREDENTIALS)[number]) {
 }
 
 describe.each(CREDENTIALS)('with %s', (kind) => {
-  test('usage of a business: one entry for each day of the range, ascending, 0 where there was none', async () => {
+  test('usage has one entry per day of the range, ascending, with 0 for none', async () => {
     const { id, sent } = await owned(kind);
     await setCount(id, '2026-03-14', 228);
     expect(await send('GET', `/api/v1/business/usage/${id}?from=2026-03-13&to=${TODAY}`, sent)).toEqual(
@@ -44,7 +44,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     );
   });
 
-  test('usage of a business whose id is not valid: 422', async () => {
+  test('usage of a business with an invalid id is 422', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999', '1.0']) {
       expect(await send('GET', `/api/v1/business/usage/${id}`, sent)).toEqual({
@@ -54,7 +54,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
     }
   });
 
-  test('add access domains to a business whose id is not valid: 401', async () => {
+  test('adding access domains to a business with an invalid id is 401', async () => {
     const { sent } = await owned(kind);
     for (const id of ['0', 'abc', '-1', '999999999']) {
       expect(await send('POST', `/api/v1/business/${id}/access`, sent, { sites: ['https://a.example'] })).toEqual({
@@ -86,7 +86,7 @@ describe.each(CREDENTIALS)('with %s', (kind) => {
   });
 });
 
-test('whoever is not authenticated is told so, and nothing else', async () => {
+test('a caller that is not authenticated gets 401 and nothing else', async () => {
   for (const key of [null, 'nonsense', `bua_sk_${'x'.repeat(33)}`]) {
     for (const [method, path] of [
       ['GET', '/api/v1/business/usage/1'],

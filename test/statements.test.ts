@@ -1,5 +1,5 @@
-// The rows of a statement have the fields that its type promises. Types come from what Drizzle selects, rows from the names of the
-// columns: tsc holds each list of fields here against the type, the test holds it against the row.
+// The rows of each statement have exactly the fields of its type. Types come from the Drizzle selection, rows from the column names:
+// tsc compares each list of fields here with the type, and the test compares it with the row.
 import { expect, test } from 'vitest';
 import { hashOf } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
@@ -24,7 +24,7 @@ import {
 } from '../src/db/usage.ts';
 import { NOW, newBusiness, TODAY } from './support.ts';
 
-/** Every field of the rows, and no other. */
+/** All fields of a row. */
 type Fields<Row> = { [Field in keyof Row]-?: true };
 
 const digest = '00'.repeat(16);
@@ -36,7 +36,7 @@ const BUSINESS = {
 };
 const COUNT = { date: true, count: true } as const;
 
-/** Runs a read and the steps of changes in one batch, for the owner of a business, and compares the first row of each with its fields. */
+/** Runs a read and steps in one batch as the owner of a business, and compares the first row of each with its fields. */
 async function expectFields<Row, S extends Steps>(
   read: Statement<Row>,
   readFields: Fields<Row>,
@@ -76,7 +76,7 @@ const LIMITS = {
 const BILLING = { billing_day: true, next_billing_day: true, from: true } as const;
 const REFUSAL = { refusal: true, read_only: true, unmarked_key: true, time_left: true } as const;
 
-test('of usage', async () => {
+test('recording and reading usage returns the typed fields', async () => {
   const ofUse = { counted: COUNT, remembered: null };
   await expectFields(
     usageInRange({ from: TODAY, to: TODAY }),
@@ -103,7 +103,7 @@ test('of usage', async () => {
   });
 });
 
-test('of access domains', async () => {
+test('changing access domains returns the typed fields', async () => {
   const entry = { id: true, business_id: true, site: true, created_at: true, updated_at: true } as const;
   const read = { ...REFUSAL, business: true, entries: true } as const;
   const added = { decided: BUSINESS, recorded: null, applied: entry };
@@ -115,18 +115,18 @@ test('of access domains', async () => {
   await expectFields(readVerdict, REFUSAL, removeEntries(), removed, business);
 });
 
-test('of a history', async () => {
+test('importing a history returns the typed fields', async () => {
   const { read, steps } = importHistory([{ date: '2026-03-01', count: 5 }], false);
   const imported = { decided: BUSINESS, recorded: null, forgotten: null, imported: null, applied: null, dropped: null };
   await expectFields(read, { ...REFUSAL, taken: true }, steps, imported);
 });
 
-test('of a business in full', async () => {
+test('reading a business in full returns the typed fields', async () => {
   const read = { ...REFUSAL, business: true, entries: true, ...LIMITS, ...BILLING, former_tokens: true } as const;
   await expectFields(businessInFull, read, {}, {});
 });
 
-test('of tokens', async () => {
+test('rotating and stopping tokens returns the typed fields', async () => {
   const token = (letter: string) => `bua_pk_0${letter.repeat(33)}`;
   const rotated = { decided: BUSINESS, recorded: null, kept: null, applied: null, dropped: null };
   const business = await newBusiness();
@@ -137,7 +137,7 @@ test('of tokens', async () => {
   await expectFields(readVerdict, REFUSAL, stopFormerTokens(), stopped, business);
 });
 
-test('of sessions', async () => {
+test('starting and ending sessions returns the typed fields', async () => {
   const started = startSession('a'.repeat(64), '2026-03-16T00:00:00.000000Z');
   await expectFields(readVerdict, REFUSAL, started, {
     started: { ends_at: true, read_only: true },
@@ -147,7 +147,7 @@ test('of sessions', async () => {
   await expectFields(readVerdict, REFUSAL, { ended: endSession }, { ended: { id: true } });
 });
 
-test('of lists', async () => {
+test('reading lists returns the typed fields', async () => {
   await expectFields(changesOfBusiness({ limit: 1, before: 2 }, {}), { ...REFUSAL, list: true }, {}, {});
   const matching = changesOfBusiness({ limit: 1, before: 2 }, { action: 'add_sites' });
   await expectFields(matching, { ...REFUSAL, list: true }, {}, {});

@@ -1,4 +1,4 @@
-// Sums of counts are exact up to 2^53 - 1, where JSON is. A total beyond it is refused, and the uses of a limit's month stop there.
+// Sums of counts are exact up to 2^53 - 1, as JSON numbers are. Larger totals are refused, and the uses of a limit's month are capped there.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COUNT } from '../src/core/limits.ts';
@@ -10,7 +10,7 @@ import { type Business, call, homes, NOW, newBusiness, OPERATOR } from './suppor
 
 const as = OPERATOR.full;
 
-/** So many days in a row, each with this count. */
+/** Stores this count for consecutive days. */
 async function count({ id, db }: Business, from: string, days: number, count: number) {
   for (let first = 0; first < days; first += 25) {
     const part = Array.from({ length: Math.min(25, days - first) }, (_, index) => addDays(from, first + index));
@@ -20,7 +20,7 @@ async function count({ id, db }: Business, from: string, days: number, count: nu
 
 describe('the usage of all businesses', () => {
   const BILLION = 999_999_999_999_999;
-  /** A business for each, in each database, with so many days from then on. */
+  /** The first day, the days and their count, for one business per database. */
   const COUNTS = [
     ['1990-01-01', 9, BILLION],
     ['1991-01-01', 11, BILLION],
@@ -56,7 +56,7 @@ describe('the usage of all businesses', () => {
     ['1991-01-01', '1991-01-09', 1, '8999999999999991'],
     ['1992-01-01', '1992-12-31', 2, '9007199254740991'],
     ['1994-01-01', '1994-01-01', 3, '9007199254740991'],
-  ])('from %s to %s is exact to the last digit', async (from, to, index, total) => {
+  ])('is exact to the last digit from %s to %s', async (from, to, index, total) => {
     const sumOf = (position: number) => (hasCounts(index)({} as Business, position) ? total : '0');
     const ofFirst = made.slice(0, COUNTS.length);
     const lines = ofFirst.map(({ id, user_id }, position) => `${id},${user_id},${sumOf(position)}\r\n`);
@@ -72,7 +72,7 @@ describe('the usage of all businesses', () => {
     ['1991-01-01', '1991-01-10', 1],
     ['1993-01-01', '1993-01-02', 3],
     ['1993-01-01', '1998-01-04', 3],
-  ])('from %s to %s is refused whole, for the sum is beyond what is exact', async (from, to, index) => {
+  ])('is refused as a whole from %s to %s, because a sum exceeds 2^53 - 1', async (from, to, index) => {
     const [first] = made.filter(hasCounts(index)) as [Business];
     const message = `from ${ruleFor(first, from, to)}`;
     for (const accept of ['application/json', 'text/csv']) {
@@ -83,11 +83,11 @@ describe('the usage of all businesses', () => {
   });
 });
 
-describe('the uses of the month of a limit', () => {
+describe('the uses of a limit’s month', () => {
   test.each([
     [14, 643_371_375_338_642, 9_007_199_254_740_988],
     [15, MAX_COUNT, MAX_COUNT],
-  ])('of %i days of %i are %i', async (days, each, month) => {
+  ])('of %i days with %i uses each are %i', async (days, each, month) => {
     const business = await newBusiness();
     await count(business, '2026-03-01', days, each);
     await business.db.update(businesses).set({ monthly_limit: 1000 }).where(eq(businesses.id, business.id));
@@ -102,7 +102,7 @@ describe('the uses of the month of a limit', () => {
   });
 });
 
-test('the uses of yesterday of all businesses of a database stop there, too', async () => {
+test('the uses of yesterday of a database are capped at 2^53 - 1', async () => {
   const [home] = homes;
   if (home === undefined) throw new Error('there is no database');
   const usesOfYesterday = async () => {

@@ -1,4 +1,4 @@
-// alert_at: at which percentages of its limits a business has alerts (docs/api.md, "Limits" and "Alerts").
+// alert_at: the percentages of its limits at which a business gets alerts (docs/api.md, "Limits" and "Alerts").
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ const create = (fields: Fields) =>
 const limitsOf = async ({ id }: Pick<Business, 'id'>) =>
   (await call('GET', `/api/v1/business/${id}`, { as: OPERATOR.full })).body.data.limits;
 const record = (business: Business, body?: object) => call('POST', business.usage, { as: business.key, body });
-/** Sets what a business has used on a day. */
+/** Sets the count of a day. */
 const used = ({ db, id }: Business, day: string, count: number) =>
   db
     .insert(dailyUsage)
@@ -54,19 +54,19 @@ describe('alert_at', () => {
     ['an empty list', [], 'alert_at', LIST_RULE],
     ['six', [1, 2, 3, 4, 5, 6], 'alert_at', LIST_RULE],
     ['a descending list', [100, 80], 'alert_at', LIST_RULE],
-    ['one that goes down at its end', [50, 80, 79], 'alert_at', LIST_RULE],
-    ['two that are equal', [80, 80], 'alert_at', LIST_RULE],
+    ['a list that descends at its end', [50, 80, 79], 'alert_at', LIST_RULE],
+    ['duplicates', [80, 80], 'alert_at', LIST_RULE],
     ['null', null, 'alert_at', LIST_RULE],
     ['a number', 80, 'alert_at', LIST_RULE],
-    ['a text', '80', 'alert_at', LIST_RULE],
+    ['a string', '80', 'alert_at', LIST_RULE],
     ['an object', { 0: 80 }, 'alert_at', LIST_RULE],
     ['0', [0], 'alert_at.0', PERCENT_RULE],
     ['a negative number', [-1, 80], 'alert_at.0', PERCENT_RULE],
     ['1001', [100, 1001], 'alert_at.1', PERCENT_RULE],
     ['a fraction', [1.5], 'alert_at.0', PERCENT_RULE],
-    ['a text in it', [50, '80'], 'alert_at.1', PERCENT_RULE],
-    ['null in it', [null], 'alert_at.0', PERCENT_RULE],
-    ['a list in it', [[80]], 'alert_at.0', PERCENT_RULE],
+    ['a string in a list', [50, '80'], 'alert_at.1', PERCENT_RULE],
+    ['null in a list', [null], 'alert_at.0', PERCENT_RULE],
+    ['a list in a list', [[80]], 'alert_at.0', PERCENT_RULE],
   ])('refuses %s, and nothing changes', async (_, alert_at, field, rule) => {
     const business = await limited({ daily_limit: 10, alert_at: [7] });
     const refused = invalid(field, `${field} ${rule}`);
@@ -76,7 +76,7 @@ describe('alert_at', () => {
   });
 
   test.each([[[1]], [[1000]], [[80]], [[1, 2, 3, 4, 5]], [[50, 80, 100, 150, 1000]]])(
-    'can be %j, when a business is created and later',
+    'can be %j, at creation and later',
     async (alert_at) => {
       const { id } = (await create({ monthly_limit: 10, alert_at })).body.data;
       expect(await limitsOf({ id })).toMatchObject({ monthly: 10, alert_at });
@@ -84,7 +84,7 @@ describe('alert_at', () => {
     },
   );
 
-  test('is 80 and 100 unless told, alone and in lists', async () => {
+  test('defaults to 80 and 100, and is shown in lists', async () => {
     const { id } = (await create({ monthly_limit: 10 })).body.data;
     expect(await limitsOf({ id })).toMatchObject({ alert_at: [80, 100] });
     const business = await limited({ daily_limit: 10 });
@@ -94,14 +94,14 @@ describe('alert_at', () => {
     expect(listed).toMatchObject([{ limits: { alert_at: [10, 200] } }]);
   });
 
-  test('stays while limits are lifted and set, and is not shown without one', async () => {
+  test('is retained while the business has no limit, but not shown', async () => {
     const business = await limited({ alert_at: [30] });
     expect(await limitsOf(business)).toBeNull();
     await change(business, { monthly_limit: 5 });
     expect(await limitsOf(business)).toMatchObject({ alert_at: [30] });
   });
 
-  test('stands in the list of changes as a list, unless it stays as it is', async () => {
+  test('is listed in the changes as a list if it differs', async () => {
     const business = await newBusiness();
     for (const alert_at of [[80, 100], [50, 80], [50, 80], [100]]) await change(business, { alert_at });
     await change(business, { name: 'B "quoted"', daily_limit: 5, alert_at: [80, 100] });
@@ -118,7 +118,7 @@ describe('alert_at', () => {
     ]);
   });
 
-  test('is part of what an Idempotency-Key stands for', async () => {
+  test('is part of the request that an Idempotency-Key identifies', async () => {
     const fields = { user_id: 996_900, name: 'A', main_domain: 'a.example', site: 'https://a.example', country_id: 1 };
     const send = (alert_at: number[]) =>
       call('POST', '/api/v1/business', {
@@ -134,17 +134,17 @@ describe('alert_at', () => {
 describe('each threshold is reached once', () => {
   const alert_at = [1, 34, 50, 100, 250];
 
-  test('by single uses, at the first that is not below it', async () => {
+  test('by single uses, at the first use that reaches it', async () => {
     const business = await limited({ daily_limit: 6, alert_at });
     for (let use = 0; use < 7; use++) await record(business);
     expect(await written(business)).toEqual([
       [6, 1, 1],
-      [6, 50, 3], // 34 % is rounded up to as many uses
+      [6, 50, 3], // 34 % of 6 is rounded up to 3 uses
       [6, 100, 6],
     ]);
   });
 
-  test('by quantities, where only the highest counts', async () => {
+  test('by quantities, of which each reaches only the highest', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const quantity of [33, 1, 10, 50, 6]) await record(business, { quantity });
     expect(await written(business)).toEqual([
@@ -155,7 +155,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('by lists, also in the overage', async () => {
+  test('by lists, even in the overage', async () => {
     const business = await limited({ daily_limit: 100, alert_at, overage: null });
     for (const [index, quantity] of [33, 1, 66, 149, 1, 500].entries())
       await record(business, { uses: [{ id: `order-${index}`, quantity }] });
@@ -167,7 +167,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('by what a sweep finds', async () => {
+  test('by sweeps', async () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const count of [1, 33, 34, 49, 50, 99, 100, 249, 250, 100]) {
       await used(business, TODAY, count);
@@ -192,7 +192,7 @@ describe('each threshold is reached once', () => {
     ]);
   });
 
-  test('and no lower one after it, though a count was lowered: by a use, a list or a sweep', async () => {
+  test('and no lower one later, after a lowered count, by a use, a list or a sweep', async () => {
     const business = await limited({ monthly_limit: 100, alert_at: [50, 100] });
     await used(business, '2026-03-01', 99);
     await record(business);
@@ -203,7 +203,7 @@ describe('each threshold is reached once', () => {
     expect(await written(business)).toEqual([[100, 100, 100]]);
   });
 
-  test('and one that is set below what is used, by the next sweep', async () => {
+  test('by the next sweep, if it is set below the current use', async () => {
     const business = await limited({ daily_limit: 100 });
     await record(business, { quantity: 60 });
     await change(business, { alert_at: [40, 90] });
@@ -212,7 +212,7 @@ describe('each threshold is reached once', () => {
     expect(await written(business)).toEqual([[100, 40, 60]]);
   });
 
-  test('but not of a day or month that had ended when alert_at was changed', async () => {
+  test('but not in a day or month that ended before alert_at was changed', async () => {
     const business = await limited({ daily_limit: 10 });
     const { db, id } = business;
     await db.update(businesses).set({ limits_at: '2026-01-01T00:00:00.000000Z' }).where(eq(businesses.id, id));
@@ -223,13 +223,13 @@ describe('each threshold is reached once', () => {
   });
 });
 
-test('a receiver gets each threshold of each value of a limit once, though both change forty times', async () => {
+test('a receiver gets each threshold of each value of a limit once, while both change forty times', async () => {
   const business = await newBusiness();
   const { home, db } = business;
   await db.delete(messages);
   await db.delete(alerts);
   const lists = [[10, 30], [20, 40, 60, 80, 100], [50], [80, 100], [100, 150, 1000]];
-  /** The model: the highest threshold that is written of each value of the limit. */
+  /** The model: the highest threshold stored for each value of the limit. */
   const highest = new Map<number, number>();
   const expected: number[][] = [];
   const reached = (limit: number, used: number, list: number[]) =>
@@ -252,7 +252,7 @@ test('a receiver gets each threshold of each value of a limit once, though both 
       if (after !== before) write(daily_limit, after);
     }
     if (round % 3 === 0) {
-      const uses = [{ id: `order-${round}`, quantity: 3 }]; // beyond the limit, too
+      const uses = [{ id: `order-${round}`, quantity: 3 }]; // which may exceed the limit
       await call('POST', business.usage, { as: OPERATOR.record, body: { uses } });
       used += 3;
       write(daily_limit, reached(daily_limit, used, alert_at));
@@ -286,7 +286,7 @@ describe('the percentage of a limit is exact', () => {
       maxLength: 5,
     })
     .map((list) => list.toSorted((a, b) => a - b));
-  /** The count that reaches a percentage of a limit, in another way than the service does: limit × percent ÷ 100, rounded up. */
+  /** The count that reaches a percentage of a limit, independently of the service: limit × percent ÷ 100, rounded up. */
   const firstOf = (limit: number, percent: number) => (BigInt(limit) * BigInt(percent) + 99n) / 100n;
   /** A limit, its thresholds, and a count at the edge of one of them. */
   const edge = fc
@@ -309,7 +309,7 @@ describe('the percentage of a limit is exact', () => {
     [3, 34, 2],
     [1, 1000, 10],
     [1, 1, 1],
-  ])('of %i, %i percent are reached by %i', (limit, percent, first) => {
+  ])('of %i, %i percent are reached at %i', (limit, percent, first) => {
     expect(Number(firstOf(limit, percent))).toBe(first);
     expect(thresholdOf(limit, first, [percent])).toBe(percent);
     expect(thresholdOf(limit, first - 1, [percent])).toBeNull();
@@ -324,7 +324,7 @@ describe('the percentage of a limit is exact', () => {
     );
   });
 
-  test('in a sweep, whose SQL has the same rule', async () => {
+  test('in the SQL of a sweep', async () => {
     const { id, home } = await newBusiness();
     await home.d1.batch([
       home.d1.prepare('update businesses set daily_limit = null, monthly_limit = null'),
@@ -361,7 +361,7 @@ describe('the percentage of a limit is exact', () => {
   });
 });
 
-test('a use of a business with thresholds of its own costs what it costs without', async () => {
+test('a use costs the same with custom thresholds', async () => {
   const costs = await Promise.all(
     [
       [80, 100],

@@ -1,4 +1,4 @@
-// Rotating the token of a business: what is answered, which tokens work until when, what it costs, and two rotations at once.
+// Rotating the token of a business: the response, which tokens work until when, the cost, and concurrent rotations.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, formerTokens } from '../src/db/schema.ts';
@@ -30,11 +30,11 @@ const formerOf = ({ id, db }: Business) =>
 const tokenOf = async ({ access, key }: Business): Promise<string> =>
   (await call('GET', access, { as: key })).body.data.token;
 
-describe('is answered with the business, its new token and its sites', () => {
+describe('a rotation returns the business, its new token and its sites', () => {
   test.each<[string, CallOptions]>([
     ['no body', {}],
     ['an empty body of any type', { body: '', headers: { 'Content-Type': 'text/plain' } }],
-    ['spaces', { body: ' \n' }],
+    ['white space', { body: ' \n' }],
     ['an empty object', { body: {} }],
     ['keep_old', { body: { keep_old: '24h' } }],
   ])('with %s', async (_, options) => {
@@ -59,7 +59,7 @@ describe('is answered with the business, its new token and its sites', () => {
   });
 });
 
-test('at once: the old token and all earlier ones are 401 with the next request', async () => {
+test('a rotation without keep_old makes the old token and all earlier ones 401 at once', async () => {
   const business = await newBusiness();
   const second = await rotated(business, { body: { keep_old: '24h' } });
   expect(await Promise.all([business.token, second].map((as) => statusOf(business, as)))).toEqual([200, 200]);
@@ -76,43 +76,25 @@ test.each([
   ['720h', 720 * HOUR],
   ['1d', 24 * HOUR],
   ['30d', 720 * HOUR],
-])(
-  'with keep_old %s the old token works until then, and not at that instant; nowhere else than before',
-  async (keep_old, ms) => {
-    const business = await newBusiness({ sites: ['https://a.example'] });
-    const token = await rotated(business, { body: { keep_old } });
-    const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
-      (await call('POST', usage, { as, at, origin })).status;
-    expect(await visit(business.token, NOW)).toBe(200);
-    expect(await visit(business.token, NOW, business, 'https://evil.example')).toBe(403);
-    expect(await visit(business.token, NOW, await newBusiness())).toBe(422);
-    expect(await visit(business.token, later(ms - 1))).toBe(200);
-    expect(await visit(business.token, later(ms))).toBe(401);
-    expect(await visit(token, later(ms))).toBe(200);
-  },
-);
+])('with keep_old %s the old token works until that time, only where it worked before', async (keep_old, ms) => {
+  const business = await newBusiness({ sites: ['https://a.example'] });
+  const token = await rotated(business, { body: { keep_old } });
+  const visit = async (as: string, at: Date, { usage } = business, origin = 'https://a.example') =>
+    (await call('POST', usage, { as, at, origin })).status;
+  expect(await visit(business.token, NOW)).toBe(200);
+  expect(await visit(business.token, NOW, business, 'https://evil.example')).toBe(403);
+  expect(await visit(business.token, NOW, await newBusiness())).toBe(422);
+  expect(await visit(business.token, later(ms - 1))).toBe(200);
+  expect(await visit(business.token, later(ms))).toBe(401);
+  expect(await visit(token, later(ms))).toBe(200);
+});
 
-describe('refuses with 422, and keeps the token,', () => {
+describe('a rotation is 422, and the token unchanged, for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
   const KEEP = 'keep_old must be a number of hours or days from 1h to 30d, such as 24h';
   const JSON_ONLY = 'body must be JSON';
   const wrong = [
-    '',
-    '0h',
-    '00h',
-    '01h',
-    '1',
-    'h',
-    '1m',
-    '1H',
-    '1.5h',
-    '-1h',
-    ' 1h',
-    '1h ',
-    '+1h',
-    '721h',
-    '31d',
-    '999d',
+    ...['', '0h', '00h', '01h', '1', 'h', '1m', '1H', '1.5h', '-1h', ' 1h', '1h ', '+1h', '721h', '31d', '999d'],
   ];
   const unknown = (name: string) => `${name} is not a member of this object: it takes keep_old`;
   type Wrong = [field: string, body: unknown, message: string];
@@ -131,7 +113,7 @@ describe('refuses with 422, and keeps the token,', () => {
       (body): Wrong => ['body', body, JSON_ONLY],
     ),
   ];
-  test.each(refused)('a wrong %s: %j', async (field, body, message) => {
+  test.each(refused)('an invalid %s: %j', async (field, body, message) => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await rotate(business, { body });
@@ -140,7 +122,7 @@ describe('refuses with 422, and keeps the token,', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('a parameter: keep_old belongs in the body', async () => {
+  test('keep_old as a parameter', async () => {
     const business = await newBusiness();
     const before = await everything();
     const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
@@ -152,7 +134,7 @@ describe('refuses with 422, and keeps the token,', () => {
 });
 
 describe('former tokens', () => {
-  test('are at most five: of more, the one that was replaced first goes', async () => {
+  test('are at most five, and the one that was replaced first is dropped', async () => {
     const business = await newBusiness();
     const tokens = [business.token];
     for (const keep_old of ['9h', '3h', '7h', '1h', '5h', '8h', '2h']) {
@@ -162,7 +144,7 @@ describe('former tokens', () => {
     expect(works).toEqual([401, 401, 200, 200, 200, 200, 200, 200]);
   });
 
-  test('have the token among them that was just replaced, however short it is kept', async () => {
+  test('include the token that was just replaced, however soon it expires', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 5; index++) await rotated(business, { body: { keep_old: '7d' } });
     const token = await tokenOf(business);
@@ -171,7 +153,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, token, later(HOUR))).toBe(401);
   });
 
-  test('that have expired make room for one that works, though it was replaced before them', async () => {
+  test('that have expired are dropped before one that works, even if it was replaced earlier', async () => {
     const business = await newBusiness();
     for (const keep_old of ['7d', '1h', '1h', '1h', '1h']) await rotated(business, { body: { keep_old } });
     const latest = await tokenOf(business);
@@ -181,7 +163,7 @@ describe('former tokens', () => {
     expect(await statusOf(business, business.token, at)).toBe(200);
   });
 
-  test('are of one business: those of another stay', async () => {
+  test('belong to one business, and those of another are unaffected', async () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     await rotated(sibling, { body: { keep_old: '1h' } });
@@ -192,7 +174,7 @@ describe('former tokens', () => {
   });
 });
 
-test('an imported token is rotated like any: kept, or gone at once; and never imported again', async () => {
+test('an imported token is rotated like any other, and cannot be imported again', async () => {
   const business = await newBusiness({ token: 'Imported.Token_from~else+where/1=' });
   const token = await rotated(business, { body: { keep_old: '1h' } });
   expect(token).toMatch(new RegExp(`^bua_pk_${business.home.number}[0-9A-Za-z]{33}$`));
@@ -206,11 +188,11 @@ test('an imported token is rotated like any: kept, or gone at once; and never im
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
 });
 
-test('an imported token that another business had before is kept for the business that has it now', async () => {
+test('an imported token that another business had before works for its current business', async () => {
   const token = 'Imported.Token_that.two.had';
   const first = await newBusiness({ token });
   await rotated(first, { body: { keep_old: '1h' } });
-  // It has expired, and is not purged yet.
+  // The former token has expired, but is not purged yet.
   const second = await newBusiness({ user_id: first.user_id });
   await second.db.update(businesses).set({ token }).where(eq(businesses.id, second.id));
   const at = later(HOUR);
@@ -232,7 +214,7 @@ describe('two rotations at once', () => {
   const twice = (business: Business, body?: object) =>
     Promise.all(Array.from({ length: 2 }, () => rotated(business, body === undefined ? {} : { body })));
 
-  test('with overlap leave one current token, and every other works', async () => {
+  test('with keep_old leave one current token, and the others still work', async () => {
     const business = await newBusiness();
     const made = await twice(business, { keep_old: '1h' });
     const current = await tokenOf(business);
@@ -243,7 +225,7 @@ describe('two rotations at once', () => {
     expect(former.sort()).toEqual(tokens.filter((token) => token !== current).sort());
   });
 
-  test('at once leave one token that works', async () => {
+  test('without keep_old leave one token that works', async () => {
     const business = await newBusiness();
     const made = await twice(business);
     const current = await tokenOf(business);
@@ -253,7 +235,7 @@ describe('two rotations at once', () => {
   });
 });
 
-describe('costs one round trip', () => {
+describe('a rotation costs one round trip', () => {
   const costs = async (business: Business, options: CallOptions) => {
     const { cost } = await rotate(business, options);
     expect(cost.round_trips).toBe(1);
@@ -261,17 +243,17 @@ describe('costs one round trip', () => {
   };
   const keep = { body: { keep_old: '1h' } };
 
-  test('and writes the business and its token with its index, the change, and the former token with its indexes', async () => {
+  test('and writes the business, the change and the former token, with their indexes', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     for (let former = 0; former < 5; former++) expect((await costs(business, keep)).rows_written).toBe(8);
-    // From then on, each rotation deletes the former token that would be the sixth.
+    // From here, each rotation deletes the sixth former token.
     const full = [await costs(business, keep), await costs(business, keep)];
     for (const { rows_written } of full) expect(rows_written).toBe(9);
     expect((await costs(business, {})).rows_written).toBe(5 + 5);
     expect((await costs(business, {})).rows_written).toBe(5);
   });
 
-  test('and at most 50 rows read, however many former tokens, changes and businesses there are', {
+  test('and reads at most 50 rows, however many former tokens, changes and businesses there are', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
@@ -288,7 +270,7 @@ describe('costs one round trip', () => {
   });
 });
 
-test('a narrow key for the business rotates it, and stays as narrow', async () => {
+test('a key for one business can rotate its token', async () => {
   const business = await newBusiness();
   const { key, actor } = await newKey(business, { business_id: business.id });
   const token = await rotated(business, { as: key });

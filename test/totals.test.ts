@@ -1,4 +1,4 @@
-// What each business used, for an invoice run (docs/api.md, "Invoices").
+// The usage of every business, for an invoice run (docs/api.md, "Invoices").
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf, granted, invalid } from './answers.ts';
@@ -21,7 +21,7 @@ const PATH = '/api/v1/usage';
 const as = OPERATOR.record;
 const read = (query = '', options: CallOptions = {}) => call('GET', PATH + query, { as, ...options });
 
-/** The pages from the first to the last, and what each cost. */
+/** Reads all pages. */
 async function pagesOf(query: string) {
   const pages: { usage: Total[]; next: number | null; rows_read: number }[] = [];
   let after: number | null | undefined;
@@ -36,7 +36,7 @@ async function pagesOf(query: string) {
 }
 const databaseOf = ({ business_id }: Total) => Math.floor((business_id - 1) / 1e9);
 
-/** Two of each database, by id: one with uses around March 2026, and one that is suspended and has none. */
+/** Two per database, by id: one with uses around March 2026, and a suspended one without any. */
 let made: Business[];
 beforeAll(async () => {
   const all: Business[] = [];
@@ -49,18 +49,14 @@ beforeAll(async () => {
   made = all.sort((a, b) => a.id - b.id);
 });
 const totals = (...counts: [number, number]): Total[] =>
-  made.map(({ id, user_id, status }) => ({
-    business_id: id,
-    user_id,
-    count: counts[status === 'active' ? 0 : 1],
-  }));
+  made.map(({ id, user_id, status }) => ({ business_id: id, user_id, count: counts[status === 'active' ? 0 : 1] }));
 
-test('has every business with its uses of the range, both ends included, and 0 for one without any', async () => {
+test('lists every business with its uses in the range, both ends included, and 0 for none', async () => {
   const pages = await pagesOf('from=2026-03-01&to=2026-03-31');
   expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
 });
 
-test('says the same to both roles, byte for byte', async () => {
+test('returns the same bytes to both roles', async () => {
   const [first] = totals(432, 0);
   for (const role of [OPERATOR.full, OPERATOR.record]) {
     const answer = await read('?from=2026-03-01&to=2026-03-31&limit=1', { as: role });
@@ -79,7 +75,7 @@ describe('the range', () => {
   const countOf = async (query: string, options: CallOptions = {}) =>
     (await read(query, options)).body.data.usage[0].count;
 
-  test('is the last 30 days without dates, and otherwise as in a report', async () => {
+  test('defaults to the last 30 days, and works as in a report', async () => {
     expect(await countOf('')).toBe(1032); // from 2026-02-14 to 2026-03-15
     expect(await countOf('?to=2026-03-29')).toBe(1032);
     expect(await countOf('?to=2026-03-30')).toBe(32);
@@ -99,7 +95,7 @@ describe('the range', () => {
   });
 });
 
-test('has the businesses of one user, in two round trips', async () => {
+test('lists the businesses of one user in two round trips', async () => {
   const [used, other] = made as [Business, Business];
   const range = 'from=2026-03-01&to=2026-03-31';
   const answer = await read(`?${range}&user_id=${used.user_id}`);
@@ -116,7 +112,7 @@ test('has the businesses of one user, in two round trips', async () => {
 });
 
 describe('pages', () => {
-  test.each([1, 2, 3, 1000])('of %i have each business once, by id, each page from one database', async (limit) => {
+  test.each([1, 2, 3, 1000])('of %i contain each business once, by id, each page from one database', async (limit) => {
     const pages = await pagesOf(`from=2026-03-01&to=2026-03-31&limit=${limit}`);
     expect(pages.flatMap(({ usage }) => usage)).toEqual(totals(432, 0));
     for (const { usage } of pages) {
@@ -126,7 +122,7 @@ describe('pages', () => {
     expect(pages.length).toBeLessThanOrEqual(Math.ceil(made.length / limit) + homes.length);
   });
 
-  test('go on behind any id, whether a business has it or not', async () => {
+  test('continue after any id, even if no business has it', async () => {
     const last = made.at(-1)?.id ?? 0;
     const gone = [last, last + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER];
     for (const after of [...gone, 61_000_000_001, 62_000_000_001]) {
@@ -135,7 +131,7 @@ describe('pages', () => {
     }
   });
 
-  test('of a database that is down are 503, and never left out', async () => {
+  test('of a database that is down are 503, and not skipped', async () => {
     for (const down of homes) {
       const bindings = failingWith('D1_ERROR: Network connection lost.', 'before', down);
       for (const { number } of homes) {
@@ -145,7 +141,7 @@ describe('pages', () => {
     }
   });
 
-  test.each(['0', '1001', '-1', '1.5', 'all'])('cannot have %s businesses', async (limit) => {
+  test.each(['0', '1001', '-1', '1.5', 'all'])('cannot contain %s businesses', async (limit) => {
     const { status, body } = await read(`?limit=${limit}`);
     const message = 'limit must be a whole number from 1 to 1000';
     expect({ status, body }).toEqual(invalid('limit', message));
@@ -155,7 +151,7 @@ describe('pages', () => {
 describe('as CSV', () => {
   const csv = { Accept: 'text/csv' };
 
-  test('is a file of the same page, which the service names', async () => {
+  test('is a download of the same page with a filename', async () => {
     const { body } = await read('?from=2026-03-01&to=2026-03-31');
     const file = await read('?from=2026-03-01&to=2026-03-31', { headers: csv });
     const rows = body.data.usage.map(
@@ -170,7 +166,7 @@ describe('as CSV', () => {
     expect(file.headers.get('Vary')).toBe('Accept');
   });
 
-  test('has the next page in Link, with the days of the first, whatever day it is by then', async () => {
+  test('links to the next page with the days of the first, even on a later day', async () => {
     const rows: string[] = [];
     const names = new Set<string>();
     let path: string | undefined = `${PATH}?limit=1`;
@@ -189,7 +185,7 @@ describe('as CSV', () => {
     expect(rows).toEqual(totals(1032, 0).map((total) => Object.values(total).join(',')));
   });
 
-  test('refuses as JSON', async () => {
+  test('is refused as JSON', async () => {
     const { status, headers } = await read('?from=x', { headers: csv });
     expect({ status, type: headers.get('Content-Type') }).toEqual({ status: 422, type: 'application/json' });
   });
@@ -211,7 +207,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
             printf('token-of-${number}-%030d', i), case i % 10 when 0 then 'closed' else 'active' end, ${stamp}, ${stamp} from n`,
         )
         .run();
-      // 60 days with gaps, on both sides of the range; some businesses have none at all.
+      // 60 days with gaps, on both sides of the range. Some businesses have none.
       const days = `insert into daily_usage (business_id, day, count) ${numbers(60)} select id, date('2026-03-15', '-' || i || ' days'), (id * 7 + i) % 90 + 1
         from businesses, n where user_id >= 1000000 and id % 11 > 0 and (id + i) % 3 > 0 and id between ? and ? + 499`;
       const first = number * 1e9 + 1;
@@ -219,7 +215,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
     }
   }, 120_000);
 
-  test('the pages have each once, and together as many uses as are stored, and as the reports say', async () => {
+  test('the pages contain each once, add up to the stored uses, and agree with the reports', async () => {
     const pages = await pagesOf(`from=${FROM}&to=${TO}`);
     const usage = pages.flatMap((page) => page.usage);
     const ofDatabases = await Promise.all(
@@ -247,7 +243,7 @@ describe('of ten thousand businesses', { tags: 'slow' }, () => {
       });
     }
 
-    // The days that are counted, and two rows for each business: whatever else is stored is not read.
+    // The counted days and two rows per business: no other stored row is read.
     const rowsRead = sum(pages.map(({ rows_read }) => rows_read));
     expect(rowsRead).toBeLessThanOrEqual(
       sum(ofDatabases.map(({ days }) => days)) + 2 * usage.length + 2 * pages.length,

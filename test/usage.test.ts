@@ -1,6 +1,7 @@
 // The usage report (docs/api.md, "Usage report").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
+import { answerOf, invalid } from './answers.ts';
 import { call, newBusiness, setCount, TODAY } from './support.ts';
 
 type Entry = { date: string; count: number };
@@ -11,7 +12,7 @@ async function report(query: string, counts: Record<string, number> = {}) {
   return call('GET', business.usage + query, { as: business.token });
 }
 
-test('answers as the specification says, byte for byte', async () => {
+test('returns the bytes of the specification', async () => {
   const answer = await report('?from=2026-03-01&to=2026-03-03', { '2026-03-02': 5 });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('Content-Type')).toBe('application/json');
@@ -20,7 +21,7 @@ test('answers as the specification says, byte for byte', async () => {
   );
 });
 
-test('counts both ends of the range, and nothing outside it', async () => {
+test('includes both ends of the range, and nothing outside it', async () => {
   const counts = { '2026-02-28': 1, '2026-03-01': 2, '2026-03-31': 3, '2026-04-01': 4 };
   const { body } = await report('?from=2026-03-01&to=2026-03-31', counts);
   expect(body.data.used).toHaveLength(31);
@@ -30,7 +31,7 @@ test('counts both ends of the range, and nothing outside it', async () => {
   ]);
 });
 
-test('shows the counts of its own business only', async () => {
+test('contains the counts of its business only', async () => {
   const other = await newBusiness();
   await setCount(other.id, '2026-03-02', 99);
   const { body } = await report('?from=2026-03-02&to=2026-03-02', { '2026-03-02': 1 });
@@ -49,8 +50,8 @@ describe('the range', () => {
     ['366 days of a leap year', '?from=2024-01-01&to=2024-12-31', '2024-01-01', '2024-12-31'],
     ['1,830 days, five years', '?from=2022-01-01&to=2027-01-04', '2022-01-01', '2027-01-04'],
     ['days in the future', '?from=2027-01-01&to=2027-01-02', '2027-01-01', '2027-01-02'],
-    ['the first day there is', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
-    ['the last day there is', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
+    ['the first valid day', '?from=1970-01-01&to=1970-01-01', '1970-01-01', '1970-01-01'],
+    ['the last valid day', '?from=9999-12-31&to=9999-12-31', '9999-12-31', '9999-12-31'],
   ])('can be %s', async (_, query, from, to) => {
     const { status, body } = await report(query);
     expect(status).toBe(200);
@@ -65,33 +66,14 @@ describe('the range', () => {
   test.each([
     ...['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31', '0000-01-01', '1969-12-31'],
     ...['', '2026', '2026-1-1', '2026-01-1', '26-01-01', '2026/01/01', '01-01-2026', '20260101', 'today', 'null', '-1'],
-    ...[
-      '2026-01-01T00:00:00Z',
-      '2026-01-01 ',
-      ' 2026-01-01',
-      '2026-01-01%00',
-      '+2026-01-01',
-      '-2026-01-01',
-      '10000-01-01',
-    ],
-    ...[
-      '+012026-01-01',
-      '２０２６-01-01',
-      '2026–01–01',
-      '2026-01-01%0A',
-      "2026-01-01'--",
-      '1e3',
-      '%',
-      '2026-W01-1',
-      '2026-001',
-    ],
-  ])('refuses %j, for either end', async (day) => {
+    ...['2026-01-01T00:00:00Z', '2026-01-01 ', ' 2026-01-01', '2026-01-01%00', '+2026-01-01', '-2026-01-01'],
+    ...['10000-01-01'],
+    ...['+012026-01-01', '２０２６-01-01', '2026–01–01', '2026-01-01%0A', "2026-01-01'--", '1e3', '%', '2026-W01-1'],
+    ...['2026-001'],
+  ])('refuses %j for either end', async (day) => {
     const sent = encodeURIComponent(decodeURIComponent(day === '%' ? '%25' : day));
     for (const field of ['from', 'to']) {
-      const { status, body } = await report(`?${field}=${sent}`);
-      expect(status).toBe(422);
-      const message = `${field} ${RULE}`;
-      expect(body).toEqual({ status: false, message, errors: { [field]: [message] } });
+      expect(answerOf(await report(`?${field}=${sent}`))).toEqual(invalid(field, `${field} ${RULE}`));
     }
   });
 
@@ -104,9 +86,7 @@ describe('the range', () => {
     ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and given once`],
     ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and given once`],
   ])('is refused under %s: %s', async (field, query, message) => {
-    const { status, body } = await report(query);
-    expect(status).toBe(422);
-    expect(body).toEqual({ status: false, message, errors: { [field]: [message] } });
+    expect(answerOf(await report(query))).toEqual(invalid(field, message));
   });
 
   test.each([
@@ -118,19 +98,17 @@ describe('the range', () => {
     ['n'.repeat(64), `?${'n'.repeat(65)}=1`],
     ['form', '?form=1&7=2'],
     ['""', '?=1'],
-  ])('refuses %s, which is no parameter, by its name', async (name, query) => {
-    const { status, body } = await report(query);
-    expect(status).toBe(422);
+  ])('refuses %s, which is not a parameter, by name', async (name, query) => {
     const message = `${name} is not a parameter of this report: it takes from and to`;
-    expect(body.message).toBe(message);
-    expect(JSON.stringify(body.errors)).toBe(JSON.stringify({ [name]: [message] }));
+    const { status, text } = await report(query);
+    expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
+    expect(status).toBe(422);
   });
 
-  test('names both ends where both are wrong', async () => {
-    const { status, body } = await report('?from=x&to=y');
-    expect(status).toBe(422);
-    expect(body.errors).toEqual({ from: [`from ${RULE}`], to: [`to ${RULE}`] });
-    expect(body.message).toBe(`from ${RULE}`);
+  test('reports both ends if both are invalid', async () => {
+    const errors = { from: [`from ${RULE}`], to: [`to ${RULE}`] };
+    const expected = { status: 422, body: { status: false, message: `from ${RULE}`, errors } };
+    expect(answerOf(await report('?from=x&to=y'))).toEqual(expected);
   });
 });
 
@@ -156,7 +134,7 @@ describe('as CSV', () => {
     ['*/*, application/json;q=0.1, text/csv;q=0.5', true],
     ['text/csv;q=0.5, */*;q=0.5', true],
     ['image/png', false],
-  ])('is what Accept: %s prefers: %s', async (accept, csv) => {
+  ])('is what Accept: %s selects: %s', async (accept, csv) => {
     const business = await newBusiness();
     await setCount(business.id, '2026-03-02', 7);
     const headers: Record<string, string> = accept === undefined ? {} : { Accept: accept };
@@ -169,7 +147,7 @@ describe('as CSV', () => {
     if (csv) expect(answer.text).toBe('date,count\r\n2026-03-01,0\r\n2026-03-02,7\r\n');
   });
 
-  test('is not the form of a refusal', async () => {
+  test('is not the format of a refusal', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { Accept: 'text/csv' };
     for (const [query, options, status] of [

@@ -1,4 +1,4 @@
-// A user is exported and erased (docs/operating.md, "Personal data", whose table is the decision about each column).
+// Export and erasure of a user. The table of docs/operating.md, "Personal data", decides about each column.
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { timestampOf } from '../src/core/time.ts';
@@ -10,16 +10,16 @@ import { answerOf } from './answers.ts';
 import { boundTo } from './ask.ts';
 import { call, databases, env, everything, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
 
-// A message has the alerts of every business: nothing of another test may be among them.
+// A message contains the alerts of every business, so each test starts with none.
 beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(messages), db.delete(alerts)]);
 });
 
 const HOUR_MS = 3_600_000;
-/** When the user is erased: not within the minute after something was created. */
+/** The time of erasure: more than a minute after the last creation. */
 const LATER = later(HOUR_MS);
 
-/** The rows of the table: a column has one row. */
+/** The rows of the table, one per column. */
 const [, table = ''] = /\n(\| `businesses` \| `id`, .*?)\n\n/s.exec(operating) ?? [];
 const DECISIONS = table.split('\n').flatMap((line) => {
   const [name = '', columns = '', , , exported = ''] = line.slice('| '.length, -' |'.length).split(' | ');
@@ -47,7 +47,7 @@ const erase = (user_id: number, at = LATER, bindings?: object) =>
   operate('DELETE', `/user/${user_id}`, undefined, at, bindings);
 
 type Line = { type: string; [field: string]: unknown };
-/** All pages of an export, and what each cost. */
+/** Reads all pages of an export. */
 async function exported(user_id: number, at = NOW) {
   const pages: Line[][] = [];
   const costs: { path: string; round_trips: number; rows_read: number; rows_written: number }[] = [];
@@ -76,7 +76,7 @@ const OTHERS = {
 };
 
 /**
- * A user with everything that a user can have: two businesses, one of which came from somebody else, one that was given away and one that
+ * A user with rows in every table: two businesses, one of them received from another user, one business that was given away and one that
  * was deleted.
  */
 async function newUser(user_id: number, number: number, word = 'Zyxomma') {
@@ -150,7 +150,7 @@ const deleteBusinesses = async ({ id, received, word }: User) => {
   await done('DELETE', `/business/${received}?name=Acme`);
 };
 
-/** Which columns of all databases have a text in them that matches: `table.column`, with the row. */
+/** The values in all databases that match, each as the binding, `table.column` and the row. */
 async function found(pattern: RegExp): Promise<string[]> {
   const { results } = await env.DB.prepare(COLUMNS).all<{ name: string }>();
   const all = await Promise.all(
@@ -170,7 +170,7 @@ async function found(pattern: RegExp): Promise<string[]> {
 const columnsOf = (rows: string[]) => [...new Set(rows.map((row) => row.split(' ')[1]))].sort();
 
 describe('an export', () => {
-  test('has each row of the user with the columns that the table names, and nothing else', async () => {
+  test('contains each row of the user with the columns that the table names, and nothing else', async () => {
     const user = await newUser(770_077_007, 2);
     const { user_id, id, received, given, gone, home, other } = user;
     await takeMessage(home.db, NOW, null);
@@ -198,7 +198,7 @@ describe('an export', () => {
       after: JSON.parse(`${after}`),
     });
     const named = `subject = 'business' and subject_id in (${given}, ${gone}) and (before ->> 'user_id' = ${user_id} or after ->> 'user_id' = ${user_id})`;
-    /** For each table, the rows of the user, the types of their lines, and a line without its type. */
+    /** For each table, the user's rows, the types of their lines, and the conversion to a line. */
     const TABLES: Record<string, [where: string, types: string[], lineOf?: (row: Line) => object]> = {
       businesses: [`user_id = ${user_id}`, ['business'], business],
       access: [`business_id in ${businesses}`, ['site']],
@@ -222,9 +222,9 @@ describe('an export', () => {
       const { results } = await home.d1.prepare(`select ${shown} from ${table} where ${where}`).all<Line>();
       expect(results.length, table).toBeGreaterThan(0);
       const without = ({ type: _, former_tokens: __, ...line }: Line) => line;
-      const told = lines.filter(({ type }) => types.includes(type)).map(without);
-      expect(new Set(told)).toEqual(new Set(results.map(lineOf)));
-      expect(told).toHaveLength(results.length);
+      const exportedRows = lines.filter(({ type }) => types.includes(type)).map(without);
+      expect(new Set(exportedRows)).toEqual(new Set(results.map(lineOf)));
+      expect(exportedRows).toHaveLength(results.length);
     }
     const former = await home.d1
       .prepare(`select token, expires_at from former_tokens where business_id = ${id} order by place`)
@@ -258,7 +258,7 @@ describe('the pages of an export', () => {
   const N = 1150;
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
   const stamp = `'${timestampOf(NOW)}'`;
-  /** More than a page of everything, for two businesses where a section goes from one to the next. */
+  /** More than a page of each type, for two businesses where a section spans businesses. */
   async function newMany(user_id: number) {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
     const last = await done('POST', '/business', { ...OTHERS, user_id });
@@ -268,27 +268,41 @@ describe('the pages of an export', () => {
       [
         `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
           ${numbers} select ${user_id}, 'Acme', 'acme.example', 'https://acme.example', 1, 'small', printf('paged-%030d', i), 'active', ${stamp}, ${stamp} from n`,
-        `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
-        `insert into daily_usage (business_id, day, count) ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
-        `insert into billing_changes ${numbers} select b, date('2026-03-14', i || ' days'), '2026-03-14', 14 ${ofBoth}`,
-        `insert into imported_days ${numbers} select b, date('2026-03-14', -i || ' days') ${ofBoth}`,
+        ...[
+          `insert into access (business_id, site, created_at, updated_at) ${numbers} select b, 'https://s' || i || '.example', ${stamp}, ${stamp} ${ofBoth}`,
+        ],
+        ...[
+          `insert into daily_usage (business_id, day, count) ${numbers} select b, date('2026-03-14', -i || ' days'), i ${ofBoth}`,
+        ],
+        ...[
+          `insert into billing_changes ${numbers} select b, date('2026-03-14', i || ' days'), '2026-03-14', 14 ${ofBoth}`,
+        ],
+        ...[`insert into imported_days ${numbers} select b, date('2026-03-14', -i || ' days') ${ofBoth}`],
         `insert into refused_origins ${numbers} select b, 'https://r' || i || '.example:8443', i, ${stamp}, ${stamp} ${ofBoth}`,
         `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
           ${numbers} select b, 'day', '2026-03-14', '2026-03-14', i, 80, i, ${stamp} ${ofBoth} order by i`,
-        `insert into changes ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
-        `insert into changes ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
-        `insert into changes ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
-        `insert into changes ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
+        ...[
+          `insert into changes ${numbers} select 'business', b, 10 + i, ${stamp}, 'operator', 'rotate_token', null, '{}' ${ofBoth} and i < 150`,
+        ],
+        ...[
+          `insert into changes ${numbers} select 'business', 1900000000 + i, 1, ${stamp}, 'operator', 'delete_business', '{"user_id":${user_id}}', null from n where i < 150`,
+        ],
+        ...[
+          `insert into changes ${numbers} select 'business', 1900000000 + i % 50, 100 + i, ${stamp}, 'operator', 'update_business', null, '{"user_id":${user_id}}' from n where i < 150`,
+        ],
+        ...[
+          `insert into changes ${numbers} select 'user', ${user_id}, i, ${stamp}, 'operator', 'create_key', null, '{}' from n where i < 150`,
+        ],
         `insert into api_keys (user_id, name, hash, last_four, created_at) ${numbers} select ${user_id}, 'k' || i, printf('%064d', i), '0000', ${stamp} from n`,
       ].map((statement) => d1.prepare(statement)),
     );
   }
 
-  test('have every row once, in two round trips each, and read no row that an earlier page has', async () => {
+  test('contain every row once, in two round trips each, and do not read rows of earlier pages', async () => {
     await newMany(770_080_000);
     const { lines, pages, costs } = await exported(770_080_000);
-    const told = lines.map((line) => JSON.stringify(line));
-    expect(new Set(told).size).toBe(told.length);
+    const texts = lines.map((line) => JSON.stringify(line));
+    expect(new Set(texts).size).toBe(texts.length);
     const counts = Object.entries(Object.groupBy(lines, ({ type }) => type)).map(([type, of = []]) => [
       type,
       of.length,
@@ -299,7 +313,7 @@ describe('the pages of an export', () => {
       change: 2 + 2 * 149 + 149 + 149 + 149, // two creations
     });
     expect(pages.slice(0, -1).every((page) => page.at(-1)?.type !== 'end')).toBe(true);
-    // Where a page begins a section, the sections after it are read, too.
+    // A page that begins a section also reads the sections after it.
     for (const [index, { path, ...cost }] of costs.entries()) {
       expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
       const rows = pages[index]?.length ?? 0;
@@ -309,7 +323,7 @@ describe('the pages of an export', () => {
   });
 
   test.each(['', 'x', 'businesses.', 'sites.x.y', 'alerts.1.x', 'keys.1', 'counts.99999999999999999.', 'businesses..'])(
-    'begin at no other place: %j',
+    'do not begin at a malformed cursor: %j',
     async (cursor) => {
       const { status, body } = await operate('GET', `/user/7/export?cursor=${cursor}`);
       const rule = 'cursor must be that of the Link of the previous page, and given once';
@@ -321,13 +335,13 @@ describe('the pages of an export', () => {
   );
 });
 
-/** The purge deletes what is left of deleted businesses, but for one change of each. */
+/** Purges what is left of deleted businesses, except for one change each. */
 async function purgeAll(): Promise<void> {
   for (const { db } of homes) for (const minute of [2, 8]) await purge(db, new Date(Date.UTC(2026, 2, 15, 13, minute)));
 }
 
 describe('an erasure', () => {
-  test('leaves nothing that names the user in any column of any table of any database', async () => {
+  test('leaves no trace of the user in any column of any table of any database', async () => {
     const user = await newUser(770_077_010, 1, 'Quixotry');
     await takeMessage(user.home.db, NOW, null);
     await deleteBusinesses(user);
@@ -347,7 +361,7 @@ describe('an erasure', () => {
     ]);
   });
 
-  test('leaves what belongs to others, and that a business was deleted', async () => {
+  test('leaves the rows of others, and the fact that a business was deleted', async () => {
     const user = await newUser(770_077_020, 1, 'Razzmatazz');
     const { other, given, gone, home, theirs } = user;
     const whole = await takeMessage(home.db, NOW, null);
@@ -388,7 +402,7 @@ describe('an erasure', () => {
     expect(left?.body).toBe(JSON.stringify(ofOther));
   });
 
-  test('gives up an open message that has nothing but alerts of the user', async () => {
+  test('gives up an open message that contains only alerts of the user', async () => {
     const user_id = 770_077_090;
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
@@ -400,7 +414,7 @@ describe('an erasure', () => {
     expect(await takeMessage(db, LATER, null)).toBeNull();
   });
 
-  test('of a user with businesses is refused, names the first, and changes nothing', async () => {
+  test('of a user with businesses is refused with the id of the first, and changes nothing', async () => {
     const { user_id, id } = await newUser(770_077_030, 0);
     const before = await everything();
     const rule = `user_id must be a user without a business: delete business ${id} first, or give it to another user`;
@@ -413,7 +427,7 @@ describe('an erasure', () => {
     expect(await everything()).toBe(before);
   });
 
-  test.each([0, 1, 2])('that fails at batch %i is 503, and goes on when it is repeated', async (failing) => {
+  test.each([0, 1, 2])('that fails at batch %i is 503, and continues when it is repeated', async (failing) => {
     const user = await newUser(770_077_040 + failing * 10, 2, 'Sphinxlike');
     await deleteBusinesses(user);
     for (const when of ['before', 'after'] as const) {
@@ -434,7 +448,7 @@ describe('an erasure', () => {
     expect(await found(/7700770[456]0|sphinxlike/i)).toEqual([]);
   });
 
-  test('of a user who is unknown, or erased already, does nothing', async () => {
+  test('of a user who is unknown or already erased does nothing', async () => {
     const before = await everything();
     for (let time = 0; time < 2; time++) {
       const { status, cost } = await erase(770_077_099);
@@ -443,7 +457,7 @@ describe('an erasure', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of a user whose home is gone, because DB was not restored with the database, erases in every database', async () => {
+  test('of a user without a home, as after a restore of DB alone, erases in every database', async () => {
     const user = await newUser(770_077_130, 1, 'Vortexian');
     await deleteBusinesses(user);
     await env.DB.prepare('delete from homes where user_id = ?').bind(user.user_id).run();
@@ -452,7 +466,7 @@ describe('an erasure', () => {
     expect(await found(/770077130|vortexian/i)).toEqual([]);
   });
 
-  test('leaves the alerts of a business that was given away in an open message, for its new owner', async () => {
+  test('leaves the alerts of a business that was given away in an open message, under its new owner', async () => {
     const [user_id, other] = [770_077_140, 770_077_141];
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
@@ -467,7 +481,7 @@ describe('an erasure', () => {
   test('leaves a key that was created in the last minute', async () => {
     const user_id = 770_077_150;
     await done('POST', `/user/${user_id}/keys`);
-    // As if it had come between the home, which is read first, and the batch that erases.
+    // Simulates a creation between the read of the home and the batch that erases.
     await env.DB.prepare('update homes set claimed_at = null where user_id = ?').bind(user_id).run();
     const before = await everything();
     expect((await erase(user_id, later(59_000))).status).toBe(422);
@@ -479,13 +493,9 @@ describe('an erasure', () => {
     'user_id must be a user for whom nothing was created within the last minute: send the request again later';
   test.each<[string, number, (user_id: number) => Promise<unknown>]>([
     ['a key was created', 770_078_100, (user_id) => done('POST', `/user/${user_id}/keys`)],
+    ['a creation has claimed the home', 770_078_200, (user_id) => claimHome(boundTo(homes, NOW), user_id)],
     [
-      'a creation has begun, which has claimed the home',
-      770_078_200,
-      (user_id) => claimHome(boundTo(homes, NOW), user_id),
-    ],
-    [
-      'a business was given, and taken',
+      'a business was given and given back',
       770_078_300,
       async (user_id) => {
         const { id } = await done('POST', '/business', { ...OTHERS, user_id: user_id + 1000, database: 0 });
@@ -493,7 +503,7 @@ describe('an erasure', () => {
         for (const owner of [user_id, user_id + 2000]) await done('PATCH', `/business/${id}`, { user_id: owner });
       },
     ],
-  ])('is refused for a minute after %s: a batch could be on its way', async (_, user_id, create) => {
+  ])('is refused for a minute after %s, because its batch may be in flight', async (_, user_id, create) => {
     await create(user_id);
     const before = await everything();
     const refused = await erase(user_id, later(59_999));
@@ -503,7 +513,7 @@ describe('an erasure', () => {
     expect(await found(new RegExp(`${user_id}`))).toEqual([]);
   });
 
-  test('leaves the home, and so one database, to a user for whom something is created meanwhile', async () => {
+  test('leaves the home of a user for whom a key is created meanwhile', async () => {
     const user_id = 770_079_000;
     await done('POST', `/user/${user_id}/keys`);
     let batches = 0;
@@ -520,7 +530,7 @@ describe('an erasure', () => {
     expect(lines[0]?.claimed_at).toBe(timestampOf(LATER));
   });
 
-  test('lets nobody import a token of the user again, and the user come back as a new one', async () => {
+  test('keeps imported tokens of the user claimed, and lets the user return as a new one', async () => {
     const { imported, ...user } = await newUser(770_077_080, 1, 'Terpsichore');
     await deleteBusinesses({ ...user, imported });
     expect((await erase(user.user_id)).status).toBe(200);

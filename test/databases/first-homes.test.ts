@@ -1,4 +1,4 @@
-// The homes of owners who are older than the table: its migration fills them in, and leaves those that are claimed as they are.
+// The migration that creates homes fills in those of existing owners, and leaves claimed ones unchanged.
 import { applyD1Migrations } from 'cloudflare:test';
 import { beforeEach, expect, test } from 'vitest';
 import { empty, env } from '../support.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS.slice(0, index));
 });
 
-test('of DB: everybody who has a business or a key has a home there, and claims stay', async () => {
+test('in DB, every owner of a business or a key gets a home there, and claimed homes stay', async () => {
   await env.ONE.batch([
     ...[business(1, 7), business(2, 7), key(1, 7)],
     business(3, 8),
@@ -42,7 +42,7 @@ test('of DB: everybody who has a business or a key has a home there, and claims 
   ]);
 });
 
-test('of another database: nobody has one, because only the rows in DB count', async () => {
+test('in another database, no owner gets a home, because only the rows in DB count', async () => {
   await env.ONE.batch([business(1_000_000_001, 7), key(1_000_000_001, 8), business(61_000_000_001, 9)]);
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
   expect(await homes()).toEqual([]);

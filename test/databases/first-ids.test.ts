@@ -1,4 +1,4 @@
-// The ids of a database without rows: whatever creates something there first brings them into its range.
+// The first row of a database gets an id in the range of that database, whatever creates it.
 // @module-tag slow
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
@@ -22,17 +22,17 @@ beforeEach(async () => {
   await applyD1Migrations(env.ONE, env.MIGRATIONS);
 });
 
-test.each([0, 1, 2, 61])('a business in database %i', async (number) => {
+test.each([0, 1, 2, 61])('the first business in database %i has an id of its range', async (number) => {
   const { id } = await createBusiness(home(number), fields, NOW);
   expect(databaseOfId(id)).toBe(number);
 });
 
-test.each([0, 1, 2, 61])('an API key in database %i', async (number) => {
+test.each([0, 1, 2, 61])('the first API key in database %i has an id of its range', async (number) => {
   const { id } = await createKey(home(number), { user_id: 1, name: 'k', expires_on: null }, NOW);
   expect(databaseOfId(id)).toBe(number);
 });
 
-test.each([0, 1, 2, 61])('the first site in database %i', async (number) => {
+test.each([0, 1, 2, 61])('the first site in database %i has an id of its range', async (number) => {
   const business = await createBusiness(home(number), fields, NOW);
   const insert = `insert into access (business_id, site, created_at, updated_at) values (?, 'https://a.example', '', '') returning id`;
   const id = await env.ONE.prepare(insert).bind(business.id).first<number>('id');

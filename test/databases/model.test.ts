@@ -1,5 +1,5 @@
-// Three databases against their model, which is one database: random owners, requests and changes of the operator get the same answers
-// from both, once the ids and credentials of the one are put for those of the three. The seed is printed: FUZZ_SEED repeats a run.
+// Three databases against a model of one: random owners, requests and changes by the operator get the same answers from both, after ids
+// and credentials are translated. The seed is printed, and FUZZ_SEED repeats a run.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ import { type Change, HOUR, type Operation, operation, origin, type Sent, type W
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
-/** The same thing in the one database and in the three. */
+/** The same value on the side with one database and on the side with three. */
 type Pair<T> = { one: T; three: T };
 type Side = keyof Pair<unknown>;
 async function inBoth<T>(work: (side: Side) => Promise<T>): Promise<Pair<T>> {
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 const at = <T>(list: T[], index: number): T => list[index % list.length] as T;
-/** An id that no business has, in this database. */
+/** An unused id in the range of a database. */
 const unknownIn = (database: number) => (database + 1) * IDS_PER_DATABASE - 1;
 const withLetter = (credential: string, shift: number) => {
   const letter = ALPHABET[(ALPHABET.indexOf(credential[7] as string) + shift) % ALPHABET.length];
@@ -54,7 +54,7 @@ const UNAUTHENTICATED = { status: 401, body: { message: 'Unauthenticated.' } };
 
 type Asked = { id: number | string; entry?: number | undefined; as: string | undefined; origin: string | undefined };
 
-/** Sends a request: the answer, and what it cost at the database. */
+/** Sends a request. Returns the answer and its cost. */
 async function send(bindings: Partial<Bindings>, operation: Operation, { id, entry, as, origin }: Asked, now: Date) {
   const { resource, method, query = '', idempotency_key, body } = operation;
   const headers = new Headers({ 'X-Request-Id': 'model' });
@@ -89,11 +89,11 @@ async function send(bindings: Partial<Bindings>, operation: Operation, { id, ent
 
 type Kind = 'business' | 'key' | 'entry' | 'credential';
 
-/** The ids and credentials that both have. */
+/** The ids and credentials of both sides. */
 class Known {
   readonly pairs: Record<Kind, Pair<number | string>[]> = { business: [], key: [], entry: [], credential: [] };
 
-  /** What the three say, in the ids and credentials of the one. New ones of a kind that is `learnt` are taken to be the same. */
+  /** Translates an answer of the three databases into the ids and credentials of the one. Learns new ones of the `learnt` kinds. */
   translate(one: unknown, three: unknown, learnt: readonly Kind[]): unknown {
     if (typeof three !== 'object' || three === null) return three;
     const its = Object(one) as Record<string, never>;
@@ -122,7 +122,7 @@ class Known {
   }
 }
 
-/** What is asked of both. */
+/** A request to both sides. */
 type Both = {
   id: Pair<number | string>;
   entry?: Pair<number> | undefined;
@@ -138,24 +138,24 @@ const FIELDS = {
   country_id: 1,
   business_size: 'small',
 };
-/** A token of another system: the same in both. */
+/** An imported token, the same on both sides. */
 const tokenOf = (user_id: number, which: string | number) => `of-another-system-${user_id}-${which}`.padEnd(24, '.');
 let user = 0;
-/** How often each status was the answer, and the exception was met. */
+/** How often each status and the exception occurred. */
 const met: Record<string, number> = {};
 
-/** A world in both. */
+/** A world on both sides. */
 class Run {
   readonly known = new Known();
   readonly owners: Owner[] = [];
   readonly businesses: { id: Pair<number>; user_id: number; token: Pair<string> }[] = [];
   readonly keys: { id: Pair<number>; user_id: number; text: Pair<string> }[] = [];
-  /** Of the three: the one with each owner, and with each imported token. */
+  /** Of the three databases, the one of each owner and of each imported token. */
   readonly homes = new Map<number, number>();
   readonly imported = new Map<string, number>();
   now = NOW;
 
-  /** Owners with a business and a key each, and new ones without anything. */
+  /** Creates owners with a business and a key each, and registers new ones without either. */
   async begin({ owners, new_owners }: World) {
     const first = user + 1;
     user += owners.length + new_owners.length;
@@ -207,7 +207,7 @@ class Run {
     this.keys.push({ user_id, id, text });
   }
 
-  /** Sends a request of the operator to one of both. */
+  /** Sends a request of the operator to one side. */
   private async operate<T>(side: Side, method: string, path: string, body?: object) {
     const init = {
       method,
@@ -222,7 +222,7 @@ class Run {
     return { status: response.status, body: await response.json<{ data: T; message?: string }>() };
   }
 
-  /** Sends it to both. The data of both, or null if both refused it, with the same words. */
+  /** Sends a request of the operator to both sides. Returns their data, or null if both refused it with the same message. */
   private async command<T>(
     method: string,
     path: (side: Side) => string,
@@ -332,7 +332,7 @@ class Run {
     await this.compare(operation, { id, entry, as, origin });
   }
 
-  /** Sends a request to both, and compares the answers. */
+  /** Sends a request to both sides and compares the answers. */
   private async compare(operation: Operation, { id, entry, as, origin }: Both) {
     const { one, three } = await inBoth((side) => {
       const asked = { id: id[side], entry: entry?.[side], as: as?.[side], origin };
@@ -342,8 +342,8 @@ class Run {
     const home = as && this.imported.get(as.three);
     const named = databaseOfId(Number(id.three));
     if (home !== undefined && home !== (named in homes ? named : 0)) {
-      // The one exception: an imported token names no database, so it is unknown on a path that names another one than its own, or
-      // none, unless it is in DB.
+      // The exception: an imported token has no database letter, so it is unknown on a path of another database, or of none
+      // unless its database is DB.
       met.exception = (met.exception ?? 0) + 1;
       expect(three.answer, said).toMatchObject(UNAUTHENTICATED);
       expect(one.answer.refusal, said).toMatch(/^(unauthenticated|unknown_business|token_not_allowed)$/);
@@ -354,7 +354,7 @@ class Run {
     if (one.answer.status === 200) expect(three.cost, said).toEqual(one.cost);
   }
 
-  /** Everything that counts in the end: the sites and the uses of every business, read with a new key. */
+  /** Compares the final sites and uses of every business, read with a new key. */
   async end() {
     const query = '?from=2026-01-01&to=2026-12-31';
     const owners = this.owners.filter(({ user_id }) =>
@@ -387,15 +387,15 @@ async function compareWorlds(numRuns: number) {
   await fc.assert(same, { seed, numRuns });
 }
 
-test('random worlds on three databases give the answers of one', () => compareWorlds(5));
+test('random worlds on three databases get the answers of one', () => compareWorlds(5));
 
-test('many random worlds do, and meet each kind of answer', { tags: 'slow', timeout: 300_000 }, async () => {
+test('many random worlds do, and produce each kind of answer', { tags: 'slow', timeout: 300_000 }, async () => {
   await compareWorlds(150);
   console.log(JSON.stringify(met));
   for (const what of [200, 401, 403, 404, 422, 'exception']) expect(met[what], `${what}`).toBeGreaterThan(0);
 });
 
-describe('whatever is asked', () => {
+describe('for every request', () => {
   const some = fc.nat(11);
   type Business = Awaited<ReturnType<typeof newBusiness>>;
   let businesses: Business[] = [];
@@ -412,7 +412,7 @@ describe('whatever is asked', () => {
   const ask = async (operation: Operation, id: number, as: string, origin: string | undefined) =>
     (await send(bindings.three, operation, { id, entry: operation.entry, as, origin }, NOW)).answer;
 
-  test('a credential with its letter changed is 401, and changes nothing', async () => {
+  test('a credential with another database letter is 401, and changes nothing', async () => {
     const before = await everything();
     const shift = fc.integer({ min: 1, max: 61 });
     const refused = fc.asyncProperty(
@@ -430,7 +430,7 @@ describe('whatever is asked', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('a credential gets for a business in another database what it gets for an unknown id', {
+  test('a credential gets the same answer for a business in another database as for an unknown id', {
     tags: 'slow',
   }, async () => {
     const before = await everything();

@@ -1,5 +1,5 @@
-// What the operator's operations cost (docs/performance.md, "What each operation costs"), beside businesses and keys of others in each
-// database.
+// The cost of the operator's operations (docs/performance.md, "What each operation costs"), with other users' businesses and keys in
+// each database.
 // @module-tag slow
 import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
@@ -17,7 +17,7 @@ const sitesOf = (length: number) => Array.from({ length }, (_, index) => `https:
 let user = 500_000;
 
 type Most = { trips: number; read: number; written: number };
-/** The data of an operation that succeeds, and costs no more than this. */
+/** Expects an operation to succeed within this cost. Returns its data. */
 async function within(
   { trips, read, written }: Most,
   method: string,
@@ -35,10 +35,10 @@ async function within(
   return answer.body?.data;
 }
 
-/** The round trips of what creates the first thing of a user: each database is asked, and the home claimed after that. */
+/** The round trips of a new user's first creation, which queries each database and then claims a home. */
 const NEW_OWNER = 2 + homes.length + 1;
 
-test.each([1, 20, 100])('with %i sites: to create, change and delete a business', async (s) => {
+test.each([1, 20, 100])('creating, changing and deleting a business with %i sites stays within its cost', async (s) => {
   for (const token of [undefined, `token-of-another-system-${s}`]) {
     user += 1;
     const body = { ...FIELDS, user_id: user, sites: sitesOf(s), ...(token && { token }) };
@@ -78,7 +78,7 @@ test.each([1, 20, 100])('with %i sites: to create, change and delete a business'
   }
 });
 
-test('to create, list and revoke API keys, and to list the changes of a user', async () => {
+test('creating, listing and revoking API keys, and listing the changes of a user, stays within its cost', async () => {
   user += 1;
   const keys = `/user/${user}/keys`;
   const creating = { trips: 2, read: 60 + 3 * homes.length, written: 9 };
@@ -96,7 +96,7 @@ test('to create, list and revoke API keys, and to list the changes of a user', a
   await within({ ...revoking, written: 0 }, 'DELETE', `${keys}/${ids[0]}`);
 });
 
-test.each([1, 100, 1830])('to import a history of %i days', async (d) => {
+test.each([1, 100, 1830])('importing a history of %i days stays within its cost', async (d) => {
   const { id } = await newBusiness();
   const daysWith = (count: number) =>
     Array.from({ length: d }, (_, index) => ({ date: addDays('2026-03-14', -index), count }));
@@ -108,7 +108,7 @@ test.each([1, 100, 1830])('to import a history of %i days', async (d) => {
   await within(importing, 'PUT', path, { days: daysWith(0), replace: true });
 });
 
-test.each([1, 30])('to export and erase a user with %i of each', async (n) => {
+test.each([1, 30])('exporting and erasing a user with %i of each row stays within its cost', async (n) => {
   user += 1;
   const user_id = user;
   const owner = { user_id, home: homes[0] };
@@ -120,7 +120,7 @@ test.each([1, 30])('to export and erase a user with %i of each', async (n) => {
     await newCode(owner);
     await newKey(owner, { ends_at: '2026-03-16T00:00:00.000000Z' });
   }
-  const r = 6 * n; // for each business, two changes stay until the purge; for each key, one
+  const r = 6 * n; // two changes of each business remain until the purge, and one of each key
   await within({ trips: 2, read: 2 * r + 10, written: 0 }, 'GET', `/user/${user_id}/export`);
   await within(
     { trips: 3, read: 3 * r + 30, written: r + 1 },

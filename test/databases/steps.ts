@@ -1,11 +1,11 @@
-// What can happen to the service, at random: requests, and changes of the operator. A number that names a business, an owner, a key,
-// a credential or an entry is taken modulo how many there are by then.
+// Random steps of a world: requests, and changes by the operator. A number that identifies a business, owner, key, credential or entry is
+// taken modulo their current count.
 import fc from 'fast-check';
 import { BASE } from '../support.ts';
 
 export const HOUR = 3_600_000;
 
-/** What is asked of a business. */
+/** A request to a business. */
 export type Operation = {
   resource: 'usage' | 'access';
   method: string;
@@ -15,9 +15,9 @@ export type Operation = {
   /** The entry to remove. */
   entry?: number;
 };
-/** Whose credential is sent: a key of the owner, the token of the business, any that there is or was, or one with another letter. */
+/** The credential: a key of the owner, the token of the business, any past or present one, one with another database letter, or none. */
 type Sender = { of: 'owner' | 'business' | 'anyone' | 'changed letter' | 'nobody'; which: number; shift: number };
-/** A business, the id that no business has in the database with this number, or another text. */
+/** A business, an unused id in the database with this number, or other text. */
 type Target = { business: number } | { unknown: number } | { text: string };
 export type Sent = {
   kind: 'request';
@@ -37,9 +37,9 @@ export type Change =
   | { kind: 'list'; owner: number }
   | { kind: 'wait'; hours: number };
 export type World = {
-  /** The database of each of them among the three, and whether the token of his first business is imported. */
+  /** The database of each, and whether the token of the first business is imported. */
   owners: { database: number; imported: boolean }[];
-  /** Owners of whom nothing is known yet, who want this database or none. */
+  /** Owners without a home, who request this database or none. */
   new_owners: { database: number | undefined }[];
   steps: (Sent | Change)[];
 };

@@ -1,5 +1,5 @@
-// A deployment with limits, from before quantities, billing days and alerts, in the middle of a month: its numbers go on, and the version
-// that still runs works on the new tables, or again after a rollback.
+// Upgrades a deployment with limits, from before quantities, billing days and alerts, in the middle of a month: counting continues, and the
+// previous version works on the new tables during the deploy or after a rollback.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const KEY = `bua_sk_0${'K'.repeat(32)}4`;
 const TOMORROW = new Date('2026-03-16T12:00:00Z');
 const NEXT_MONTH = new Date('2026-04-01T00:00:00Z');
 const D1 = env.ONE;
-/** The businesses: with both limits, with one of the month that is used up, and with none. */
+/** A business with both limits, one whose monthly limit is used up, and one without limits. */
 const [BOTH, USED_UP, UNLIMITED] = [41, 42, 43];
 
 const run = (sql: string, ...values: (string | number)[]) => D1.prepare(sql).bind(...values);
@@ -70,51 +70,19 @@ async function send(
 }
 const recorded = (data: object) => ({ status: 200, body: { status: true, data } });
 
-test('the limits and what is used of them are the same, and the month begins on the 1st', async () => {
+test('the limits and their uses are unchanged, and the month begins on the 1st', async () => {
   const { businesses } = (await send('GET', '')).body.data as { businesses: { id: number; limits: object | null }[] };
-  const [month_ends, alert_at] = ['2026-04-01T00:00:00.000000Z', [80, 100]];
+  const month = { month: 60, month_ends: '2026-04-01T00:00:00.000000Z' };
+  const shared = { ...month, billing_day: 1, next_billing_day: null, from: null, overage: 0, alert_at: [80, 100] };
+  const day = { today: 7, day_ends: '2026-03-16T00:00:00.000000Z' };
   expect(businesses.map(({ id, limits }) => [id, limits])).toEqual([
-    [
-      BOTH,
-      {
-        ...{
-          daily: 10,
-          monthly: 100,
-          billing_day: 1,
-          next_billing_day: null,
-          from: null,
-          overage: 0,
-          alert_at,
-          today: 7,
-          month: 60,
-          remaining: 3,
-        },
-        ...{ day_ends: '2026-03-16T00:00:00.000000Z', month_ends },
-      },
-    ],
-    [
-      USED_UP,
-      {
-        ...{
-          daily: null,
-          monthly: 60,
-          billing_day: 1,
-          next_billing_day: null,
-          from: null,
-          overage: 0,
-          alert_at,
-          today: null,
-          month: 60,
-          remaining: 0,
-        },
-        ...{ day_ends: null, month_ends },
-      },
-    ],
+    [BOTH, { ...shared, ...day, daily: 10, monthly: 100, remaining: 3 }],
+    [USED_UP, { ...shared, daily: null, today: null, day_ends: null, monthly: 60, remaining: 0 }],
     [UNLIMITED, null],
   ]);
 });
 
-test('a look writes what the current day and month have passed, and nothing of those that have ended', async () => {
+test('a sweep stores alerts of the current day and month, and none of past ones', async () => {
   for (const id of [BOTH, USED_UP, UNLIMITED]) await writeMissingOf(D1, id, NOW);
   for (let minute = 0; minute < 60; minute++) await sweep(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
   expect(await alerts(BOTH)).toEqual([]);
@@ -124,7 +92,7 @@ test('a look writes what the current day and month have passed, and nothing of t
   expect(await alerts(UNLIMITED)).toEqual([]);
 });
 
-test('uses go on counting towards the limits', async () => {
+test('uses keep counting towards the limits', async () => {
   expect(await send('POST', `usage/${BOTH}`, { id: 'order-1' })).toEqual(
     recorded({ date: TODAY, count: 7, remaining: 3 }),
   );
@@ -145,7 +113,7 @@ test('uses go on counting towards the limits', async () => {
   expect(await send('POST', `usage/${UNLIMITED}`)).toEqual(recorded({ date: TODAY, count: 8 }));
 });
 
-test('what the version before writes fits the tables: its businesses begin on the 1st, and its limits are looked at', async () => {
+test('the previous version can create a business: its month begins on the 1st, and its limits cause alerts', async () => {
   await D1.batch([
     run(
       `insert into businesses (user_id, name, main_domain, site, country_id, business_size, token, status, created_at, updated_at)
@@ -164,7 +132,7 @@ test('what the version before writes fits the tables: its businesses begin on th
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });
 
-test('the version before deletes a business that has alerts, and they go with it', async () => {
+test('the previous version can delete a business with alerts, which deletes them', async () => {
   expect(await alerts(USED_UP)).not.toEqual([]);
   const deletions = ['ledger', 'daily_usage', 'access', 'former_tokens', 'refused_origins', 'api_keys'].map((table) =>
     run(`delete from ${table} where business_id = ?`, USED_UP),

@@ -1,4 +1,4 @@
-// A deployment from before links led back to the product: the links that it has open, and the version that still runs creates more.
+// Upgrades a deployment from before return URLs, with open console links, while the previous version creates more.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -16,7 +16,7 @@ async function insertCode(code = ''): Promise<void> {
   await insert.bind(await hashOf(code), expires_at).run();
 }
 
-test('a link of the version before opens the console, before the upgrade and while that version still runs', async () => {
+test('console links that the previous version created before or during the upgrade start a session', async () => {
   const first = env.MIGRATIONS.findIndex(({ name }) => name === '0018_return_url.sql');
   await applyD1Migrations(D1, env.MIGRATIONS.slice(0, first));
   await insertCode(CODES[0]);

@@ -1,5 +1,5 @@
-// Databases whose alerts are at 80 and 100 percent get a table for others. Its ids go on: a message says up to which of them alerts were
-// sent, so an id that comes again would never be sent.
+// The migration that replaces the alerts table, to allow thresholds other than 80 and 100 percent. Ids must continue: a message stores
+// the last id that was sent, so an alert with a reused id would not be sent.
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const STAMP = '2026-03-01T08:00:00.000000Z';
 const D1 = env.ONE;
 const run = (sql: string, ...values: (string | number)[]) => D1.prepare(sql).bind(...values);
 const rows = async (sql: string) => (await run(sql).all()).results;
-/** As the version before writes an alert: it names the columns. */
+/** Stores an alert as the previous version does. */
 const alert = (business_id: number, starts_on: string, threshold: number) =>
   run(
     `insert into alerts (business_id, period, starts_on, ends_on, "limit", threshold, used, at)
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await D1.batch([41, 42].map((id) => run(business, id, `bua_pk_0${'A'.repeat(31)}${id}`)));
 });
 
-test('alerts keep their ids, gaps included, and the next id follows the highest one ever given', async () => {
+test('alerts keep their ids, and the next id follows the highest one ever used', async () => {
   await D1.batch([
     ...['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'].map((day) => alert(41, day, 80)),
     run('delete from alerts where id in (2, 4)'),
@@ -47,7 +47,7 @@ test('alerts keep their ids, gaps included, and the next id follows the highest 
   expect(await rows('select max(id) as id from alerts')).toEqual([{ id: 5 }]);
 });
 
-test('the ids of a table that was emptied go on: after 7 comes 8, and it is sent', async () => {
+test('the ids of an emptied table continue after the last, and the next alert is sent', async () => {
   await D1.batch([
     ...['01', '02', '03', '04', '05', '06', '07'].map((day) => alert(41, `2026-03-${day}`, 100)),
     run(
@@ -68,14 +68,14 @@ test('the ids of a table that was emptied go on: after 7 comes 8, and it is sent
   });
 });
 
-test('the ids of a table that never had an alert begin with 1', async () => {
+test('the ids of a table that never had an alert begin at 1', async () => {
   await upgrade();
   expect(await lastId()).toEqual([]);
   await alert(41, TODAY, 80).run();
   expect(await rows('select id from alerts')).toEqual([{ id: 1 }]);
 });
 
-test('a business has alerts at 80 and 100 until it is told others, from 1 to 1,000', async () => {
+test('thresholds default to 80 and 100, and can be from 1 to 1,000', async () => {
   await upgrade();
   const day = 'insert into daily_usage (business_id, day, count) values (?, ?, 60)';
   await D1.batch([
@@ -96,7 +96,7 @@ test('a business has alerts at 80 and 100 until it is told others, from 1 to 1,0
   }
 });
 
-test('the table has its indexes, its constraints, and goes with its business', async () => {
+test('the table has its indexes and constraints, and its rows are deleted with their business', async () => {
   await D1.batch([alert(41, TODAY, 80), alert(42, TODAY, 80)]);
   const indexes = `select name, "unique" from pragma_index_list('alerts') order by name`;
   const before = await rows(indexes);

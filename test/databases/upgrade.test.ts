@@ -1,5 +1,5 @@
-// A deployment from before several databases: it has one, whose rows the version with the first three migrations wrote. The other
-// migrations are all it needs, with one database and with more.
+// Upgrades a deployment from before several databases, whose rows were written after the first three migrations. The other migrations
+// are sufficient, with one database or more.
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const bound = {
   },
 } as const;
 const page = { Origin: 'https://shop.example' };
-/** Their owner: user 7 has businesses 41 and 42 and a key. User 8 has only a key. */
+/** User 7 has businesses 41 and 42 and a key. User 8 has only a key. */
 const [OWNER, KEY_HOLDER] = [7, 8];
 
 beforeAll(async () => {
@@ -87,25 +87,25 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
     (await sendTo(service, 'POST', path, OPERATOR.full, { body: JSON.stringify(body) })).body;
   const asked = '?from=2026-03-01&to=2026-03-14';
 
-  test('keys and tokens work, and the report is the same', async () => {
+  test('keys and tokens work, and the report is unchanged', async () => {
     const same = { status: 200, body: { status: true, data: { used: report } } };
     expect(await send('GET', `usage/41${asked}`, BEFORE.key)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.token, page)).toEqual(same);
     expect(await send('GET', `usage/41${asked}`, BEFORE.former, page)).toEqual(same);
     expect((await send('GET', `usage/42${asked}`, BEFORE.imported)).status).toBe(200);
     expect((await send('GET', `usage/41${asked}`, BEFORE.imported)).status).toBe(422);
-    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // no page of its site
+    expect((await send('GET', `usage/41${asked}`, BEFORE.token)).status).toBe(403); // not from its site
     const { body } = await send('GET', '41/access', BEFORE.key);
     expect(body.data).toMatchObject({ id: 41, token: BEFORE.token, access_list: [{ id: 23, site: page.Origin }] });
   });
 
-  test('a use that was recorded before is a duplicate, and a new one counts', async () => {
+  test('a use from before is a duplicate, and a new one counts', async () => {
     const again = await send('POST', 'usage/41', BEFORE.key, { 'Idempotency-Key': 'order-1' });
     expect(again).toEqual({ status: 200, body: { status: true, data: { date: '2026-03-14', count: 11 } } });
     expect((await send('POST', 'usage/42', BEFORE.imported)).status).toBe(200);
   });
 
-  test('an owner stays in DB: new keys and businesses are there, and ids continue', async () => {
+  test('new keys and businesses of an owner are in DB, and ids continue', async () => {
     for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id)).toBe(0);
     const last = await env.ONE.prepare('select max(id) as id from businesses').first<number>('id');
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
@@ -119,19 +119,19 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
     expect((await send('GET', `usage/41${asked}`, key.api_key)).body.data).toEqual({ used: report });
   });
 
-  test('an imported token from before is nobody else’s', async () => {
+  test('an imported token from before cannot be imported again', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
     expect((await operate('business', given)).message).toBe('token must be one that no business has or had');
   });
 });
 
-test('an owner from before stays, even if another database is wanted', async () => {
+test('an owner stays in DB, even if another database is requested', async () => {
   const { opened } = bound['two more databases'];
   for (const user_id of [OWNER, KEY_HOLDER]) expect(await homeOf(opened(), user_id, 1)).toBe(0);
 });
 
-test('a token that was replaced, and a key that was revoked, stop working', async () => {
+test('a rotated token and a revoked key stop working', async () => {
   const service = bound['two more databases'];
   expect((await sendTo(service, 'POST', 'business/41/token', OPERATOR.full)).status).toBe(200);
   expect((await sendTo(service, 'DELETE', `user/${OWNER}/keys/17`, OPERATOR.full)).status).toBe(200);

@@ -1,6 +1,5 @@
-// What a caller without a valid credential can make the Worker compute: at most twice what the dearest valid body costs, in
-// CPU time of workerd, as HTTP hides it from a clock. The seed of the search is printed: FUZZ_SEED repeats it, but not to the last
-// request, as which ones are pursued is decided by measuring. FUZZ_SECONDS makes it longer.
+// A request without a valid credential costs at most twice the CPU time of the most expensive valid body, measured in workerd. The seed of
+// the search is printed. FUZZ_SEED repeats it, though measurements decide which requests are pursued. FUZZ_SECONDS makes it longer.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +36,7 @@ const sites = (rest: (index: number) => string) => ({
 const letters = (first: number, length: number) =>
   String.fromCharCode(...Array.from({ length }, (_, index) => first + index));
 
-/** Sent again and again: the database writes the first time only, and what it writes is not the Worker's to compute. */
+/** Sent repeatedly: only the first request writes to the database. */
 const VALID = {
   'uses with long ids and instants': uses(255, 730),
   'uses with long ids': uses(255, 1),
@@ -52,7 +51,7 @@ const VALID = {
 const marks = Array.from('\u0345\u035d\u035c\u0315\u0300\u0316\u0321\u0334', (mark) => mark.repeat(253)).join('');
 const members = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`m${index}`, 1]));
 const numbers = `[${Array(524_000).fill(1)}]`;
-/** What was found too dear once. */
+/** Requests that were too expensive in the past. */
 const KNOWN: Record<string, Sent> = {
   'sites of combining marks in runs': access(sites(() => `a${marks}`)),
   'sites of many CJK letters': access(sites(() => letters(0x4e00, 2030))),
@@ -93,7 +92,7 @@ beforeAll(async () => {
   });
   for (const { name, sent } of valid) expect(await send(sent), name).toBe(200);
   for (let round = -ROUNDS; round < ROUNDS; round++) {
-    for (const { sent, costs } of valid) costs[Math.max(0, round)] = await costOf(sent); // from 0 on V8 has compiled it
+    for (const { sent, costs } of valid) costs[Math.max(0, round)] = await costOf(sent); // the rounds before 0 warm up V8
   }
   for (const { name, sent, costs } of valid) {
     if (median(costs) > baseline.ms) baseline = { name, ms: median(costs), sent };
@@ -110,20 +109,20 @@ function childNamed(name: string): string {
   return named[0];
 }
 
-/** What all threads of workerd have computed. It throws where workerd is gone. */
+/** The CPU time of all threads of workerd. Throws if workerd has exited. */
 function cpuMs(): number {
   const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/schedstat`);
   return threads.reduce((sum, file) => sum + Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6, 0);
 }
 
-/** The status; 0 where workerd itself refuses the request. */
+/** The status, or 0 if workerd rejects the request. */
 const send = ({ path, ...request }: Sent) =>
   fetch(stage.url('service') + path, request).then(
     (answer) => answer.arrayBuffer().then(() => answer.status),
     () => 0,
   );
 
-/** In milliseconds, with what is collected and logged behind the answer. */
+/** The CPU milliseconds of a request, including garbage collection and logging after the response. */
 async function costOf(sent: Sent): Promise<number> {
   const before = cpuMs();
   await send(sent);
@@ -136,7 +135,7 @@ async function costOf(sent: Sent): Promise<number> {
   return now - before;
 }
 
-/** By the baseline, in turn with it: what else the machine does, and what V8 collects late, meets both. */
+/** The cost relative to the baseline. They alternate, so that load and garbage collection affect both. */
 async function ratioOf(sent: Sent): Promise<number> {
   const own: number[] = [];
   const valid: number[] = [];
@@ -157,7 +156,7 @@ function randomOf(seed: number) {
 }
 
 test.each(Object.entries(KNOWN))(
-  '%s cost at most twice the dearest valid body',
+  'the cost is at most twice that of the most expensive valid body: %s',
   { timeout: 60_000 },
   async (name, sent) => {
     const ratio = await ratioOf(sent);
@@ -166,7 +165,7 @@ test.each(Object.entries(KNOWN))(
   },
 );
 
-test('a search finds nothing dearer', { timeout: (SECONDS + 120) * 1000 }, async () => {
+test('a random search finds no request that costs more', { timeout: (SECONDS + 120) * 1000 }, async () => {
   console.log(`FUZZ_SEED=${SEED}`);
   const random = randomOf(SEED);
   const kept = new Map<string, { recipe: Recipe; ms: number }>();

@@ -1,5 +1,5 @@
-// The whole HTTP surface under random requests: nothing but the answers of the contract, and exact counts. The seed is
-// printed: FUZZ_SEED repeats a run, and FUZZ_SECONDS makes it longer.
+// Random requests to every route: only responses of the contract, and exact counts. The seed is printed. FUZZ_SEED repeats a run, and
+// FUZZ_SECONDS makes it longer.
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,12 +8,12 @@ import { isShared } from '../../src/public-suffix.ts';
 import { BASE, databases, newApp, newBusiness, newKey, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
-/** However slow the machine is. */
+/** At least this many, however slow the machine is. */
 const MIN_REQUESTS = 1000;
 const AT_ONCE = 16;
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 
-/** Businesses of all kinds: open, restricted, with wildcards, suspended, and one whose token is rotated. And narrow keys. */
+/** Businesses that are open, restricted, with wildcards, suspended, and with a rotating token, and narrow keys. */
 async function world() {
   const open = await newBusiness();
   const restricted = await newBusiness({ sites: ['https://shop.example', 'http://localhost:3000'] });
@@ -56,7 +56,7 @@ function requests({ businesses, rotating, secrets }: World) {
         .tuple(id, fc.constantFrom('changes', 'alerts', 'access/refused'))
         .map(([id, list]) => `/api/v1/business/${id}/${list}`),
     },
-    // Of one business only: the tokens of the others work to the end.
+    // Only one business rotates its token. Those of the others must keep working.
     {
       weight: 2,
       arbitrary: fc
@@ -157,7 +157,7 @@ function requests({ businesses, rotating, secrets }: World) {
 
 type Sent = ReturnType<typeof requests> extends fc.Arbitrary<infer T> ? T : never;
 
-/** The requests of a seed, for so long. However many they are, they are the same from the first one on. */
+/** The sequence of requests of a seed, until the time is up. */
 function* inTime(sent: fc.Arbitrary<Sent>, seed: number) {
   const end = Date.now() + SECONDS * 1000;
   for (let part = 0; ; part++) {
@@ -175,7 +175,7 @@ function requestOf({ method, path, query, headers, body }: Sent): Request | null
     try {
       sent.set(name, value);
     } catch {
-      return null; // no header at all: HTTP would not carry it
+      return null; // not a valid header value
     }
   }
   const withBody = !['GET', 'HEAD', 'OPTIONS'].includes(method) && body !== '';
@@ -201,10 +201,10 @@ async function fuzz(faultsIn100: number) {
   console.log(`FUZZ_SEED=${seed}, faults in ${faultsIn100} % of the database calls`);
   const everybody = await world();
   const { open, businesses, readOnly, recordOnly, secrets } = everybody;
-  // Loads the list of public suffixes: the test runner takes longer over that, with requests beside it, than a request may take.
+  // Loads the list of public suffixes first: in the test runner, that takes longer than a request's timeout.
   await isShared('example.com');
   const statuses: Record<number, number> = {};
-  // The model: uses without an id, and ids, which count once for each business and kind of credential.
+  // The model: uses without an id, and ids, which count once per business and kind of credential.
   let plain = 0;
   const ids = new Set<string>();
   let faults = 0;
@@ -234,7 +234,7 @@ async function fuzz(faultsIn100: number) {
           faulted = true;
           faults += 1;
           if (faults % 2 === 0) {
-            // The database did its work, and the answer was lost.
+            // The batch ran, and its result was lost.
             const before = await total();
             await d1.batch(statements);
             if ((await total()) > before) counts(example);
@@ -271,19 +271,19 @@ async function fuzz(faultsIn100: number) {
     expect(text, said).not.toMatch(/SQLITE|D1_ERROR|drizzle|insert into|\n\s+at /i);
     const shown = `${JSON.stringify(lines)}${status === 200 ? '' : text}`;
     for (const secret of secrets) {
-      // An error may repeat the origin of a caller, who may have put anything there.
+      // An error may repeat the origin, which the caller chooses.
       if (!example.headers.Origin?.includes(secret)) expect(shown.includes(secret), said).toBe(false);
     }
     if (status === 200 && request.method === 'POST' && example.path.includes('/usage/')) counts(example);
   }
-  // Of all businesses: the operator can meet those of the test before, too.
+  // Of all businesses, because the operator can reach those of the previous test.
   const total = async () => {
     const [row] = await open.db.select({ total: sql<number>`coalesce(sum(count), 0)` }).from(dailyUsage);
     return row?.total ?? 0;
   };
 
   const atFirst = await total();
-  // With faults one after the other: what a lost answer wrote is told by the sum before and after.
+  // Sequential with faults: the sum before and after shows what a lost batch wrote.
   const width = faultsIn100 > 0 ? 1 : AT_ONCE;
   const queue = inTime(requests(everybody), seed);
   await Promise.all(
@@ -299,16 +299,12 @@ async function fuzz(faultsIn100: number) {
   return { faults, failures: (statuses[500] ?? 0) + (statuses[503] ?? 0) };
 }
 
-test('random requests get the answers of the contract, and every use counts exactly once', LONG, async () => {
+test('random requests get responses of the contract, and every use counts exactly once', LONG, async () => {
   expect(await fuzz(0)).toEqual({ faults: 0, failures: 0 });
 });
 
-test(
-  'with faults in 1 % of the database calls each of them is a 500 or 503, and the counts are exact',
-  LONG,
-  async () => {
-    const { faults, failures } = await fuzz(1);
-    expect(faults).toBeGreaterThan(0);
-    expect(failures).toBe(faults);
-  },
-);
+test('with faults in 1 % of the batches, each fault is a 500 or 503, and the counts are exact', LONG, async () => {
+  const { faults, failures } = await fuzz(1);
+  expect(faults).toBeGreaterThan(0);
+  expect(failures).toBe(faults);
+});

@@ -1,7 +1,7 @@
-// What a caller without a valid credential can send, as recipes: a few values make a large request, so that a search can
-// change, mix and describe them. No recipe is written for a known fault.
+// Requests without a valid credential, as recipes: a few values describe a large request, so that a search can mutate, combine and
+// describe them. No recipe targets a known fault.
 
-/** So many characters of an alphabet: `letters` different ones in turn, `run` times each. */
+/** `length` characters of an alphabet: `letters` distinct ones in turn, each repeated `run` times. */
 type Part = { alphabet: string; start: number; letters: number; run: number; length: number };
 export type Recipe = {
   route: string;
@@ -12,7 +12,7 @@ export type Recipe = {
   parts: Part[];
   /** Whether the entries differ. */
   varied: boolean;
-  /** Whether the body is ASCII, with escapes for all else. */
+  /** Whether all other characters than ASCII are escaped in the body. */
   escaped: boolean;
   caller: string;
   headers: Record<string, Part>;
@@ -21,7 +21,7 @@ export type Sent = { method: string; path: string; headers: Record<string, strin
 export type Random = () => number;
 
 const MAX_BODY = 1024 * 1024;
-const MAX_LINE = 8000; // with more in a path or a header, workerd itself refuses the request
+const MAX_LINE = 8000; // workerd rejects longer paths and headers
 const AMOUNTS = [1, 2, 8, 64, 250, 1000, 2000, 8000, 100_000];
 
 const range = (first: number, last: number) =>
@@ -88,19 +88,12 @@ const CALLERS: Record<string, Wrap> = {
   'no bearer': (text) => text,
 };
 const HEADERS = [
-  'Origin',
-  'X-API-Key',
-  'Idempotency-Key',
-  'Content-Type',
-  'X-Request-Id',
-  'Accept',
-  'Cookie',
-  'If-None-Match',
+  ...['Origin', 'X-API-Key', 'Idempotency-Key', 'Content-Type', 'X-Request-Id', 'Accept', 'Cookie', 'If-None-Match'],
 ];
 
 const joined = (count: number, entry: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
-/** `text` gives what stands between the quotes of a JSON string; where a text alone is the value, it is in no quotes. */
+/** `text` returns the content of a JSON string. `text` values are unquoted. */
 const VALUES: Record<string, (count: number, text: (index: number) => string) => string> = {
   text: (_, text) => text(0),
   string: (_, text) => `"${text(0)}"`,
@@ -122,14 +115,14 @@ const FRAMES: Record<string, Wrap> = {
   'other member': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],"other":${value}}`,
   'rest of the body': (value) => `{"sites":["https://a.example"],"uses":[{"id":"a"}],${value.slice(1)}`,
 };
-/** What is valid but for the texts. */
+/** Bodies that are valid except for the texts. */
 const VALID: Partial<Recipe>[] = [
   { route: 'POST access', frame: 'sites', value: 'strings', prefix: 'https://', entries: 100 },
   { route: 'POST usage', frame: 'uses', value: 'ids', prefix: '', entries: 1000 },
   { route: 'POST usage', frame: 'uses', value: 'ats', prefix: '2026-01-01T00:00:00.', entries: 1000 },
 ];
 
-/** The search keeps the dearest of each kind. */
+/** The search keeps the most expensive request of each kind. */
 export const kindOf = ({ route, frame, value }: Recipe) => (hasBody(route) ? `${route}, ${value} as ${frame}` : route);
 const hasBody = (route: string) => /^(POST|DELETE)/.test(route);
 
@@ -154,7 +147,7 @@ function textOf(parts: Part[]): string {
   return texts.join('');
 }
 
-/** Less than what is asked for, where that is more than the service reads. */
+/** The body, truncated to the size that the service reads. */
 function bodyOf({ frame, value, prefix, entries, parts, varied, escaped }: Recipe): string {
   const quoted = (text: string) => (value === 'text' ? text : JSON.stringify(text).slice(1, -1));
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -174,12 +167,12 @@ function bodyOf({ frame, value, prefix, entries, parts, varied, escaped }: Recip
   return body(count);
 }
 
-/** The request of a recipe, each time the same. */
+/** The request of a recipe. */
 export function requestOf(recipe: Recipe): Sent {
   const { route, caller, parts } = recipe;
   const line = textOf(parts).slice(0, MAX_LINE).toWellFormed();
   const path = line.replace(/[^!-~]|[#?]/gu, encodeURIComponent).slice(0, MAX_LINE);
-  // The bytes of UTF-8 in the form in which fetch takes them for a header.
+  // UTF-8 bytes as Latin-1 characters, as fetch expects them in a header.
   const header = (text: string) =>
     Buffer.from(text.replace(/\p{Cc}/gu, ''))
       .toString('latin1')
@@ -216,7 +209,7 @@ export function newRecipe(random: Random): Recipe {
   return random() < 0.5 ? recipe : { ...recipe, ...pick(random, VALID) };
 }
 
-/** With some changes; what is new comes from `other`. */
+/** Returns a copy with random changes, some of them from `other`. */
 export function mutated(recipe: Recipe, other: Recipe, random: Random): Recipe {
   const child = structuredClone(recipe);
   const part = pick(random, child.parts);

@@ -1,5 +1,5 @@
-// What HTTP itself can change of a request, against `wrangler dev`, sent byte for byte as it is written; and what every answer
-// carries. What is decided of origins and sites is tested in workerd (test/origin.test.ts, test/site.test.ts).
+// Raw requests, sent byte for byte to `wrangler dev`, and the CORS headers of every response. Decisions about origins and sites
+// are tested in workerd (test/origin.test.ts, test/site.test.ts).
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { served } from '../node/state.ts';
@@ -25,14 +25,14 @@ type Business = { token: string; usage: string; access: string };
 let key: string;
 let own: string;
 let wire: Wire;
-/** `every` has the sites of all lists: what it refuses, each of them would. */
+/** `every` has the sites of all lists: an origin that it refuses, each list refuses. */
 let lists: Record<List | 'every', Business>;
 
 const REPORT = { status: true, data: { used: [{ date: '2026-01-01', count: 0 }] } };
 const by = (credential: string) => `Authorization: Bearer ${credential}`;
 const told = ({ status, text }: Answer) => ({ status, body: JSON.parse(text) as unknown });
 
-/** One request; and whatever the service answers, any page may read it, and none gets to send cookies. */
+/** Sends one request. Any page may read every response, and none may send cookies. */
 async function send(method: string, path: string, lines: string[] = [], body?: string) {
   const answer = await wire.send(method, path, lines, body);
   if (answer.status !== BAD_REQUEST) {
@@ -65,30 +65,27 @@ afterAll(() => wire.close());
 
 const ORIGINS: Record<string, readonly Row[]> = {
   genuine: GENUINE_ORIGINS,
-  'of bytes that are not ASCII, or control characters': Object.values(HOSTILE_ORIGINS)
+  'non-ASCII bytes or control characters': Object.values(HOSTILE_ORIGINS)
     .flat()
     .filter(([origin]) => !isAscii(origin)),
-  'more than one': HOSTILE_ORIGINS['more than one origin'] ?? [],
-  'of a size that no origin has': HOSTILE_ORIGINS['a size that no origin has'] ?? [],
+  'more than one origin': HOSTILE_ORIGINS['more than one origin'] ?? [],
+  'an oversized origin': HOSTILE_ORIGINS['an oversized origin'] ?? [],
 };
 
-test.each(Object.entries(ORIGINS))(
-  'an origin that is %s passes where it is registered, and nowhere else',
-  async (_, rows) => {
-    expect(rows).not.toEqual([]);
-    for (const [origin, ...admittedBy] of rows) {
-      for (const list of admittedBy.length === 0 ? (['every'] as const) : NAMES) {
-        const { usage, token } = lists[list];
-        const answer = await send('GET', usage, [by(token), `Origin: ${utf8(origin)}`]);
-        const admitted = admittedBy.some((name) => name === list);
-        const expected = admitted ? { status: 200, body: REPORT } : { status: 403, body: refusalOf(origin) };
-        expect({ origin, list, ...told(answer) }).toEqual({ origin, list, ...expected });
-      }
+test.each(Object.entries(ORIGINS))('admits an origin only where it is registered: %s', async (_, rows) => {
+  expect(rows).not.toEqual([]);
+  for (const [origin, ...admittedBy] of rows) {
+    for (const list of admittedBy.length === 0 ? (['every'] as const) : NAMES) {
+      const { usage, token } = lists[list];
+      const answer = await send('GET', usage, [by(token), `Origin: ${utf8(origin)}`]);
+      const admitted = admittedBy.some((name) => name === list);
+      const expected = admitted ? { status: 200, body: REPORT } : { status: 403, body: refusalOf(origin) };
+      expect({ origin, list, ...told(answer) }).toEqual({ origin, list, ...expected });
     }
-  },
-);
+  }
+});
 
-describe.each(Object.entries(RAW_HEADERS))('headers with %s', (_, rows) => {
+describe.each(Object.entries(RAW_HEADERS))('reads headers as HTTP defines them: %s', (_, rows) => {
   test.each(rows.map((row) => [legible(row[0].join('\r\n')), ...row] as const))(
     '%s',
     async (_name, lines, status, saw) => {
@@ -100,11 +97,11 @@ describe.each(Object.entries(RAW_HEADERS))('headers with %s', (_, rows) => {
   );
 });
 
-// Here and not in workerd, which warns of every header that it is to make of such characters.
+// Not in workerd, which warns about each header with such characters.
 test.each([
   ['in UTF-8', utf8('é')],
-  ['of one byte', 'é'],
-])('an Idempotency-Key with a letter beyond ASCII, %s, is refused', async (_, id) => {
+  ['in Latin-1', 'é'],
+])('refuses a non-ASCII Idempotency-Key %s', async (_, id) => {
   const answer = await send('POST', lists.literals.usage.replace(/\?.*/, ''), [by(key), `Idempotency-Key: ${id}`]);
   const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
   expect(told(answer)).toEqual({
@@ -113,21 +110,21 @@ test.each([
   });
 });
 
-// That they can be read, `send` asserts of every answer of this file.
-describe('a registered page can read', () => {
+// `send` asserts the CORS headers.
+describe('lets a registered page read', () => {
   test.each([
     ['a preflight', 'OPTIONS', '/api/v1/business/1/access', 204],
     ['the preflight of an unknown path', 'OPTIONS', '/api/unknown', 204],
     ['a report', 'GET', '/api/v1/business/usage/1', 200],
     ['a report as HEAD', 'HEAD', '/api/v1/business/usage/1', 200],
-    ['that its input is wrong', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
-    ['that there is no such business to report on', 'GET', '/api/v1/business/usage/999999999', 422],
-    ['that there is no such business to manage', 'GET', '/api/v1/business/999999999/access', 401],
-    ['that there is no such entry', 'DELETE', '/api/v1/business/1/access/999999999', 404],
-    ['that there is no such path', 'GET', '/api/v1/unknown', 404],
-    ['that a path has a slash too many', 'GET', '/api/v1/business/1/access//', 404],
-    ['that there is no such method', 'PUT', '/api/v1/business/1/access', 405],
-    ['that there is no such method, whatever it is', 'TRACE', '/api/v1/business/usage/1', 405],
+    ['that its input is invalid', 'GET', '/api/v1/business/usage/1?from=tomorrow', 422],
+    ['that a business to report on does not exist', 'GET', '/api/v1/business/usage/999999999', 422],
+    ['that a business to manage does not exist', 'GET', '/api/v1/business/999999999/access', 401],
+    ['that an entry does not exist', 'DELETE', '/api/v1/business/1/access/999999999', 404],
+    ['that a path does not exist', 'GET', '/api/v1/unknown', 404],
+    ['that a path has an extra slash', 'GET', '/api/v1/business/1/access//', 404],
+    ['that a method is not allowed', 'PUT', '/api/v1/business/1/access', 405],
+    ['that a method is unknown', 'TRACE', '/api/v1/business/usage/1', 405],
     ['that its body is too large', 'POST', '/api/v1/business/1/access', 413],
   ])('%s: %s %s', async (_, method, path, status) => {
     const body = status === 413 ? ' '.repeat(1024 * 1024 + 1) : undefined;
@@ -135,7 +132,7 @@ describe('a registered page can read', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('that it is not known without a credential of its own', async () => {
+  test('that it is not authenticated', async () => {
     for (const lines of [[], ['Cookie: session=1'], ['Authorization: Basic dTpw']]) {
       const answer = await send('GET', lists.literals.usage, ['Origin: https://shop.example', ...lines]);
       expect(told(answer)).toEqual({ status: 401, body: { message: 'Unauthenticated.' } });

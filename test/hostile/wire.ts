@@ -1,14 +1,14 @@
-// An HTTP client that sends the head of a request byte for byte: fetch and node:http would tidy it up or refuse to send it.
+// An HTTP client that sends request headers byte for byte. fetch and node:http normalize or reject them.
 import { connect, type Socket } from 'node:net';
 
 const ANSWER_WITHIN_MS = 10_000;
 
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** A string of which each character is one byte, as a wire carries it in UTF-8. */
+/** The UTF-8 bytes of a text, one character per byte. */
 export const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** One keep-alive connection to a local port, for one request at a time. It is opened again where the server closed it. */
+/** A keep-alive connection to a local port, for one request at a time. Reconnects after the server closes it. */
 export class Wire {
   readonly #port: number;
   #sent = 0;
@@ -18,20 +18,20 @@ export class Wire {
     this.#port = port;
   }
 
-  /** `lines` are header lines without their CRLF, each character of them one byte. */
+  /** Sends a request. `lines` are header lines without CRLF, one byte per character. */
   send(method: string, path: string, lines: string[] = [], body?: string): Promise<Answer> {
     const socket = this.#socket ?? connect(this.#port, '127.0.0.1');
     this.#socket = socket;
     const content = Buffer.from(body ?? '');
     const framing = body === undefined ? [] : [`Content-Length: ${content.length}`];
     this.#sent += 1;
-    const address = `CF-Connecting-IP: 192.0.2.${this.#sent % 8}`; // one alone would be over its limit
+    const address = `CF-Connecting-IP: 192.0.2.${this.#sent % 8}`; // a single address would exceed its rate limit
     const head = [`${method} ${path} HTTP/1.1`, `Host: localhost:${this.#port}`, address, ...lines, ...framing, '', ''];
     const received: Buffer[] = [];
     return new Promise<Answer>((resolve, reject) => {
       const settle = (settled: () => void, reusable: boolean) => {
         socket.removeAllListeners();
-        socket.on('error', () => {}); // a reset after the answer is of no interest
+        socket.on('error', () => {}); // ignore a reset after the response
         if (!reusable) this.close();
         settled();
       };
@@ -57,7 +57,7 @@ export class Wire {
   }
 }
 
-/** The answer, or null while it is not complete. */
+/** Parses a response. Null while it is incomplete. */
 function parse(received: Buffer, method: string): Answer | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

@@ -1,4 +1,4 @@
-// Alerts, while the service is killed and the receiver fails: each arrives, in one message, and requests do not wait for any of it.
+// Alerts while the service is killed and the receiver fails: each arrives in one message, and requests do not wait for them.
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
@@ -18,13 +18,13 @@ const LIMIT = 10;
 const MEASURED_USES = 40;
 const MAX_RATIO = 2;
 const RUN_MS = 20_000;
-/** Every business is looked at in so many minutes. */
+/** A sweep covers every business within this many minutes. */
 const MINUTES = 15;
 const LOST_ON_PURPOSE = 5;
 
-/** What the receiver does: it can also be down. `slow` and `silent` hold the response back, `silent` for good. */
+/** The behavior of the receiver. `slow` and `silent` hold the response back, `silent` forever. */
 type Behaviour = 'takes' | 'down' | 'slow' | 'silent' | 500 | 301 | 429;
-/** Behind which step the service is killed: in the middle of the uses, behind all of them before a run, or while a message is sent. */
+/** The step after which the service is killed: amid the uses, after the last one before a run, or while a message is sent. */
 type Point = 'response' | 'row' | 'connection' | 'request' | 'answer';
 const LIVES: { receiver: Behaviour; killedAt: Point }[] = [
   { receiver: 'down', killedAt: 'response' },
@@ -64,7 +64,7 @@ const listener: RequestListener = async (request, response) => {
   if (inProgress.has(id)) wrong.push(`${id} is sent twice at the same time`);
   inProgress.add(id);
   response.on('close', () => inProgress.delete(id));
-  response.setHeader('Connection', 'close'); // so that each message is a connection, behind which the service can be killed
+  response.setHeader('Connection', 'close'); // so that each message has a connection, after which the service can be killed
   const status = typeof behaviour === 'number' ? behaviour : 204;
   received.push({ id, body, alerts: JSON.parse(body).data.alerts, taken: status === 204 && behaviour !== 'silent' });
   reached('request');
@@ -91,20 +91,20 @@ let service: Service | undefined;
 afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
-  await service?.stop('SIGKILL'); // a run that is not over would be waited for
+  await service?.stop('SIGKILL'); // or the service would wait for its run
 });
 
 const { operator_key, secret } = await createOperatorKey('full', 'OPERATOR_KEY_1');
 const secrets = { OPERATOR_KEY_1: secret, ALERT_SECRET, ALERT_URL: `http://127.0.0.1:${receiverPort}/hooks` };
 
-/** Records a use, under a key, so that it can be repeated. Null if the service was killed before it responded. */
+/** Records a use with an idempotency key. Null if the service was killed before it responded. */
 async function record(id: number, quantity: number, key: string): Promise<number | null> {
   const sent = fetch(`${service?.url}/api/v1/business/usage/${id}`, {
     method: 'POST',
     headers: {
       Authorization: `Bearer ${operator_key}`,
       'Idempotency-Key': key,
-      'CF-Connecting-IP': `192.0.2.${id % 250}`, // else one address sends them all, and is limited
+      'CF-Connecting-IP': `192.0.2.${id % 250}`, // a single address would exceed its rate limit
     },
     body: JSON.stringify({ quantity }),
   });
@@ -114,7 +114,7 @@ async function record(id: number, quantity: number, key: string): Promise<number
   );
 }
 
-/** How long a use takes, in the middle, when one is sent after the other. */
+/** The median milliseconds of sequential uses. */
 async function medianOfUses(id: number, name: string): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < MEASURED_USES; index++) {
@@ -125,10 +125,10 @@ async function medianOfUses(id: number, name: string): Promise<number> {
   return times.sort((a, b) => a - b)[MEASURED_USES / 2] as number;
 }
 
-// Runs are a minute apart in the time that they are scheduled for.
+// Runs are scheduled a minute apart.
 let minute = Math.floor(Date.now() / 60_000);
 const runTimes: number[] = [];
-/** Two runs of the next minute that overlap. One that is killed has no answer. */
+/** Starts two overlapping runs of the next minute. A run that is killed does not respond. */
 async function overlappingRuns(): Promise<void> {
   minute += 1;
   const schedule = new URLSearchParams({ cron: '* * * * *', time: `${minute * 60_000}` });
@@ -142,12 +142,12 @@ async function overlappingRuns(): Promise<void> {
   await Promise.all([run(), run()]);
 }
 
-/** The rows that a statement gives in all databases. Only while no service runs: D1 locks them. */
+/** The rows of a statement in all databases. Works only while no service runs, because D1 locks them. */
 function rowsIn(state: string, statement: string): Record<string, unknown>[] {
   const files = globSync(join(state, 'v3/d1/*/*.sqlite')).filter((file) => !file.endsWith('metadata.sqlite'));
   return files.flatMap((file) => {
     using database = new DatabaseSync(file);
-    database.exec('pragma busy_timeout = 10000'); // a workerd that was just killed holds its lock for a moment
+    database.exec('pragma busy_timeout = 10000'); // a killed workerd releases its lock a moment later
     return database.prepare(statement).all();
   });
 }
@@ -162,7 +162,7 @@ const WITHOUT_ROW = `select business_id as id from daily_usage join businesses o
   where monthly_limit is not null and business_id not in (select business_id from alerts)`;
 const UNCLAIMED = 'id > (select coalesce(max(last_id), 0) from messages)';
 
-test('1,000 limits are passed while the service is killed and the receiver fails: each alert arrives, in one message', async () => {
+test('1,000 limits are reached while the service is killed and the receiver fails: each alert arrives in one message', async () => {
   const { config, 'persist-to': state } = await threeDatabases();
   const fields = { main_domain: 'acme.example', site: 'https://acme.example', country_id: 1, business_size: 'small' };
   const [passing, unlimited] = await withOpen({ config, 'persist-to': state }, async ({ all }) => {
@@ -175,7 +175,7 @@ test('1,000 limits are passed while the service is killed and the receiver fails
     });
     return [(await Promise.all(made)).flat(), await create(all[0] as (typeof all)[number], BUSINESSES + 1, null)];
   });
-  passing.sort((a, b) => a.user_id - b.user_id); // so that each share is on all databases
+  passing.sort((a, b) => a.user_id - b.user_id); // each share is spread over all databases
   const events = passing.map(({ id, user_id }, index) => {
     const used = index % 2 === 0 ? 8 : LIMIT;
     return { business_id: id, user_id, period: 'month', limit: LIMIT, threshold: used * 10, used };
@@ -190,7 +190,7 @@ test('1,000 limits are passed while the service is killed and the receiver fails
   };
   const waiting = [...events];
   let unanswered = 0;
-  /** Records the uses of so many businesses, and repeats what got no response in the next life of the service. */
+  /** Records the uses of `count` businesses. Those without a response are retried in the next life of the service. */
   async function pass(count: number, onResponse: (responses: number) => void = () => {}): Promise<void> {
     let responses = 0;
     const due = waiting.splice(0, count);
@@ -234,7 +234,7 @@ test('1,000 limits are passed while the service is killed and the receiver fails
     }
     await runs;
     held.length = 0;
-    // Each of the runs tried another database: the first one had the lease of the message in the first database.
+    // Each run tried a different database, because the first run leases the message of the first database.
     if (fault !== 'down') expect(received.length).toBeGreaterThanOrEqual(before + 2);
     await setBehaviour('takes');
     reached = (point) => point === killedAt && kill();
@@ -255,11 +255,11 @@ test('1,000 limits are passed while the service is killed and the receiver fails
     console.log(
       `killed at the ${killedAt}: ${unwritten.length} uses without an alert, ${unclaimed.length} alerts in no message, ${open.length} messages not ended`,
     );
-    // A minute lies between two runs, and no lease lasts so long. The time of leases is the real one, so they end here.
+    // Runs are a minute apart, which is longer than a lease. Leases use the real clock, so they are ended here.
     rowsIn(state, 'update messages set leased_until = created_at where body is not null');
   }
 
-  // How many alerts a kill loses is chance. These are lost in any case, before they are in a message.
+  // The number of alerts that a kill loses is random. These are lost on purpose, before they are in a message.
   const newest = `select id from alerts where ${UNCLAIMED} order by id desc limit ${LOST_ON_PURPOSE}`;
   const deleted = rowsIn(state, `delete from alerts where id in (${newest}) returning business_id as id`);
   expect(deleted).toHaveLength(3 * LOST_ON_PURPOSE);
@@ -293,10 +293,10 @@ test('1,000 limits are passed while the service is killed and the receiver fails
   expect(rowsIn(state, 'select id from messages where body is not null or sent_at is null')).toEqual([]);
   for (const ms of runTimes) expect(ms).toBeLessThan(RUN_MS);
 
-  // What the look writes has the whole minute for which the run was scheduled.
+  // Alerts from a sweep have the minute for which its run was scheduled.
   const found = alerts.filter(({ at }) => at.endsWith(':00.000000Z')).map(({ business_id }) => business_id);
   expect(found).toEqual(expect.arrayContaining([...lost]));
-  console.log(`the look found ${found.length}: ${lostByKills} were lost by kills, ${deleted.length} on purpose
+  console.log(`the sweeps found ${found.length}: ${lostByKills} were lost by kills, ${deleted.length} on purpose
 ${unanswered} uses without a response were repeated; ${byId.size} messages, sent ${received.length} times
 the last alert arrived ${runsBehind} minutes behind the last kill; the longest run took ${Math.round(Math.max(...runTimes))} ms
 ${compared.join('; ')}`);

@@ -1,4 +1,4 @@
-// What was acknowledged is counted, also when the service is killed under load.
+// Acknowledged uses are counted, even if the service is killed under load.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BusinessRow } from '../../src/db/schema.ts';
 import { createBusiness } from '../ask.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-test('kill -9 under load loses no use that was acknowledged, and counts none that was not sent', async () => {
+test('SIGKILL under load loses no acknowledged use, and counts none that was not sent', async () => {
   service = await startService(state);
   const path = `/api/v1/business/usage/${business.id}`;
   const headers = { Authorization: `Bearer ${business.token}` };
@@ -27,7 +27,7 @@ test('kill -9 under load loses no use that was acknowledged, and counts none tha
   let acknowledged = 0;
   let killed = false;
   const send = async (sender: number) => {
-    const from = { ...headers, 'CF-Connecting-IP': `192.0.2.${sender}` }; // else one address sends them all, and is limited
+    const from = { ...headers, 'CF-Connecting-IP': `192.0.2.${sender}` }; // a single address would exceed its rate limit
     while (!killed) {
       sent += 1;
       const status = await fetch(service?.url + path, { method: 'POST', headers: from }).then(

@@ -1,9 +1,9 @@
-// Several databases do several times the work of one: nothing in the Worker makes one wait for another.
+// Throughput scales with the number of databases: the Worker does not serialize their work.
 import { expect, test } from 'vitest';
 import { codeOf } from '../bench/bundle.ts';
 import { model } from '../bench/model.ts';
 
-test('in the model, four databases record 3.6 times as many uses as one, or more', async () => {
+test('in the model, four databases record at least 3.6 times as many uses as one', async () => {
   const effort = { only: 'uniform', rounds: 1, warmUpSeconds: 0.5, seconds: 2 };
   const rows = await model(codeOf(), [1, 4], effort, () => {});
   const [one, four] = rows.map(({ perSecond }) => perSecond) as [number, number];

@@ -1,5 +1,5 @@
-// What one business has used, what its limits allow, and which alerts it has (docs/api.md, "Limits" and "Alerts"), worked out in another
-// way than the service does: one count for each day, and each month walked day by day. It shares no code with src.
+// An independent model of the uses, limits and alerts of one business (docs/api.md, "Limits" and "Alerts"): one count per day, and months
+// iterated day by day. It shares no code with src.
 
 const DAY = 86_400_000;
 export const dayAt = (time: number): string => new Date(time).toISOString().slice(0, 10);
@@ -19,7 +19,7 @@ export type Alert = {
 export type Settings = {
   daily_limit: number | null;
   monthly_limit: number | null;
-  /** The one that was asked for last. */
+  /** The one that was requested last. */
   billing_day: number;
   overage: number | null;
   alert_at: number[];
@@ -27,15 +27,15 @@ export type Settings = {
 export type Answer = { status: number; body: object; retry_after: string | null };
 export type Listed = { id: string; day: string; quantity: number; isDated: boolean };
 type Limited = { period: Period; limit: number; days: string[]; used: number };
-/** What happens to the write behind a response. */
+/** The fate of the write after a response. */
 export type Write = 'arrives' | 'is lost';
 
-/** In percent of a limit: 0 if no threshold is reached. */
+/** The highest threshold that is reached, or 0. */
 function levelOf(limit: number, used: number, alert_at: number[]): number {
   if (limit === 0) return 0;
   return Math.max(0, ...alert_at.filter((percent) => used >= firstOf(limit, percent)));
 }
-/** The first count that is not below a percentage of a limit. */
+/** The lowest count that reaches a percentage of a limit. */
 const firstOf = (limit: number, percent: number): number => Math.ceil((limit * percent) / 100);
 
 const daysFrom = (first: string, next: string): string[] => {
@@ -52,9 +52,9 @@ export class Oracle {
   private readonly dayOfId = new Map<string, string>();
   private readonly written = new Map<string, number>();
   private changedOn: string;
-  /** The first day of a month before all that happens: of the calendar, as the billing day is 1. */
+  /** The first day of a calendar month before all events. The initial billing day is 1. */
   private readonly first: string;
-  /** The billing day that is wanted from a month on, by the first day of that month. It is the one that is long. */
+  /** The requested billing days, by the first day of the month in which they take effect. That month is the long one. */
   private readonly wanted = new Map<string, number>();
 
   constructor(now: number) {
@@ -62,7 +62,7 @@ export class Oracle {
     this.first = `${dayAt(now - 120 * DAY).slice(0, 8)}01`;
   }
 
-  /** The days of the month in which a day is: month after month, each to the first billing day that is 28 days later or more. */
+  /** The days of the month that contains a day. Each month ends before the first billing day that is at least 28 days later. */
   private monthOf(day: string): string[] {
     let billing_day = 1;
     for (let first = this.first; ; ) {
@@ -93,7 +93,7 @@ export class Oracle {
     return sum;
   }
 
-  /** The limits that are set, the month's first: the longer one answers. */
+  /** The limits that are set, the monthly one first, because it determines the message. */
   private limitsOn(day: string) {
     const { daily_limit, monthly_limit } = this.settings;
     const all: { period: Period; limit: number | null; days: string[] }[] = [
@@ -105,7 +105,7 @@ export class Oracle {
     );
   }
 
-  /** How many uses each limit still allows, and how many it takes to reach each threshold of it: where it is worth to look. */
+  /** Interesting quantities: those that use up each limit or reach a threshold of it. */
   edges(now: number): number[] {
     return this.limitsOn(dayAt(now)).flatMap(({ limit, used }) => [
       limit - used,
@@ -145,7 +145,7 @@ export class Oracle {
     };
   }
 
-  /** How a limit says no to more than is left of it. */
+  /** The message of a limit that refuses a quantity. */
   private refusal({ period, limit, days, used }: Limited, overage: number, now: number): string {
     const isNow = days.includes(dayAt(now));
     const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;
@@ -157,7 +157,7 @@ export class Oracle {
     return `This business ${most === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`}.`;
   }
 
-  /** A single use, with an id or without. One of a page stops at the limit. */
+  /** A single use, with or without an id. The overage does not apply to pages. */
   use(quantity: number, id: string | undefined, now: number, write: Write, by: 'page' | 'server'): Answer {
     const today = dayAt(now);
     const known = id === undefined ? undefined : this.dayOfId.get(id);
@@ -190,7 +190,7 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** Whether limits refuse a list of a key, tried use by use. */
+  /** The refusal of a list of a key, determined use by use, or null. */
   private refusesList(uses: Listed[], now: number): Answer | null {
     const { overage } = this.settings;
     if (overage === null) return null;
@@ -225,7 +225,7 @@ export class Oracle {
     };
   }
 
-  /** A list: of a key, all of it or nothing; of the operator, each use of it counts, past a limit too. */
+  /** A list. That of a key is all or nothing, and that of the operator counts even beyond a limit. */
   list(uses: Listed[], now: number, write: Write, by: 'server' | 'operator'): Answer {
     const refusal = by === 'operator' ? null : this.refusesList(uses, now);
     if (refusal !== null) return refusal;
@@ -242,7 +242,7 @@ export class Oracle {
     return { status: 200, body: { status: true, data }, retry_after: null };
   }
 
-  /** Counts of earlier days. False if one has another count and is not to be replaced: then nothing changes. */
+  /** Imports counts of earlier days. False, without a change, if a day has another count and `replace` is false. */
   import(days: { date: string; count: number }[], replace: boolean): boolean {
     if (!replace && days.some(({ date, count }) => (this.counts.get(date) ?? count) !== count)) return false;
     for (const { date, count } of days) {
@@ -263,8 +263,8 @@ export class Oracle {
   }
 
   /**
-   * Finds what this day and month have reached, and those before, if the limits are as they were when those ended. A look that is not in full
-   * wants a use in the last two hours, today or yesterday (an import counts as one), and looks back to yesterday only.
+   * Stores the alerts of the current day and month, and of the previous ones if the limits have not changed since they ended. A sweep that is
+   * not in full requires a use of today or yesterday in the last two hours (or an import), and reaches back to yesterday only.
    */
   look(now: number, inFull = true): void {
     const today = dayAt(now);
@@ -283,7 +283,7 @@ export class Oracle {
     }
   }
 
-  /** One for each limit, its value, period and threshold, and none after one for a higher threshold. */
+  /** Stores one alert per limit, value, period and threshold, and none below a stored threshold. */
   private alert(
     {
       period,

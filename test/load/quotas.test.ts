@@ -1,12 +1,10 @@
 // @module-tag slow
-// Quotas against an oracle (oracle.ts): random operations on one database, and for as long on three, over connections that break at
-// random. Each answer, and each alert and count that is stored, is the oracle's, so only a list of the operator goes past a limit and its
-// overage, and each passing of a threshold has one alert.
+// Quotas against an oracle (oracle.ts): random operations on one database and on three, over connections that break at random. Each answer
+// and each stored alert and count equals the oracle's, so only a list of the operator exceeds a limit and its overage, and each threshold
+// that is reached has one alert.
 //
-// An operation is a use, alone or in a list, that the oracle decides by itself; a day that is imported; a change of limits; a read of the
-// standing; or a look of one turn. A request that is sent again after a broken connection counts again, and one with a list counts
-// only by its uses. The businesses of a database work at the same time; looks run between them, because they see all of them. The
-// seed is printed: FUZZ_SEED repeats a run, and FUZZ_SECONDS makes it longer.
+// Businesses work concurrently. Sweeps run between their rounds, because a sweep reads all of them. The seed is printed. FUZZ_SEED repeats a
+// run, and FUZZ_SECONDS makes it longer.
 import { applyD1Migrations, createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
@@ -22,12 +20,12 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 30);
 const LONG = { timeout: (SECONDS + 240) * 1000 };
 const BUSINESSES = 12;
 const STEPS_IN_ROUND = 5;
-/** Of each start, however slow the machine is. */
+/** Per start, however slow the machine is. */
 const MIN_ROUNDS = 5;
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
-/** What alert_at is changed to. */
+/** Values of alert_at. */
 const THRESHOLDS = [[80, 100], [1, 50, 99], [100], [33, 66, 100, 150, 1000], [120, 500]];
-/** The time is shared out among these. The year 2100 has no leap day. */
+/** The time is divided among these starts. The year 2100 has no leap day. */
 const STARTS = ['2027-12-27', '2028-02-20', '2031-01-30', '2032-02-26', '2100-02-15'];
 
 type Home = Omit<(typeof homes)[number], 'name'> & { name: string };
@@ -38,7 +36,7 @@ beforeAll(async () => {
   console.log(`FUZZ_SEED=${seed}`);
 });
 
-/** Random choices that a seed repeats (mulberry32). */
+/** Seeded random choices (mulberry32). */
 class Random {
   private state: number;
   constructor(seed: number) {
@@ -75,25 +73,14 @@ const UNAVAILABLE: Answer = { status: 503, body: { message: 'Service Unavailable
 const SERVER_ERROR: Answer = { status: 500, body: { message: 'Server Error' }, retry_after: null };
 
 const newTally = () => ({
-  ...{
-    operations: 0,
-    requests: 0,
-    uses: 0,
-    listed: 0,
-    refused: 0,
-    refused_lists: 0,
-    duplicates: 0,
-    imports: 0,
-    changes: 0,
-    reads: 0,
-  },
-  ...{ looks: 0, breaks: 0, broken_writes: 0, alerts: 0, rounds: 0 },
+  ...{ operations: 0, requests: 0, uses: 0, listed: 0, refused: 0, refused_lists: 0, duplicates: 0, imports: 0 },
+  ...{ changes: 0, reads: 0, sweeps: 0, breaks: 0, broken_writes: 0, alerts: 0, rounds: 0 },
 });
 type Tally = ReturnType<typeof newTally>;
 
 type Owned = { id: number; token: string; key: string; home: Home };
 
-/** One business, its oracle, and the connection over which it is used. */
+/** A business with its oracle and its connection. */
 class Lane {
   readonly business: Owned;
   readonly oracle: Oracle;
@@ -124,7 +111,7 @@ class Lane {
     this.bindings = { ...OPERATOR_SECRETS, ...connected } as unknown as Bindings;
   }
 
-  /** Runs what goes over a connection that has this fault. */
+  /** Runs a call over a connection with this fault. */
   private async over<T>(fault: Fault, run: () => Promise<T>): Promise<T> {
     if (fault === 'before it ran') throw new Error(LOST);
     const result = await run();
@@ -133,22 +120,15 @@ class Lane {
   }
 
   private connection(d1: D1Database): D1Database {
+    const write = (statement: D1PreparedStatement) => {
+      if (this.writeFault !== 'none') this.tally.broken_writes += 1;
+      return this.over(this.writeFault, () => statement.run());
+    };
+    const bind = (text: string, values: unknown[]) => ({ run: () => write(d1.prepare(text).bind(...values)) });
     const connection = {
       prepare: (text: string) =>
         text.startsWith('insert into "alerts"')
-          ? {
-              bind: (...values: unknown[]) => ({
-                run: () => {
-                  if (this.writeFault !== 'none') this.tally.broken_writes += 1;
-                  return this.over(this.writeFault, () =>
-                    d1
-                      .prepare(text)
-                      .bind(...values)
-                      .run(),
-                  );
-                },
-              }),
-            }
+          ? { bind: (...values: unknown[]) => bind(text, values) }
           : d1.prepare(text),
       batch: (statements: D1PreparedStatement[]) => this.over(this.batchFault, () => d1.batch(statements)),
     };
@@ -176,8 +156,8 @@ class Lane {
   }
 
   /**
-   * Sends a request over a connection that may break. What `expected` does to the oracle happens as often as the batch runs. What can be
-   * repeated is sent again.
+   * Sends a request over a connection that may break. Calls `expected`, which updates the oracle, each time the batch runs. Retries repeatable
+   * requests.
    */
   private async exchange(sent: Sent, isRepeatable: boolean, expected: (write: Write) => Answer): Promise<void> {
     const { random, tally } = this;
@@ -207,7 +187,7 @@ class Lane {
     if (answer.status === 429) this.tally.refused += 1;
   }
 
-  /** A quantity, often one that just reaches a limit or a threshold of it, or is next to one that does. */
+  /** A quantity, often one that reaches a limit or a threshold, or is off by one. */
   private quantity(): number {
     const { random } = this;
     const edge = random.of([...this.oracle.edges(this.now), 1]) + random.from(-1, 1);
@@ -242,7 +222,7 @@ class Lane {
     );
   }
 
-  /** The same use several times at once: as a whole, their answers are those of one after the other. */
+  /** Sends the same use several times concurrently: the set of answers equals that of sequential uses. */
   private async burst(): Promise<void> {
     const { business, oracle, random, tally } = this;
     const quantity = random.happens(50) ? 1 : this.quantity();
@@ -306,7 +286,7 @@ class Lane {
     const { random, oracle, scale } = this;
     if (random.happens(20)) return null;
     if (random.happens(5)) return 0;
-    // Where it is raised or lowered to what is used already, or little more.
+    // Often near the current use.
     const used = [...oracle.counts.values()].slice(-30).reduce((sum, count) => sum + count, 0);
     const near = random.of([used, Math.ceil(used * 1.25), oracle.counts.get(dayAt(this.now)) ?? 0]);
     return random.happens(40) ? near + random.from(0, 2) : random.from(1, scale * random.of([1, 3, 30]));
@@ -370,7 +350,7 @@ async function newLane(sides: readonly Home[], index: number, start: number, ran
   return new Lane({ id, token, key: api_key, home }, sides, random, tally, start);
 }
 
-/** Compares what is stored with the oracles: the alerts since the last time, and the counts. */
+/** Compares the stored counts, and the alerts since the last call, with the oracles. */
 class Stored {
   private readonly lastAlert = new Map<string, number>();
   private readonly seen = new Map<Lane, number>();
@@ -395,17 +375,7 @@ class Stored {
     const sorted = (all: Alert[]) => all.toSorted((a, b) => order(JSON.stringify(a), JSON.stringify(b)));
     for (const lane of lanes) {
       const { business, oracle } = lane;
-      const expected = oracle.alerts.slice(this.seen.get(lane) ?? 0).map(
-        ({ period, starts_on, ends_on, limit, threshold, used, at }): Alert => ({
-          period,
-          starts_on,
-          ends_on,
-          limit,
-          threshold,
-          used,
-          at,
-        }),
-      );
+      const expected = oracle.alerts.slice(this.seen.get(lane) ?? 0);
       this.seen.set(lane, oracle.alerts.length);
       expect(sorted(ofBusiness.get(business.id) ?? []), `alerts of ${business.id}`).toEqual(sorted(expected));
     }
@@ -423,13 +393,13 @@ class Stored {
   }
 }
 
-/** Where the clock is after a round. */
+/** Advances the clock after a round. */
 function moved(now: number, random: Random): number {
   const dice = random.from(1, 100);
   const ofDay = now % DAY;
   if (dice <= 45) return now + random.from(0, 90) * SECOND;
   if (dice <= 70) return now + random.from(1, 9) * HOUR;
-  if (dice <= 82) return now - ofDay + DAY - random.from(1, 10) * SECOND; // a round over midnight
+  if (dice <= 82) return now - ofDay + DAY - random.from(1, 10) * SECOND; // the round spans midnight
   if (dice <= 87) return now - ofDay + DAY; // the first instant of a day
   if (dice <= 98) return now + random.from(1, 4) * DAY;
   return now + random.from(25, 62) * DAY;
@@ -438,7 +408,7 @@ function moved(now: number, random: Random): number {
 test.each([
   ['one database', [one]],
   ['three databases', homes],
-] as const)('on %s, answers, counts and alerts are those of the oracle', LONG, async (name, sides) => {
+] as const)('on %s, answers, counts and alerts equal the oracle’s', LONG, async (name, sides) => {
   expect(sides).toHaveLength(name === 'one database' ? 1 : 3);
   const tally = newTally();
   const began = Date.now();
@@ -449,13 +419,13 @@ test.each([
     for (let index = 0; index < BUSINESSES; index++)
       lanes.push(await newLane(sides, index, now, new Random(random.from(0, 2 ** 31)), tally));
     const stored = new Stored(sides, tally);
-    const look = async () => {
+    const sweepAll = async () => {
       await Promise.all(sides.map(({ db }) => sweep(db, new Date(now))));
       const minute = new Date(now).getUTCMinutes();
       const hour = new Date(now).getUTCHours();
       for (const { business, oracle } of lanes)
         if (business.id % 15 === minute % 15) oracle.look(now, Math.floor(business.id / 60) % 24 === hour);
-      tally.looks += sides.length;
+      tally.sweeps += sides.length;
       tally.operations += sides.length;
       now += MINUTE;
     };
@@ -473,16 +443,16 @@ test.each([
         await stored.expectAlerts(lanes);
         if (round % 20 === 0) await stored.expectCounts(lanes);
         now = moved(now, random);
-        const looks = random.happens(15) ? 15 : random.from(0, 3);
-        for (let turn = 0; turn < looks; turn++) await look();
-        if (looks > 0) await stored.expectAlerts(lanes);
+        const sweeps = random.happens(15) ? 15 : random.from(0, 3);
+        for (let turn = 0; turn < sweeps; turn++) await sweepAll();
+        if (sweeps > 0) await stored.expectAlerts(lanes);
       } catch (error) {
         const where = `FUZZ_SEED=${seed}, ${name}, from ${day}, round ${round}, ${new Date(now).toISOString()}`;
         throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
       }
     }
     await stored.expectCounts(lanes);
-    // Their limits are no matter of the next.
+    // So that the next start does not sweep these businesses.
     for (const { d1 } of sides) await d1.exec('update businesses set daily_limit = null, monthly_limit = null');
   }
   console.log(`${name}: ${JSON.stringify(tally)}, ${((Date.now() - began) / 1000).toFixed(0)} s`);
