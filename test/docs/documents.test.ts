@@ -79,12 +79,10 @@ test('the rate limits are those of wrangler.toml', () => {
   for (const path of ['docs/api.md', 'docs/operating.md']) expect(all(path, /(\d+) in 10 seconds/g)).toEqual(set);
 });
 
-test('docs/operating.md saves the claims of DB, or takes them from the others, and puts them back, without blocking', () => {
-  const [, restoring = ''] = read('docs/operating.md').split('\n## Restoring a database\n');
-  const [save, putBack, take] = all('docs/operating.md', /^ *```sh\n([^`]*)^ *```$/gm).filter((block) =>
+test('docs/restoring.md saves the claims of DB, or takes them from the others, and puts them back, without blocking', () => {
+  const [save, putBack, take] = all('docs/restoring.md', /^ *```sh\n([^`]*)^ *```$/gm).filter((block) =>
     block.includes('claims'),
   );
-  expect(restoring).toContain(putBack);
   expect(`${save}${putBack}${take}`).not.toMatch(/d1 export|--file/);
 
   // In place of wrangler: it executes the command on the file $DATABASE.

@@ -1,4 +1,4 @@
-// docs/operating.md, "Restoring a database": every row of its table, played on copies of local databases. What each row says has
+// docs/restoring.md, "Restoring a database": every row of its table, played on copies of local databases. What each row says has
 // happened happens after the copy was made; then the copy is put back, and the row is followed with the commands and requests it names.
 // And "Backups": its commands, on local databases in place of those at Cloudflare.
 // @module-tag slow
@@ -20,8 +20,8 @@ import { codesIn, read, tableIn } from '../docs/document.ts';
 import { type Databases, type LocalDatabase, openDatabases, type Where, withDatabases } from './local.ts';
 import { newDatabase, newFolder } from './state.ts';
 
-const OPERATING = 'docs/operating.md';
-const ROWS = tableIn(OPERATING, 'Since then', 'The restore', 'Repeat').map(([since = '', , repeat = '']) => {
+const RESTORING = 'docs/restoring.md';
+const ROWS = tableIn(RESTORING, 'Since then', 'The restore', 'Repeat').map(([since = '', , repeat = '']) => {
   return { since, repeat };
 });
 
@@ -418,7 +418,7 @@ describe('since the time that is restored,', () => {
 });
 
 test('without the Worker, SQL revokes a key and its sessions, suspends a business, and replaces a token', async () => {
-  const [, section = ''] = /### If the Worker does not run\n(.*?)\n### /s.exec(read(OPERATING)) ?? [];
+  const [, section = ''] = /### If the Worker does not run\n(.*)/s.exec(read('docs/operating.md')) ?? [];
   const [revoke, suspend, replace] = [...section.matchAll(/--command "\n([^"]*)"/g)].map(([, sql = '']) => sql);
   opened = await openDatabases({ 'persist-to': newDatabase() });
   const execute = async (sql: string | undefined, owner: Owner) => {
@@ -481,9 +481,9 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
   cpSync(state, copy, { recursive: true });
   const token = 'Token-of-another-system-1';
   const [save = '', take = ''] = [
-    ...read(OPERATING).matchAll(/--command "\n(\s*select 'insert or ignore into homes[^"]*)" \|/g),
+    ...read(RESTORING).matchAll(/--command "\n(\s*select 'insert or ignore into homes[^"]*)" \|/g),
   ].map(([, statement]) => statement);
-  const [, count = ''] = /--command "\n(\s*update homes set place [^"]*)"$/m.exec(read(OPERATING)) ?? [];
+  const [, count = ''] = /--command "\n(\s*update homes set place [^"]*)"$/m.exec(read(RESTORING)) ?? [];
   const linesOf = async ({ db }: Databases['first'], statement: string) =>
     (await db.$client.prepare(statement).all<{ line: string }>()).results.map(({ line }) => line);
   const claims = async (databases: Databases) => ({
@@ -521,7 +521,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
     expect(stray).toMatchObject({ user_id: 8, token });
     await run('key', 'revoke', strayKey, '--user', 7);
     await run('business', 'delete', stray.id, '--confirm', 'Acme');
-    expect(read(OPERATING)).toContain('`update homes set database = 1 where user_id = 7`');
+    expect(read(RESTORING)).toContain('`update homes set database = 1 where user_id = 7`');
     await execute('update homes set database = 1 where user_id = 7');
     expect((await newKey()).id).toBe(1_000_000_001);
 
@@ -540,7 +540,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
 
 /** The commands of the section "Backups", with --local: every night, and for a restore of DB. */
 const [backUp = '', restore = ''] = (() => {
-  const [, section = ''] = read(OPERATING).split('\n## Backups\n');
+  const [, section = ''] = read(RESTORING).split('\n## Backups\n');
   return [/- run: \|\n(.*?)\n *env:/s, /(\n *gpg --decrypt .*?)\n *```/s].map((pattern) =>
     (pattern.exec(section)?.[1] ?? '').replaceAll('--remote', '--local'),
   );
