@@ -1,7 +1,8 @@
-// What a command says when it fails, and that nothing is done twice.
+// How commands report failures, and when they retry.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/cli/command-line.ts';
 import { freePort } from '../node/server.ts';
 import { newFolder } from '../node/state.ts';
 import { CREATE, SENT } from './sent.ts';
@@ -16,28 +17,28 @@ const NO_KEY =
 const see = (command: string) => `\nThe outcome is unknown. To see it: npm run -s admin -- ${command}`;
 
 describe('the process', () => {
-  test('prints one line of JSON on stdout, and the host on stderr', async () => {
+  test('prints one line of JSON to stdout and the host to stderr', async () => {
     const { env, host } = await stub(success({ keys: [] }));
     expect(await adminIn(env, ...LIST)).toEqual({ code: 0, stdout: '{"keys":[]}\n', stderr: `${host}\n` });
   });
 
-  test('ends with 1 if the service refuses, and says all that is wrong', { tags: 'slow' }, async () => {
+  test('exits with 1 when the service rejects the request, and prints every problem', { tags: 'slow' }, async () => {
     const errors = { name: ['name is taken', 'name is long'], site: ['site is no URL'] };
     const { env, host } = await stub(json({ status: false, message: 'name is taken', errors }, 422));
     const stderr = `${host}\nname is taken\nname is long\nsite is no URL\n`;
     expect(await adminIn(env, ...CREATE)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('ends with 2 if the command line is wrong, before anything else is looked at', async () => {
+  test('exits with 2 for an invalid command line, without reading the environment', async () => {
     expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list needs --user 7\n' });
   });
 
-  test('ends with 1 without an address or a key', { tags: 'slow' }, async () => {
+  test('exits with 1 when the address or the key is missing', { tags: 'slow' }, async () => {
     expect(await adminIn({}, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_API}\n` });
     expect(await adminIn({ API }, ...LIST)).toEqual({ code: 1, stdout: '', stderr: `${NO_KEY}\n` });
   });
 
-  test('creates an operator key offline', { tags: 'slow' }, async () => {
+  test('creates an operator key without calling the service', { tags: 'slow' }, async () => {
     expect(await adminIn({}, 'operator-key', 'create', '--record', '--slot', '2')).toMatchObject({
       ...{ code: 0, stderr: '' },
       stdout: expect.stringMatching(
@@ -47,35 +48,35 @@ describe('the process', () => {
   });
 });
 
-describe('nothing is sent', () => {
-  test.each([
-    ['to another machine over http', 'http://usage.example/api/v1'],
-    ['to a name that only looks like this machine', 'http://localhost.example/api/v1'],
-    ['to an address of another kind', 'ftp://localhost/api/v1'],
-    ['to what is no address', 'localhost:8787'],
-    ['to an address without the path of the API', 'https://usage.example'],
-    ['with a name and a password', 'https://a:b@usage.example/api/v1'],
-    ['with a query', 'https://usage.example/api/v1?a'],
-  ])('%s', async (_, API) => {
-    await expect(printed({ API, OPERATOR_KEY: KEY }, ...LIST)).rejects.toThrow(NO_API);
-  });
-
-  test.each([
-    ['an API key', `bua_sk_${'k'.repeat(34)}`],
-    ['a key that was cut', KEY.slice(0, -1)],
-    ['two keys', `${KEY} ${KEY}`],
-    ['a line more', `${KEY}\nX-Other: 1`],
-  ])('with %s in place of an operator key, which is not repeated', async (_, OPERATOR_KEY) => {
-    await expect(printed({ API, OPERATOR_KEY }, ...LIST)).rejects.toThrow(new Error(NO_KEY));
-  });
+const otherOperatorKeys: [name: string, key: string][] = [
+  ['an API key', `bua_sk_${'k'.repeat(34)}`],
+  ['a truncated operator key', KEY.slice(0, -1)],
+  ['two operator keys', `${KEY} ${KEY}`],
+  ['an operator key with a second line', `${KEY}\nX-Other: 1`],
+];
+test.each<[name: string, env: Record<string, string>, message: string]>([
+  ['http to another machine', { API: 'http://usage.example/api/v1' }, NO_API],
+  ['http to a hostname that starts with localhost', { API: 'http://localhost.example/api/v1' }, NO_API],
+  ['another scheme', { API: 'ftp://localhost/api/v1' }, NO_API],
+  ['an address without a scheme', { API: 'localhost:8787' }, NO_API],
+  ['an address without the path of the API', { API: 'https://usage.example' }, NO_API],
+  ['an address with a user name and a password', { API: 'https://a:b@usage.example/api/v1' }, NO_API],
+  ['an address with a query', { API: 'https://usage.example/api/v1?a' }, NO_API],
+  ...otherOperatorKeys.map(([name, key]): [string, Record<string, string>, string] => [
+    name,
+    { OPERATOR_KEY: key },
+    NO_KEY,
+  ]),
+])('refuses %s and does not print it', async (_, env, message) => {
+  await expect(printed({ API, OPERATOR_KEY: KEY, ...env }, ...LIST)).rejects.toThrow(new Error(message));
 });
 
 const moved: Answer = (response) => response.writeHead(302, { Location: 'https://evil.example/' }).end();
 const page: Answer = (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html>');
 const gone: Answer = (response) => response.destroy();
 
-/** Answers, and what a command says of each; of HOST stands for the host. Whether the outcome of a change is then unknown. */
-const FAILURES: [name: string, answer: Answer, says: string, isUnknown: boolean][] = [
+/** Responses, the message that a command prints, and whether it cannot tell if a change was made. */
+const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: boolean][] = [
   ['401', json({ message: 'Unauthenticated.' }, 401), 'Unauthenticated.', false],
   ['403', json({ status: false, message: 'This operator key can only record.' }, 403), 'This operator key can only record.', false],
   ['429', json({ message: 'Too Many Attempts.' }, 429), 'Too Many Attempts.', false],
@@ -83,18 +84,18 @@ const FAILURES: [name: string, answer: Answer, says: string, isUnknown: boolean]
   ['500', json({ message: 'Server Error' }, 500), 'Server Error', true],
   ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the address of the service itself.', false],
   ['a page', page, 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['JSON of something else', json([1]), 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['JSON of nothing', json(null), 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['404 of something else', json({ error: 1 }, 404), 'HOST responded with 404, but not as this service. API must be its address.', false],
-  ['half an answer', cutOff, 'HOST gave no whole response: other side closed', true],
-  ['no answer', gone, 'HOST gave no whole response: other side closed', true],
+  ['JSON of another service', json([1]), 'HOST responded with 200, but not as this service. API must be its address.', true],
+  ['a null body', json(null), 'HOST responded with 200, but not as this service. API must be its address.', true],
+  ['404 from another service', json({ error: 1 }, 404), 'HOST responded with 404, but not as this service. API must be its address.', false],
+  ['a truncated response', cutOff, 'HOST gave no whole response: other side closed', true],
+  ['no response', gone, 'HOST gave no whole response: other side closed', true],
 ]; // biome-ignore format: a row on a line
 
 describe('every command', () => {
-  test.each(FAILURES)('says %s', async (_, answer, says, isUnknown) => {
+  test.each(FAILURES)('reports %s', async (_, answer, expected, isUnknown) => {
     for (const [argv, request] of SENT) {
       const { env, host, sent } = await stub(answer);
-      const message = says.replace('HOST', host);
+      const message = expected.replace('HOST', host);
       const isLost = isUnknown && !request.startsWith('GET');
       const error = await printed(env, ...argv).catch(({ message }: Error) => message);
       expect(error.split('\n')[0]).toBe(message);
@@ -103,14 +104,14 @@ describe('every command', () => {
     }
   });
 
-  test('needs an address and a key', async () => {
+  test('requires an address and a key', async () => {
     for (const [argv] of SENT) {
       await expect(printed({}, ...argv)).rejects.toThrow(new Error(NO_API));
       await expect(printed({ API }, ...argv)).rejects.toThrow(new Error(NO_KEY));
     }
   });
 
-  test('says that a service that is down cannot be reached, and nothing is unknown', async () => {
+  test('reports a service that is down as unreachable, without an unknown outcome', async () => {
     const host = `127.0.0.1:${await freePort()}`;
     for (const [argv] of SENT)
       await expect(printed({ API: `http://${host}/api/v1`, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(
@@ -119,8 +120,8 @@ describe('every command', () => {
   });
 });
 
-describe('a lost response', () => {
-  test('of a new business is asked for again with the same Idempotency-Key', async () => {
+describe('after a lost response', () => {
+  test('business create retries with the same Idempotency-Key', async () => {
     const { env, sent } = await stub(cutOff, success({ id: 1 }));
     expect(await printed(env, ...CREATE)).toEqual({ id: 1 });
     expect(sent[1]).toMatchObject({ request: sent[0]?.request, body: sent[0]?.body });
@@ -128,12 +129,12 @@ describe('a lost response', () => {
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]]);
   });
 
-  test('leaves the outcome unknown, whatever the second one says', async () => {
+  test('the outcome stays unknown, whatever the retry returns', async () => {
     const { env } = await stub(gone, json({ message: 'Unauthenticated.' }, 401));
     await expect(printed(env, ...CREATE)).rejects.toThrow(`Unauthenticated.${see('business list --user 7')}`);
   });
 
-  test('of other commands has a command that shows it', async () => {
+  test('other commands print the command that shows the outcome', async () => {
     const { env } = await stub(gone);
     const shownBy: [argv: string[], command: string][] = [
       [['key', 'create', '--user', '7'], 'key list --user 7'],
@@ -161,10 +162,10 @@ describe('usage import', () => {
   const lines = (count: number) => Array.from({ length: count }, () => '2026-01-30,1').join('\n');
 
   test.each([
-    ['lines', '2026-01-30,120\n2026-01-31,7\n'],
-    ['a heading', 'date,count\n2026-01-30,120\n2026-01-31,7'],
+    ['a file without a header', '2026-01-30,120\n2026-01-31,7\n'],
+    ['a header line', 'date,count\n2026-01-30,120\n2026-01-31,7'],
     ['a byte order mark and CRLF', '\uFEFFdate,count\r\n2026-01-30,120\r\n2026-01-31,7\r\n\r\n'],
-  ])('reads %s', async (_, text) => {
+  ])('accepts %s', async (_, text) => {
     const { env, sent } = await stub(success({ days: 2, uses: 127 }));
     expect(await importing(env, text)).toEqual({ days: 2, uses: 127 });
     expect(sent[0]?.body).toEqual({ days: DAYS });
@@ -175,27 +176,27 @@ describe('usage import', () => {
     ['other columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
     ['other numbers', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
     [
-      'a day that there is not, and too many uses',
+      'a day that does not exist and a count that is too high',
       'date,count\n2026-02-30,1\n2026-01-31,9007199254740992',
       'line 2 date must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD\nline 3 count must be a whole number from 0 to 9007199254740991',
     ],
-  ])('refuses %s by line, before anything is sent', async (_, text, message) => {
+  ])('refuses %s, naming each line, and sends nothing', async (_, text, message) => {
     await expect(importing({}, text)).rejects.toThrow(new Error(message));
   });
 
-  test.each([0, 1831])('refuses a file of %i lines, and says how to split it', async (count) => {
+  test.each([0, 1831])('refuses a file of %i lines and prints how to split it', async (count) => {
     await expect(importing({}, lines(count))).rejects.toThrow(
       /history.csv must have 1 to 1830 lines such as 2026-01-31,120, and has (0|1831)\. To split a longer file: split -l 1830 \S+history.csv part-$/,
     );
   });
 
-  test('sends the longest file', async () => {
+  test('sends 1,830 lines in one request', async () => {
     const { env, sent } = await stub(success({}));
     await importing(env, `date,count\n${lines(1830)}\n`);
     expect(sent[0]?.body).toEqual({ days: Array(1830).fill({ date: '2026-01-30', count: 1 }) });
   });
 
-  test('says by line what the service refuses', async () => {
+  test('maps the errors of the service to lines of the file', async () => {
     const errors = {
       'days.0': ['days.0 2026-01-30 already has the count 5: send "replace": true to overwrite it'],
       'days.1.date': ['days.1.date must not repeat days.0'],
@@ -208,7 +209,7 @@ describe('usage import', () => {
     );
   });
 
-  test('shows the first 20 mistakes, and how many there are', async () => {
+  test('prints the first 20 mistakes and the number of the others', { tags: 'slow' }, async () => {
     const file = join(newFolder(), 'history.csv');
     writeFileSync(file, 'x\n'.repeat(30));
     const { code, stderr } = await adminIn({}, 'usage', 'import', '1', file);
@@ -218,12 +219,13 @@ describe('usage import', () => {
     });
   });
 
-  test('ends with 2 for an id that is none, before the file is read', async () => {
-    const { code, stderr } = await adminIn({}, 'usage', 'import', 'abc', '/none.csv');
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'ID must be a positive whole number, such as 7\n' });
+  test('validates the id before it reads the file', async () => {
+    await expect(printed({}, 'usage', 'import', 'abc', '/none.csv')).rejects.toThrow(
+      new UsageError('ID must be a positive whole number, such as 7'),
+    );
   });
 
-  test('says that there is no such file', async () => {
+  test('reports a missing file', async () => {
     await expect(printed({}, 'usage', 'import', '1', '/none.csv')).rejects.toThrow(/no such file .*\/none\.csv/);
   });
 });

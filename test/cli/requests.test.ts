@@ -1,9 +1,9 @@
-// Which request each command sends.
+// The request that each command sends.
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { openapi } from '../../src/openapi/document.ts';
 import { SENT } from './sent.ts';
-import { type Answer, adminIn, json, printed, stub, success } from './stub.ts';
+import { type Answer, adminIn, inProcess, json, printed, stub, success } from './stub.ts';
 
 test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   const { env, sent } = await stub(success({ entries: [1] }));
@@ -12,7 +12,7 @@ test.each(SENT)('%j sends %s', async (argv, request, body = '') => {
   expect(sent[0]?.headers).toMatchObject({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 });
 
-describe('the table', () => {
+describe('the table of commands', () => {
   const requests = new Set(Object.values(COMMANDS).map(({ request = '' }) => request.replace(/\{\w+\}/g, '{}')));
   const OPERATIONS = Object.entries(openapi().paths ?? {}).flatMap(([path, { parameters: _, ...methods }]) =>
     Object.entries(methods as Record<string, { operationId: string; security: object[] }>)
@@ -23,14 +23,14 @@ describe('the table', () => {
   );
   /** Operations without a command. */
   const EXCEPTIONS: Record<string, string> = {
-    recordUse: 'Servers and pages record uses, with ids of their own. A person who types them would count twice.',
+    recordUse: 'Servers and pages record uses with their own ids. Typing them by hand would count them twice.',
   };
 
-  test.each(OPERATIONS)('%s has a command, or a reason why not', (operationId, request) => {
+  test.each(OPERATIONS)('covers %s or has a documented exception', (operationId, request) => {
     expect(operationId in EXCEPTIONS).toBe(!requests.has(request));
   });
 
-  test('every command is tested here or below', () => {
+  test('contains no command without a test', () => {
     const tested = SENT.map(([argv]) => argv.slice(0, 2).join(' '));
     const named = Object.keys(COMMANDS).map((usage) => usage.split(' ').slice(0, 2).join(' '));
     expect(named.filter((name) => !tested.includes(name))).toEqual([
@@ -40,7 +40,7 @@ describe('the table', () => {
     ]);
   });
 
-  test('every request is one that the service describes', () => {
+  test('contains only requests that the OpenAPI document describes', () => {
     const described = OPERATIONS.map(([, request]) => request);
     expect([...requests].filter((request) => request !== '' && !described.includes(request))).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('a list', () => {
     ['changes', ['changes', 'list', '1'], 'GET /business/1/changes?before='],
     ['alerts', ['alerts', 'list', '1'], 'GET /business/1/alerts?before='],
     ['alerts', ['alerts', 'list'], 'GET /alerts?cursor='],
-  ])('of %s is followed to its end', async (name, argv, following) => {
+  ])('of %s follows every page', async (name, argv, following) => {
     const pages = [
       { [name]: [{ id: 1 }], next: 17, read_only: false },
       { [name]: [], next: 2e9, read_only: false },
@@ -63,7 +63,7 @@ describe('a list', () => {
     expect(sent.slice(1).map(({ request }) => request)).toEqual([`${following}17`, `${following}2000000000`]);
   });
 
-  test('prints nothing if one of its pages is refused', async () => {
+  test('prints nothing when a page fails', async () => {
     const first = success({ usage: [{ count: 1 }], next: 17 });
     const { env } = await stub(first, (response) => response.writeHead(503).end('{"message":"Service Unavailable"}'));
     await expect(printed(env, 'usage', 'totals')).rejects.toThrow(/^Service Unavailable$/);
@@ -82,10 +82,10 @@ describe('user export', () => {
     'https://evil.example/api/v1/user/8/export?cursor=sites.1.https%3A%2F%2Fa.example',
   );
 
-  test('prints the lines of all pages, and sends the key to nobody else', async () => {
+  test('prints the lines of all pages, and sends the key only to the service', async () => {
     const { env, sent, host } = await stub(first, page('', `http://x/?cursor=keys`), page('{"type":"end"}\n'));
     const stdout = '{"type":"user"}\n{"type":"end"}\n';
-    expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 0, stdout, stderr: `${host}\n` });
+    expect(await inProcess(env, 'user', 'export', '7')).toEqual({ code: 0, stdout, stderr: `${host}\n` });
     expect(sent.map(({ request }) => request)).toEqual([
       'GET /user/7/export',
       'GET /user/7/export?cursor=sites.1.https%3A%2F%2Fa.example',
@@ -93,13 +93,15 @@ describe('user export', () => {
     ]);
   });
 
-  test('has printed the pages before one that fails, says so, and ends with 1', { tags: 'slow' }, async () => {
+  test('prints the pages before a failed one, reports that the export is incomplete, and exits with 1', {
+    tags: 'slow',
+  }, async () => {
     const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
     const stderr = `${host}\nService Unavailable\nThe export is not complete.\n`;
     expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
   });
 
-  test('prints nothing of what is no export', async () => {
+  test('prints nothing when the response is not an export', async () => {
     const unknown = await stub(json({ status: false, message: 'User id is not valid' }, 404));
     await expect(printed(unknown.env, 'user', 'export', '7')).rejects.toThrow(/^User id is not valid$/);
     const other = await stub((response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'));
@@ -108,21 +110,19 @@ describe('user export', () => {
 });
 
 describe('usage lower', () => {
-  test('sends each use with its quantity; an id can have an equals sign', async () => {
-    const { env, sent } = await stub(success({ lowered: 1, unchanged: 0, unknown: 1 }));
+  test('sends each use with its quantity, splitting at the last equals sign', async () => {
     const counts = { lowered: 1, unchanged: 0, unknown: 1 };
+    const { env, sent } = await stub(success(counts));
     expect(await printed(env, 'usage', 'lower', '1', 'job-1=120', 'a=b=0')).toEqual(counts);
-    const body = {
-      uses: [
-        { id: 'job-1', quantity: 120 },
-        { id: 'a=b', quantity: 0 },
-      ],
-    };
-    expect(sent).toMatchObject([{ request: 'PATCH /business/usage/1', body }]);
+    const uses = [
+      { id: 'job-1', quantity: 120 },
+      { id: 'a=b', quantity: 0 },
+    ];
+    expect(sent).toMatchObject([{ request: 'PATCH /business/usage/1', body: { uses } }]);
   });
 
   test.each(['job-1', 'job-1=', 'job-1=x', 'job-1=-1', 'job-1=1000001'])(
-    'refuses %s, and sends nothing',
+    'refuses %s and sends nothing',
     async (use) => {
       const { env, sent } = await stub();
       await expect(printed(env, 'usage', 'lower', '1', use)).rejects.toThrow(use);
@@ -131,24 +131,22 @@ describe('usage lower', () => {
   );
 });
 
-describe('usage totals', () => {
-  test('asks for the months that ended on a day without a range', async () => {
-    const { env, sent } = await stub(success({ usage: [], next: null }));
-    expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
-    expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);
-  });
+test('usage totals queries the months that ended on a day without a range', async () => {
+  const { env, sent } = await stub(success({ usage: [], next: null }));
+  expect(await printed(env, 'usage', 'totals', '--ended', '2026-02-28', '--user', '7')).toEqual({ usage: [] });
+  expect(sent.map(({ request }) => request)).toEqual(['GET /usage?ended=2026-02-28&user_id=7']);
 });
 
 describe('access check', () => {
   const ACTIVE = { status: 'active', access_list: [{ site: 'https://a.example' }, { site: 'https://*.b.example' }] };
   test.each<[string, object, string, boolean, string | null]>([
     ['a registered origin', ACTIVE, 'https://a.example', true, 'https://a.example'],
-    ['one that a wildcard covers', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
+    ['an origin that a wildcard covers', ACTIVE, 'https://x.b.example', true, 'https://*.b.example'],
     ['another scheme', ACTIVE, 'http://a.example', false, null],
     ['an origin with a path', ACTIVE, 'https://a.example/', false, null],
     ['a business without domains', { ...ACTIVE, access_list: [] }, 'https://a.example', true, null],
     ['a suspended business', { ...ACTIVE, status: 'suspended' }, 'https://a.example', false, 'https://a.example'],
-  ])('says of %s whether it passes', async (_, business, origin, allowed, site) => {
+  ])('reports whether %s is allowed', async (_, business, origin, allowed, site) => {
     const { env, sent } = await stub(success(business));
     expect(await printed(env, 'access', 'check', '1', origin)).toEqual({ allowed, site });
     expect(sent.map(({ request }) => request)).toEqual(['GET /business/1/access']);

@@ -1,4 +1,4 @@
-// Command lines, and the request of each.
+// Command lines and the request that each one sends.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dayOf } from '../../src/core/time.ts';

@@ -13,14 +13,14 @@ import { newFolder } from '../node/state.ts';
 import { adminIn, inProcess, KEY, printed } from './stub.ts';
 import { threeDatabases } from './support.ts';
 
-/** The commands of the table: each with what it needs, and then with each of its options. */
+/** The commands of the documented table: each with its required options, then with each optional one. */
 const ROWS = tableIn('docs/operating.md', 'Command', 'What it does').map(([cell]) => codesIn(cell)[0] ?? '');
 const commandsIn = (row: string): string[] => {
   const needed = row.replace(/ \[[^\]]*\]/g, '');
   const options = [...row.matchAll(/\[([^\]]*)\]/g)].map(([, option]) => `${needed} ${option}`);
-  return needed === 'business update ID' ? options : [needed, ...options]; // without an option, there is nothing to change
+  return needed === 'business update ID' ? options : [needed, ...options]; // it requires an option
 };
-/** As a shell splits it. */
+/** Splits a line as a shell does. */
 const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
 
 const HISTORY = join(newFolder(), 'history.csv');
@@ -31,7 +31,7 @@ const ACME = [
 ];
 const create = (user: number) => ['business', 'create', '--user', `${user}`, ...ACME];
 
-describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
+describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
   let service: Service;
   let env: Record<string, string>;
   let recorder: Record<string, string>;
@@ -48,7 +48,7 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
   });
   afterAll(() => service?.stop());
 
-  /** What stands for the words of the table. Each command gets a business and a key of its own. */
+  /** Replaces the placeholders of the table. Each command gets its own business and key. */
   async function argvOf(command: string): Promise<string[]> {
     const { id } = await printed(env, ...create(7));
     const { access_list } = await printed(env, 'access', 'add', `${id}`, 'https://a.example', 'https://b.example');
@@ -70,9 +70,9 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
   }
 
   const allowed = (row: string) => !/^operator-key/.test(row);
-  test.each(ROWS.flatMap(commandsIn))('%s', async (command) => {
+  test.each(ROWS.flatMap(commandsIn))('%s succeeds', async (command) => {
     const argv = await argvOf(command);
-    const isAlone = count === 1 && !command.includes(' --'); // a process takes a second to start
+    const isAlone = count === 1 && !command.includes(' --'); // starting a process takes a second
     const { code, stdout, stderr } = await (isAlone ? adminIn : inProcess)(env, ...argv);
     const isUnbound = count === 1 && command.includes('--database');
     expect({ code, stderr }).toEqual({
@@ -83,15 +83,18 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     expect(stdout).toMatch(isUnbound ? /^$/ : hasLines ? /^(\{.*\}\n){2,}$/ : /^\{.*\}\n$/);
   });
 
-  test.each(ROWS.filter(allowed).map((row) => commandsIn(row)[0] as string))('%s, with wrong keys', async (command) => {
-    const argv = await argvOf(command);
-    await expect(printed({ ...env, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(/^Unauthenticated\.$/);
-    const reads = /^usage (show|totals|lower)/.test(command);
-    if (reads) expect(await printed(recorder, ...argv)).toEqual(await printed(env, ...argv));
-    else await expect(printed(recorder, ...argv)).rejects.toThrow(/can only record\.$/);
-  });
+  test.each(ROWS.filter(allowed).map((row) => commandsIn(row)[0] as string))(
+    '%s rejects other keys',
+    async (command) => {
+      const argv = await argvOf(command);
+      await expect(printed({ ...env, OPERATOR_KEY: KEY }, ...argv)).rejects.toThrow(/^Unauthenticated\.$/);
+      const reads = /^usage (show|totals|lower)/.test(command);
+      if (reads) expect(await printed(recorder, ...argv)).toEqual(await printed(env, ...argv));
+      else await expect(printed(recorder, ...argv)).rejects.toThrow(/can only record\.$/);
+    },
+  );
 
-  test('the history is imported once, however often, and nothing of a file with a wrong line', async () => {
+  test('usage import is idempotent, and imports nothing from a file with an invalid line', async () => {
     const { id } = await printed(env, ...create(7));
     const report = async () => {
       const { used } = await printed(env, 'usage', 'show', `${id}`, '--from', '2026-01-29', '--to', '2026-01-31');
@@ -107,7 +110,7 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     expect(await report()).toEqual([0, 120, 7]);
   });
 
-  test('access check says what the service does', async () => {
+  test('access check agrees with the service', async () => {
     const { id, token } = await printed(env, ...create(7));
     const usage = `${env.API}/business/usage/${id}`;
     const statusFor = async (Origin: string) =>
@@ -125,8 +128,8 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     await compare(false, false, false, false, false);
   });
 
-  test('nothing is created twice when a response is lost', async () => {
-    // In front of the service: it passes each request on, and breaks off the response to the first.
+  test('a lost response creates nothing twice', async () => {
+    // A proxy that cuts off the first response.
     let passed = 0;
     const proxy = createServer((incoming, outgoing) => {
       passed += 1;
@@ -156,7 +159,7 @@ describe.each([1, 3])('with databases: %i', { tags: 'slow' }, (count) => {
     proxy.close();
   });
 
-  test('the examples of the documents for operators succeed', async () => {
+  test('the examples in the operator documents succeed', async () => {
     const text = read('docs/deploying.md') + read('docs/operating.md');
     const blocks = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
     const lines = blocks.flatMap((block) => block.replaceAll('\\\n', '').match(/npm run -s admin -- .*/g) ?? []);

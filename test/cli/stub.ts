@@ -1,4 +1,4 @@
-// In place of the service: what it was sent, and what it answers.
+// A stub of the service that records the requests it receives.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,18 +13,17 @@ export const KEY = `bua_op_${'k'.repeat(43)}`;
 type Sent = { request: string; body: unknown; headers: IncomingMessage['headers'] };
 export type Answer = (response: ServerResponse, count: number) => void;
 
-/** A body with this status. */
 export const json =
   (body: unknown, status = 200): Answer =>
   (response) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 export const success = (data: unknown) => json({ status: true, data });
-/** Half of a body, and then the connection breaks. */
+/** Sends half of a body, then closes the connection. */
 export const cutOff: Answer = (response) => {
   response.writeHead(200, { 'Content-Length': '100' }).write('{"status":tr', () => response.destroy());
 };
 
-/** A server, and the environment in which a command calls it. Each request gets the next answer, and then the last one. */
+/** Starts a server and returns the environment in which a command calls it. The last answer repeats. */
 export async function stub(...answers: Answer[]) {
   const sent: Sent[] = [];
   const server = createServer(async (request, response) => {
@@ -39,7 +38,7 @@ export async function stub(...answers: Answer[]) {
   return { host, sent, env: { API: `http://${host}/api/v1`, OPERATOR_KEY: KEY } };
 }
 
-/** What a command prints in this environment, without a process of its own. Pages of lines are one text. */
+/** Runs a command in this process and returns its result. Pages of lines are joined. */
 export async function printed(env: Record<string, string>, ...argv: string[]): Promise<Data> {
   const result = await runHere(env, argv, () => {});
   return Symbol.asyncIterator in Object(result) ? text(result) : result;
@@ -51,7 +50,7 @@ function runHere(env: Record<string, string>, argv: string[], say: (line: string
   return run(commandLine, env, say);
 }
 
-/** The same as `adminIn` for a command line that is right. */
+/** Like `adminIn` for a valid command line, without starting a process. */
 export async function inProcess(env: Record<string, string>, ...argv: string[]) {
   const said: string[] = [];
   const result = await runHere(env, argv, (line) => said.push(line)).then(
@@ -67,6 +66,6 @@ export async function inProcess(env: Record<string, string>, ...argv: string[]) 
   return { ...result, stderr: said.map((line) => `${line}\n`).join('') };
 }
 
-/** `npm run admin -- …argv` in this environment. */
+/** Runs `npm run admin -- …argv` in this environment. */
 export const adminIn = (env: Record<string, string>, ...argv: string[]) =>
   nodeIn({ API: '', OPERATOR_KEY: '', ...env }, `${ROOT}/src/cli/main.ts`, ...argv);

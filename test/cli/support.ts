@@ -1,4 +1,4 @@
-// What the operator's tests share: the command line as one types it, and what lies in a local database.
+// Starts scripts and creates local databases for the tests of the operator's tools.
 import { execFile } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { newDatabase, newFolder } from '../node/state.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Runs a script with the Node that runs the tests, and with these variables besides. */
+/** Runs a script with the Node that runs the tests and with these additional variables. */
 export const nodeIn = (env: Record<string, string>, ...args: string[]) =>
   new Promise<{ code: number | string | null | undefined; stdout: string; stderr: string }>((done) => {
     const options = { cwd: ROOT, timeout: 60_000, env: { ...process.env, ...env } };
@@ -25,7 +25,7 @@ const BLOCKS = ['DB', 'DB_1', 'DB_2'].map(
 
 let template: Promise<string> | undefined;
 
-/** Three databases with their tables: the configuration that binds them, and their state directory. */
+/** Creates three migrated databases. Returns the configuration that binds them and their state directory. */
 export async function threeDatabases() {
   const [state, config] = [newFolder(), join(newFolder(), 'three.toml')];
   writeFileSync(config, `compatibility_date = "2026-10-01"\n${BLOCKS.join('')}`);
@@ -34,7 +34,7 @@ export async function threeDatabases() {
   return { config, 'persist-to': state };
 }
 
-/** A state directory with the tables of each database. wrangler would take seconds for each. */
+/** Migrates each database in a state directory, without wrangler, which takes seconds for each. */
 async function migratedFor(config: string): Promise<string> {
   const state = newDatabase();
   const files = globSync('migrations/*.sql', { cwd: ROOT }).sort();
