@@ -1,5 +1,4 @@
-// A stand-in for an account at Cloudflare: its databases are real ones of SQLite. Tests call it as the API that the real wrangler
-// calls, or as a wrangler that is in the same process.
+// A fake Cloudflare account whose databases are in SQLite. Tests call it directly, or serve it as the API that wrangler calls.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,14 +10,15 @@ import { ROOT } from '../cli/support.ts';
 
 const FOLDER = join(ROOT, 'migrations');
 export const MIGRATIONS = readdirSync(FOLDER).sort();
+const SQL = new Map(MIGRATIONS.map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
 
 export class Account {
   readonly id = '0123456789abcdef0123456789abcdef';
   readonly databases = new Map<string, { name: string; db: DatabaseSync }>();
-  /** The ids of the databases that each Worker was last uploaded with, by binding. */
+  /** The database ids in the last upload of each Worker, by binding. */
   readonly workers = new Map<string, Record<string, string>>();
 
-  /** Returns null if the account has a database of this name. */
+  /** Returns null if a database has this name. */
   create(name: string): string | null {
     if (this.idOf(name) !== undefined) return null;
     const id = randomUUID();
@@ -36,12 +36,13 @@ export class Account {
     return found.db;
   }
 
-  /** Applies the migrations that a database does not have, up to `last`. */
+  /** Applies the missing migrations, up to `last`. */
   migrate(id: string, last = MIGRATIONS.at(-1) ?? ''): void {
     const db = this.db(id);
     db.exec('create table if not exists d1_migrations (id integer primary key autoincrement, name text unique)');
-    for (const name of MIGRATIONS.filter((name) => name <= last && !this.applied(id).includes(name))) {
-      db.exec(readFileSync(join(FOLDER, name), 'utf8'));
+    const applied = this.applied(id);
+    for (const name of MIGRATIONS.filter((name) => name <= last && !applied.includes(name))) {
+      db.exec(SQL.get(name) ?? '');
       db.prepare('insert into d1_migrations (name) values (?)').run(name);
     }
   }
@@ -51,7 +52,7 @@ export class Account {
     return rows.map(({ name }) => name);
   }
 
-  /** Creates a user with a business in a database, and a home in the first one. */
+  /** Creates a business of a user in a database, and the user's home in the first one. */
   addOwner(user_id: number, number: number, id: string, first: string): void {
     const values = `${number * 1e9 + user_id}, ${user_id}, 'A', 'a.example', 'https://a.example', 1, 'small', 'bua_pk_${`${user_id}`.padStart(34, '0')}', 'active', '', ''`;
     this.db(id).exec(
@@ -108,11 +109,11 @@ export class Account {
       return ok({ id: 'script', tag: 'tag', startup_time_ms: 1, entry_point: 'index.js', handlers: ['fetch'] });
     }
     if (route === `GET /workers/workers/${script}`) return ok({ subdomain: { enabled: true } });
-    // Even of one that was uploaded: then wrangler compares nothing with what is deployed.
+    // Even for an uploaded Worker: wrangler then does not compare the upload with it.
     return route.startsWith('GET') ? no(404, 10007, 'This Worker does not exist on your account.') : ok({});
   }
 
-  /** Without parameters. Only a single SELECT returns rows. */
+  /** Runs SQL without parameters. Only a single SELECT returns rows. */
   query(id: string, sql: string) {
     const db = this.db(id);
     const isRead = /^\s*select/i.test(sql);

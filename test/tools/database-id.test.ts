@@ -1,4 +1,4 @@
-// The id of a new database in a configuration that somebody has written by hand.
+// Writes the id of a new database into a hand-written configuration.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -19,7 +19,7 @@ function fileWith(toml: string): string {
   return file;
 }
 
-/** The files have `@` where the lines are added. */
+/** `@` marks where the lines are added. */
 const ADDED = `\n${ID_LINE}\npreview_database_id = "DB_1"`;
 const BLOCK = '[[d1_databases]]\nbinding = "DB_1"\ndatabase_name = "one"@\n';
 const OTHER = '[[d1_databases]]\nbinding = "DB"\ndatabase_name = "zero"\ndatabase_id = "a"\n';
@@ -70,7 +70,7 @@ const files: Record<string, { toml: string; added?: string; env?: string }> = {
 };
 
 test.each(Object.entries(files))(
-  'is added where there is %s, and nothing else changes',
+  'adds the id to a file with %s and changes nothing else',
   (_, { toml, env, added = ADDED }) => {
     const file = fileWith(toml.replace('@', ''));
     expect(writeDatabaseId(file, env, 'DB_1', ID)).toBe(true);
@@ -78,7 +78,7 @@ test.each(Object.entries(files))(
   },
 );
 
-describe('is not added, and nothing changes, where there is', () => {
+describe('changes nothing in a file with', () => {
   test.each([
     ['no block of this binding', HEAD + OTHER],
     ['an inline table', `d1_databases = [{ binding = "DB_1", database_name = "one" }]\n${HEAD}`],
@@ -94,7 +94,7 @@ describe('is not added, and nothing changes, where there is', () => {
   });
 });
 
-test('in wrangler.toml of the project, is one line more', () => {
+test('adds one line to wrangler.toml of the project', () => {
   const file = join(newFolder(), 'wrangler.toml');
   copyFileSync(join(ROOT, 'wrangler.toml'), file);
   const before = readFileSync(file, 'utf8');
@@ -104,7 +104,7 @@ test('in wrangler.toml of the project, is one line more', () => {
   expect(readConfiguration(file).databases).toMatchObject([{ binding: 'DB', id: ID }]);
 });
 
-test('leaves the local data where it is', { tags: 'slow' }, async () => {
+test('does not move the local data', { tags: 'slow' }, async () => {
   const folder = newFolder();
   const file = fileWith(`${HEAD}[[d1_databases]]\nbinding = "DB"\ndatabase_name = "zero"\n`);
   const where = { 'persist-to': folder, config: file };

@@ -1,4 +1,4 @@
-// The demo of `npm run dev`, over HTTP, on services as wrangler serves them.
+// The demo of `npm run dev`, prepared over HTTP on services that wrangler serves.
 import { expect, test } from 'vitest';
 import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
@@ -13,7 +13,7 @@ const SLOW = { tags: 'slow', timeout: 120_000 };
 const NOW = new Date();
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
-/** A service, and what the operator sees of it. */
+/** Starts a service and returns reads of its data. */
 async function newService(state: string, config?: string) {
   const operatorKey = newOperatorKey();
   const secrets = { OPERATOR_KEY_4: secretTextOf('full', await hashOf(operatorKey)) };
@@ -22,7 +22,7 @@ async function newService(state: string, config?: string) {
   type Key = { name: string; last_four: string; revoked_at: string | null };
   return {
     service,
-    /** The uses on the days of the demo, with the credential in `key`. */
+    /** Reads the uses on the days of the demo with this credential. */
     async usesOf(id: number, key: string) {
       const path = `GET /business/usage/${id}?from=${addDays(dayOf(NOW), -100)}`;
       return (await service.ok<{ used: { date: string; count: number }[] }>(path, { key })).used;
@@ -38,58 +38,56 @@ async function newService(state: string, config?: string) {
   };
 }
 
+test('two concurrent starts create one demo, and a later start replaces only the key of its port', SLOW, async () => {
+  await using served = await newService(newDatabase());
+  const { service, usesOf, businessesOf, keysOf } = served;
+  const [one, two] = await Promise.all([FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)));
+  if (one === undefined || two === undefined) throw new Error('nothing was prepared');
+  const { charts, shop } = one;
+  const made = await businessesOf(1);
+  expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop']);
+  expect(made).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
+  expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
+  expect([one.other, two.other]).toEqual([null, null]);
+
+  const uses = await usesOf(charts.id, charts.token); // a token without an origin: there are no sites
+  const days = uses.filter(({ count }) => count > 0).map(({ date }) => date);
+  expect([days.at(0), days.at(-1)]).toEqual([addDays(dayOf(NOW), -92), addDays(dayOf(NOW), -1)]);
+  expect(days.length).toBeGreaterThan(85);
+  expect((await usesOf(shop.id, shop.token)).every(({ count }) => count === 0)).toBe(true);
+
+  await service.ok(`POST /business/usage/${charts.id}`);
+  const own = await service.ok<{ api_key: string }>('POST /user/1/keys', { body: { name: 'own' } });
+  const later = await prepareDemo(service, new Date(NOW.getTime() + 86_400_000), FIRST_PORT, false);
+  expect([later.charts.token, later.shop.token]).toEqual([charts.token, shop.token]);
+  const total = (list: typeof uses) => list.reduce((sum, { count }) => sum + count, 0);
+  expect(total(await usesOf(charts.id, later.api_key))).toBe(total(uses) + 1);
+  const ofPort = (port: number) => `npm run dev, port ${port}`;
+  expect((await keysOf(1)).sort()).toEqual(
+    [
+      [ofPort(FIRST_PORT), one.api_key.slice(-4), false],
+      [ofPort(FIRST_PORT), later.api_key.slice(-4), true],
+      [ofPort(SECOND_PORT), two.api_key.slice(-4), true],
+      ['own', own.api_key.slice(-4), true],
+    ].sort(),
+  );
+});
+
 test(
-  'two starts at once make one demo, which a later start keeps, with a new key for its port only',
+  'on three databases, the demo includes a business and a key of a second user in another database',
   SLOW,
   async () => {
-    await using served = await newService(newDatabase());
+    const { 'persist-to': state } = await threeDatabases();
+    await using served = await newService(state, withDatabases(3));
     const { service, usesOf, businessesOf, keysOf } = served;
-    const [one, two] = await Promise.all(
-      [FIRST_PORT, SECOND_PORT].map((port) => prepareDemo(service, NOW, port, false)),
-    );
-    if (one === undefined || two === undefined) throw new Error('nothing was prepared');
-    const { charts, shop } = one;
-    const made = await businessesOf(1);
-    expect(made.map(({ name }) => name)).toEqual(['Demo Charts', 'Demo Shop']);
-    expect(made).toMatchObject([charts, shop].map(({ id, token }) => ({ id, token, status: 'active' })));
-    expect([two.charts.token, two.shop.token]).toEqual([charts.token, shop.token]);
-    expect([one.other, two.other]).toEqual([null, null]);
+    const { charts, shop, other } = await prepareDemo(service, NOW, FIRST_PORT, true);
+    expect([charts.id, shop.id, other?.id]).toEqual([1, 2, 1_000_000_001]);
+    expect([other?.token.slice(0, 8), other?.api_key.slice(0, 8)]).toEqual(['bua_pk_1', 'bua_sk_1']);
+    expect((await businessesOf(2)).map(({ name }) => name)).toEqual(['Demo Abroad']);
+    expect(await usesOf(1_000_000_001, `${other?.api_key}`)).toHaveLength(101);
 
-    const uses = await usesOf(charts.id, charts.token); // a token without an origin: there are no sites
-    const days = uses.filter(({ count }) => count > 0).map(({ date }) => date);
-    expect([days.at(0), days.at(-1)]).toEqual([addDays(dayOf(NOW), -92), addDays(dayOf(NOW), -1)]);
-    expect(days.length).toBeGreaterThan(85);
-    expect((await usesOf(shop.id, shop.token)).every(({ count }) => count === 0)).toBe(true);
-
-    await service.ok(`POST /business/usage/${charts.id}`);
-    const own = await service.ok<{ api_key: string }>('POST /user/1/keys', { body: { name: 'own' } });
-    const later = await prepareDemo(service, new Date(NOW.getTime() + 86_400_000), FIRST_PORT, false);
-    expect([later.charts.token, later.shop.token]).toEqual([charts.token, shop.token]);
-    const total = (list: typeof uses) => list.reduce((sum, { count }) => sum + count, 0);
-    expect(total(await usesOf(charts.id, later.api_key))).toBe(total(uses) + 1);
-    const ofPort = (port: number) => `npm run dev, port ${port}`;
-    expect((await keysOf(1)).sort()).toEqual(
-      [
-        [ofPort(FIRST_PORT), one.api_key.slice(-4), false],
-        [ofPort(FIRST_PORT), later.api_key.slice(-4), true],
-        [ofPort(SECOND_PORT), two.api_key.slice(-4), true],
-        ['own', own.api_key.slice(-4), true],
-      ].sort(),
-    );
+    const { other: again } = await prepareDemo(service, NOW, FIRST_PORT, true);
+    expect([again?.id, again?.token]).toEqual([other?.id, other?.token]);
+    expect((await keysOf(2)).map(([, , isValid]) => isValid)).toEqual([false, true]);
   },
 );
-
-test('with three databases, makes a business and a key of another user in another database', SLOW, async () => {
-  const { 'persist-to': state } = await threeDatabases();
-  await using served = await newService(state, withDatabases(3));
-  const { service, usesOf, businessesOf, keysOf } = served;
-  const { charts, shop, other } = await prepareDemo(service, NOW, FIRST_PORT, true);
-  expect([charts.id, shop.id, other?.id]).toEqual([1, 2, 1_000_000_001]);
-  expect([other?.token.slice(0, 8), other?.api_key.slice(0, 8)]).toEqual(['bua_pk_1', 'bua_sk_1']);
-  expect((await businessesOf(2)).map(({ name }) => name)).toEqual(['Demo Abroad']);
-  expect(await usesOf(1_000_000_001, `${other?.api_key}`)).toHaveLength(101);
-
-  const { other: again } = await prepareDemo(service, NOW, FIRST_PORT, true);
-  expect([again?.id, again?.token]).toEqual([other?.id, other?.token]);
-  expect((await keysOf(2)).map(([, , isValid]) => isValid)).toEqual([false, true]);
-});

@@ -1,4 +1,4 @@
-// npm run deploy, against a stand-in for Cloudflare: with a stand-in for wrangler in the same process and, at the end, with wrangler.
+// npm run deploy against a fake of Cloudflare: with a fake of wrangler in the same process and, in the last test, with wrangler.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 import { Account, MIGRATIONS } from './cloudflare.ts';
 
-/** The last migration of b2596f3, which found databases by name and marked them, and of 923d6cc. */
+/** The last migrations of two releases that found databases by name. The first one also marked them. */
 const MARKED = '0014_quotas.sql';
 const OLD = '0006_self_service.sql';
 const LATER = '0999_later.sql';
@@ -23,7 +23,7 @@ const NEXT =
 const LOGIN =
   'Not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.\n';
 
-/** A block of a configuration. A line with an empty value is left out. */
+/** Returns a block of a configuration, without the lines whose value is empty. */
 function block(binding: string, lines: Record<string, string> = {}, table = 'd1_databases'): string {
   const all = { binding, database_name: `usage-${binding}`, migrations_dir: 'migrations', ...lines };
   const given = Object.entries(all).filter(([, value]) => value !== '');
@@ -34,17 +34,17 @@ const limit = (name: string, table = 'ratelimits') =>
 const BARE = 'name = "usage"\ncompatibility_date = "2026-10-01"\n';
 const HEAD = BARE + limit('REFUSED_ORIGIN_LIMIT') + limit('REFUSED_BUSINESS_LIMIT');
 const ONE = HEAD + block('DB');
-/** In no order, and with one that is not of the service. */
+/** Unordered, with a database that does not belong to the service. */
 const THREE = HEAD + ['DB_2', 'CACHE', 'DB', 'DB_1'].map((binding) => block(binding)).join('');
 const STAGING = ['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT']
   .map((name) => limit(name, 'env.staging.ratelimits'))
   .join('');
 
-/** A step that fails: how its command begins, and what it prints. */
+/** A step that fails: the prefix of its command, and its output. */
 type Fault = { at: string; says?: string };
 type Options = { args?: string; fault?: Fault; variables?: Record<string, string>; whoami?: object };
 
-/** What wrangler does in an account, with this configuration. Throws an error where it fails. */
+/** Runs a wrangler command in an account and returns its output. */
 function wranglerIn(account: Account, { name, databases }: Configuration, words: string[]): string {
   const idOf = (binding = '') => {
     const bound = databases.find((database) => database.binding === binding);
@@ -70,7 +70,7 @@ class Project {
   readonly folder = newFolder();
   readonly file = join(this.folder, 'wrangler.toml');
   readonly account: Account;
-  /** The options that every step got. */
+  /** The options passed to each step. */
   readonly chosen = new Set<string>();
 
   constructor(toml: string, account = new Account()) {
@@ -86,7 +86,7 @@ class Project {
     writeFileSync(this.file, text);
   }
 
-  /** Returns how it ends, what is printed, and each step that changed something, or tried to. */
+  /** Returns the exit code, the output, and each step that changed something or tried to. */
   deploy({ args = '', fault, variables = {}, whoami = this.loggedIn }: Options = {}) {
     const ended = { code: 0, stdout: '', stderr: '', steps: [] as string[] };
     const environment: Record<string, string> = { ...variables };
@@ -131,13 +131,13 @@ class Project {
     return this.account.idOf(`usage-${binding}`) ?? '';
   }
 
-  /** The lines that belong in the block of a binding. */
+  /** Returns the lines that belong in the block of a binding. */
   idLines(binding: string): string {
     return `database_id = "${this.idOf(binding)}"\npreview_database_id = "${binding}"\n`;
   }
 }
 
-/** A project that has been deployed, with an owner in DB and, if there is one, another in DB_1. */
+/** Deploys a project with an owner in DB and, if it is bound, another in DB_1. */
 function deployed(toml = THREE): Project {
   const project = new Project(toml);
   expect(project.deploy().code).toBe(0);
@@ -154,16 +154,14 @@ const created = (...bindings: string[]) =>
   bindings.map((binding) => `Created the database usage-${binding} (${binding}).\n`).join('');
 const COMMIT = 'Commit PROJECT/wrangler.toml: it has the ids of the new databases.\n';
 const ALL = ['DB', 'DB_1', 'DB_2'];
-/** A deployment that changed what is there already. */
+/** A deployment that created nothing. */
 const redeployed = { code: 0, stdout: START + NEXT, stderr: '', steps: [...ALL.map(migrate), 'deploy'] };
-/** A deployment that stopped before it changed anything, and one that says so. */
 const stopped = (stderr: string, stdout = START) => ({ code: 1, stdout, stderr, steps: [] });
 const refused = (line: string, stdout?: string) => stopped(`${line} Nothing was changed.\n`, stdout);
 const notFound = (binding: string, id: string) =>
   stopped(`${binding} (usage-${binding}, ${id}): The database ${id} could not be found [code: 7404]\n`);
 
-/** The text with two ids in each other's place. */
-const exchanged = (text: string, one: string, other: string) =>
+const swapped = (text: string, one: string, other: string) =>
   text
     .split(one)
     .map((part) => part.replaceAll(other, one))
@@ -193,7 +191,7 @@ describe('npm run deploy', () => {
     for (const id of Object.values(ids)) expect(account.applied(id)).toEqual(MIGRATIONS);
   });
 
-  test('migrates and uploads the second time, and creates and writes nothing', () => {
+  test('only migrates and uploads the second time', () => {
     const project = deployed();
     const { toml } = project;
     expect(project.deploy()).toEqual(redeployed);
@@ -201,7 +199,7 @@ describe('npm run deploy', () => {
     expect(project.account.databases.size).toBe(3);
   });
 
-  test('creates a database that is added', () => {
+  test('creates a database that was added to the configuration', () => {
     const project = deployed(ONE);
     project.toml += block('DB_1');
     const steps = [migrate('DB'), ...madeOf('DB_1'), 'deploy'];
@@ -210,7 +208,7 @@ describe('npm run deploy', () => {
     expect(project.deploy()).toMatchObject({ code: 0, steps: [migrate('DB'), migrate('DB_1'), 'deploy'] });
   });
 
-  test('takes a database by its id, whatever its name', () => {
+  test('identifies a database by its id, whatever its name', () => {
     const project = deployed();
     project.toml = project.toml.replaceAll('"usage-DB', '"other-DB');
     expect(project.deploy()).toEqual(redeployed);
@@ -218,7 +216,7 @@ describe('npm run deploy', () => {
   });
 
   test.each([OLD, MARKED])(
-    'upgrades databases that were found by name, once their ids are written: those up to %s',
+    'upgrades databases at %s that were found by name, once their ids are in the configuration',
     (last) => {
       const project = new Project(THREE);
       const { account } = project;
@@ -250,7 +248,7 @@ describe('npm run deploy', () => {
     ['REFUSED_ORIGIN_LIMIT', limit('REFUSED_BUSINESS_LIMIT')],
     ['REFUSED_BUSINESS_LIMIT', limit('REFUSED_ORIGIN_LIMIT')],
     ['REFUSED_ORIGIN_LIMIT and REFUSED_BUSINESS_LIMIT', limit('ADDRESS_LIMIT')],
-  ])('warns that the limit %s is missing, and goes on', (missing, limits) => {
+  ])('warns about a missing %s and continues', (missing, limits) => {
     expect(new Project(BARE + limits + block('DB')).deploy()).toMatchObject({
       code: 0,
       stderr: `Warning: without [[ratelimits]] for ${missing}, every refused origin is written to the database.\n`,
@@ -261,15 +259,15 @@ describe('npm run deploy', () => {
 
 const OTHER = { id: 'b'.repeat(32), name: 'Other' };
 
-describe('npm run deploy changes nothing where', () => {
-  test('a database with the id does not exist', () => {
+describe('npm run deploy changes nothing when', () => {
+  test('no database has the configured id', () => {
     const project = deployed();
     const id = project.idOf('DB_1');
     project.account.databases.delete(id);
     expect(project.deploy()).toEqual(notFound('DB_1', id));
   });
 
-  test('the account is another one', () => {
+  test('the login is for another account', () => {
     const project = deployed(ONE);
     const whoami = { loggedIn: true, accounts: [OTHER] };
     expect(new Project(project.toml, new Account()).deploy({ whoami })).toEqual({
@@ -281,67 +279,63 @@ describe('npm run deploy changes nothing where', () => {
   test.each([
     ['DB', 'DB_1', 'DB', 'DB_1'],
     ['DB_1', 'DB_2', 'DB_2', 'DB_1'], // DB_2 has no business
-  ])('the ids of %s and %s were exchanged', (one, other, noticed, owner) => {
+  ])('the ids of %s and %s are swapped', (one, other, noticed, owner) => {
     const project = deployed();
     const [id, otherId] = [project.idOf(one), project.idOf(other)];
-    project.toml = exchanged(project.toml, id, otherId);
+    project.toml = swapped(project.toml, id, otherId);
     const found = noticed === one ? otherId : id;
     expect(project.deploy()).toEqual(
       refused(`${noticed} (usage-${noticed}, ${found}) has the businesses of ${owner}: their ids were exchanged.`),
     );
   });
 
-  test('one id is there twice, in one environment or in two', () => {
+  test('two bindings have the same id, in one environment or in two', () => {
     const project = deployed();
     const id = project.idOf('DB');
     const { toml } = project;
-    const twice = refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, '');
+    const duplicate = refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, '');
     project.toml = toml.replace(project.idOf('DB_2'), id);
-    expect(project.deploy()).toEqual(twice);
+    expect(project.deploy()).toEqual(duplicate);
     project.toml = `${toml}${STAGING}${block('DB', { database_id: id }, 'env.staging.d1_databases')}`;
-    for (const args of ['', '--env staging']) expect(project.deploy({ args })).toEqual(twice);
+    for (const args of ['', '--env staging']) expect(project.deploy({ args })).toEqual(duplicate);
   });
 
-  test('owners are in a database that is not bound', () => {
+  test('a database with owners is not bound', () => {
     const project = deployed();
     project.toml = project.toml.replace(/\[\[d1_databases\]\]\nbinding = "DB_1"\n(.+\n)+?(?=\[|$)/, '');
     expect(project.toml).not.toContain('DB_1');
     expect(project.deploy()).toEqual(refused('Owners have their data in DB_1, which the configuration does not bind.'));
   });
 
-  test.each([
-    ['DB', 'an empty id', ''],
-    ['DB', 'the id of a new database', 'new'],
-    ['DB_1', 'an empty id', ''],
-    ['DB_1', 'the id of a new database', 'new'],
-  ])('owners are in %s, which has %s', (binding, _, id) => {
+  const cases = ['DB', 'DB_1'].flatMap((binding) => ['no id', 'the id of a new database'].map((id) => [binding, id]));
+  test.each(cases)('owners have their data in %s, which has %s', (binding = '', id) => {
     const project = deployed();
     project.account.addOwner(9, 2, project.idOf('DB_2'), project.idOf('DB'));
     const lines = project.idLines(binding);
     const other = project.account.create('other') ?? '';
     project.toml = project.toml
-      .replace(lines, id === '' ? '' : lines.replace(project.idOf(binding), other))
+      .replace(lines, id === 'no id' ? '' : lines.replace(project.idOf(binding), other))
       .replace(`"usage-${binding}"`, '"other-name"');
     expect(project.deploy()).toEqual(
       refused(`Owners have their data in ${binding}, but its database_id is missing or names a new database.`),
     );
   });
 
-  test('the Worker does not build, or wrangler does not know an option', () => {
+  test('the dry run of the upload fails', () => {
     const fault = { at: 'deploy --dryrun --dry-run', says: 'Unknown argument: dryrun\n' };
     expect(new Project(ONE).deploy({ args: '--dryrun', fault })).toEqual(
       stopped('Unknown argument: dryrun\nNothing was changed.\n'),
     );
   });
 
-  test('the build is of another Worker', () => {
+  test('the build is for another Worker', () => {
     expect(new Project(ONE).deploy({ variables: { WRANGLER_CI_OVERRIDE_NAME: 'usage-staging' } })).toEqual(
       refused('This is a build of the Worker usage-staging, but PROJECT/wrangler.toml is for usage.', ''),
     );
     expect(new Project(ONE).deploy({ variables: { WRANGLER_CI_OVERRIDE_NAME: 'usage' } }).code).toBe(0);
   });
 
-  test('a database has tables of something else', () => {
+  test('a database contains tables of another service', () => {
     const account = new Account();
     const id = account.create('shop') ?? '';
     account.query(id, 'create table orders (id integer)');
@@ -351,7 +345,7 @@ describe('npm run deploy changes nothing where', () => {
     );
   });
 
-  test('a database has a migration that the checkout lacks, unless it is deployed with --rollback', () => {
+  test('a database has a migration that the checkout lacks, unless --rollback is given', () => {
     const project = deployed();
     const id = project.idOf('DB_1');
     project.account.query(id, `insert into d1_migrations (name) values ('${LATER}')`);
@@ -363,7 +357,7 @@ describe('npm run deploy changes nothing where', () => {
     expect(project.deploy({ args: '--rollback' })).toEqual(redeployed);
   });
 
-  test('a database has no id, in CI', () => {
+  test('a database has no id and the deployment runs in CI', () => {
     for (const CI of ['true', '1']) {
       const project = new Project(THREE);
       expect(project.deploy({ variables: { CI } })).toEqual(
@@ -378,13 +372,13 @@ describe('npm run deploy changes nothing where', () => {
     expect(new Project(ONE).deploy({ variables: { CI: 'false' } }).code).toBe(0);
   });
 
-  test('nobody is logged in', () => {
+  test('wrangler is not logged in', () => {
     const fault = { at: 'whoami', says: '{\n  "loggedIn": false\n}\n' };
     for (const options of [{ whoami: { loggedIn: false } }, { fault }])
       expect(new Project(ONE).deploy(options)).toEqual(stopped(LOGIN, ''));
   });
 
-  test('the login has several accounts and none is chosen', () => {
+  test('the login has several accounts and none is selected', () => {
     const project = new Project(ONE);
     const whoami = { loggedIn: true, accounts: [OTHER, { id: project.account.id, name: 'Acme' }] };
     const choice = `${OTHER.id}  Other\n${project.account.id}  Acme\n`;
@@ -397,7 +391,7 @@ describe('npm run deploy changes nothing where', () => {
     expect(project.deploy({ whoami, variables }).stdout).toMatch(/^Account: Other \(b+\)\./);
   });
 
-  test('it cannot be told which account it is, unless one is chosen', () => {
+  test('the account is unknown, unless one is selected', () => {
     const project = new Project(ONE);
     const fault = { at: 'whoami', says: 'fetch failed' };
     expect(project.deploy({ fault })).toEqual(stopped('fetch failed\n', ''));
@@ -406,40 +400,22 @@ describe('npm run deploy changes nothing where', () => {
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Account: ${project.account.id}. Worker: usage.`]);
   });
 
-  const MIGRATIONS_DIR = 'The migrations_dir of DB_1 is PROJECT/other. It must be PROJECT/migrations.';
+  const vars = (line: string) => `${ONE}[vars]\n${line}\n`;
+  const addresses = ['"http://a.example"', '"a.example"', '""', '1'];
+  const names = ['"a\\nb"', `"${'a'.repeat(61)}"`, '" "', '0', '["Acme"]'];
   test.each<[string, string, string]>([
     ['DB is not bound', HEAD + block('DB_1'), 'PROJECT/wrangler.toml binds no database DB.'],
     ['a name is missing', ONE + block('DB_1', { database_name: '' }), 'DB_1 has no database_name.'],
-    [
-      'an id is empty',
-      ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'),
-      'The database_id of DB is empty.',
-    ],
+    ['an id is empty', ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'), 'The database_id of DB is empty.'],
     ['the Worker has no name', ONE.replace('name = "usage"', ''), 'PROJECT/wrangler.toml gives the Worker no name.'],
-    ['migrations are elsewhere', ONE + block('DB_1', { migrations_dir: 'other' }), MIGRATIONS_DIR],
-    [
-      'the secret of alerts is in the file',
-      `${ONE}[vars]\nALERT_SECRET = "whsec_AAAA"\n`,
-      'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.',
-    ],
-    [
-      'alerts have two receivers',
-      `${ONE}[vars]\nALERT_URL = "https://a.example"\n[[services]]\nbinding = "ALERTS"\nservice = "product"\n`,
-      'Remove ALERT_URL or the service ALERTS: alerts have one receiver.',
-    ],
-    ...['"http://a.example"', '"a.example"', '""', '1'].map((url): [string, string, string] => [
-      `the receiver of alerts is ${url}`,
-      `${ONE}[vars]\nALERT_URL = ${url}\n`,
-      `ALERT_URL ${ADDRESS_RULE}.`,
-    ]),
-    ...['"a\\nb"', `"${'a'.repeat(61)}"`, '" "', '0', '["Acme"]'].map((name): [string, string, string] => [
-      `the name of the service is ${name}`,
-      `${ONE}[vars]\nSERVICE_NAME = ${name}\n`,
-      `SERVICE_NAME ${SERVICE_NAME_RULE}.`,
-    ]),
-  ])('%s, and says so in one line', (_, toml, line) => {
+    ['migrations are in another folder', ONE + block('DB_1', { migrations_dir: 'other' }), 'The migrations_dir of DB_1 is PROJECT/other. It must be PROJECT/migrations.'],
+    ['the file contains the alert secret', vars('ALERT_SECRET = "whsec_AAAA"'), 'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.'],
+    ['alerts have two receivers', `${vars('ALERT_URL = "https://a.example"')}[[services]]\nbinding = "ALERTS"\nservice = "product"\n`, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.'],
+    ...addresses.map((url): [string, string, string] => [`the receiver of alerts is ${url}`, vars(`ALERT_URL = ${url}`), `ALERT_URL ${ADDRESS_RULE}.`]),
+    ...names.map((name): [string, string, string] => [`the name of the service is ${name}`, vars(`SERVICE_NAME = ${name}`), `SERVICE_NAME ${SERVICE_NAME_RULE}.`]),
+  ])('%s', (_, toml, line) => {
     expect(new Project(toml).deploy()).toEqual(refused(line, ''));
-  });
+  }); // biome-ignore format: a row on a line
 
   test.each(['DB_62', 'DB_01', 'DB1', 'DB_0', 'db_1', 'DB-1'])('a database is bound as %s', (binding) => {
     const line = `PROJECT/wrangler.toml binds a database as ${binding}. The names are DB, DB_1, DB_2, and so on up to DB_61.\n`;
@@ -448,13 +424,10 @@ describe('npm run deploy changes nothing where', () => {
 });
 
 describe('npm run deploy stops', () => {
-  test('where a database cannot be created, also because another deployment does so at the same time', () => {
+  test('when a database cannot be created, even because a concurrent deployment creates it', () => {
     const project = new Project(ONE);
-    const list = { at: 'd1 list' };
-    expect(project.deploy({ fault: { ...list, says: 'fetch failed' } })).toMatchObject({
-      stderr: 'The databases: fetch failed\n',
-      steps: [],
-    });
+    const fault = { at: 'd1 list', says: 'fetch failed' };
+    expect(project.deploy({ fault })).toMatchObject({ stderr: 'The databases: fetch failed\n', steps: [] });
     const other = new Project(ONE, project.account);
     const { create: createOnce } = project.account;
     project.account.create = (name) => {
@@ -470,7 +443,7 @@ describe('npm run deploy stops', () => {
     expect(other.deploy().code).toBe(0);
   });
 
-  test('where wrangler.toml cannot be edited, and says what to add', () => {
+  test('when wrangler.toml cannot be edited, and prints the lines to add', () => {
     const toml = `d1_databases = [{ binding = "DB", database_name = "usage-DB", migrations_dir = "migrations" }]\n${HEAD}`;
     const project = new Project(toml);
     const { stderr, steps } = project.deploy();
@@ -481,22 +454,21 @@ describe('npm run deploy stops', () => {
     expect(project.toml).toBe(toml);
   });
 
-  test('before the upload where a migration fails', () => {
+  test('before the upload when a migration fails', () => {
     expect(deployed().deploy({ fault: { at: migrate('DB_1'), says: 'no such table\n' } })).toEqual({
       ...stopped('no such table\nThe migrations of DB_1 were not applied. Nothing was uploaded.\n'),
       steps: [migrate('DB'), migrate('DB_1')],
     });
   });
 
-  test('where the upload fails', () => {
+  test('when the upload fails', () => {
     const { code, stderr } = deployed().deploy({ fault: { at: 'deploy' } });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'wrangler deploy failed.\n' });
   });
 
-  // Wherever the first deployment stops, the next one goes on, and all is as after one that did not stop.
   const steps = [...ALL.flatMap(madeOf), 'deploy'];
   test.each(steps.map((step, index) => [step, index] as const))(
-    'at %s of a first deployment, and goes on the next time',
+    'at %s of a first deployment, and continues from there the next time',
     (step, index) => {
       const project = new Project(THREE);
       const interrupted = project.deploy({ fault: { at: step, says: 'interrupted\n' } });
@@ -510,7 +482,7 @@ describe('npm run deploy stops', () => {
 });
 
 describe('npm run deploy --dry-run', () => {
-  test('says what would be created and applied, and changes nothing', () => {
+  test('prints what it would create and apply, and changes nothing', () => {
     const project = deployed(ONE);
     const id = project.idOf('DB');
     project.account.query(id, `delete from d1_migrations where name > '${MARKED}'`);
@@ -534,14 +506,14 @@ describe('npm run deploy --dry-run', () => {
     expect([...project.account.databases.keys()]).toEqual(databases);
   });
 
-  test('refuses what a deployment would refuse', () => {
+  test('fails when a deployment would fail', () => {
     const project = deployed();
     project.account.query(project.idOf('DB'), `insert into d1_migrations (name) values ('${LATER}')`);
     expect(project.deploy({ args: '--dry-run' })).toMatchObject({ code: 1, steps: [] });
   });
 });
 
-describe('every step of npm run deploy has the same', () => {
+describe('npm run deploy', () => {
   const toml = `${ONE}${STAGING}${block('DB', { database_name: 'staging-DB' }, 'env.staging.d1_databases')}`;
 
   test.each([
@@ -550,7 +522,7 @@ describe('every step of npm run deploy has the same', () => {
     ['-estaging', {}],
     ['--env=staging', {}],
     ['', { CLOUDFLARE_ENV: 'staging' }],
-  ])('environment: %s %o', (args, variables) => {
+  ])('runs every step in the same environment: %s %o', (args, variables) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     const project = new Project(toml);
     expect(project.deploy({ args })).toMatchObject({
@@ -566,14 +538,14 @@ describe('every step of npm run deploy has the same', () => {
     expect(project.toml.split('[[env.staging.d1_databases]]')[0]).toBe(toml.split('[[env.staging.d1_databases]]')[0]);
   });
 
-  test('environment: none, whatever CLOUDFLARE_ENV says', () => {
+  test('runs every step without an environment when --env is empty, whatever CLOUDFLARE_ENV is', () => {
     vi.stubEnv('CLOUDFLARE_ENV', 'staging');
     const project = new Project(toml);
     expect(project.deploy({ args: '--env=' }).steps).toEqual([create('DB'), migrate('DB'), 'deploy']);
     expect([...project.chosen].every((chosen) => chosen.includes(' --env= '))).toBe(true);
   });
 
-  test('environment, and never one that the file does not have', () => {
+  test('rejects an environment that the file does not define', () => {
     for (const text of [toml, ONE]) {
       const { code, stderr, steps } = new Project(text).deploy({ args: '--env production' });
       expect({ code, steps }).toEqual({ code: 1, steps: [] });
@@ -582,17 +554,20 @@ describe('every step of npm run deploy has the same', () => {
     }
   });
 
-  test.each(['--config other.toml', '-c other.toml', '--config=other.toml'])('configuration: %s', (args) => {
-    const project = new Project(ONE);
-    const file = join(project.folder, 'other.toml');
-    writeFileSync(file, HEAD + block('DB', { database_name: 'other-DB' }));
-    expect(project.deploy({ args }).steps).toEqual(['d1 create other-DB', migrate('DB'), 'deploy']);
-    expect([...project.chosen].every((chosen) => chosen.startsWith(`${file} `))).toBe(true);
-    expect(project.toml).toBe(ONE);
-    expect(readFileSync(file, 'utf8')).toContain(`database_id = "${project.account.idOf('other-DB')}"`);
-  });
+  test.each(['--config other.toml', '-c other.toml', '--config=other.toml'])(
+    'runs every step with the same configuration: %s',
+    (args) => {
+      const project = new Project(ONE);
+      const file = join(project.folder, 'other.toml');
+      writeFileSync(file, HEAD + block('DB', { database_name: 'other-DB' }));
+      expect(project.deploy({ args }).steps).toEqual(['d1 create other-DB', migrate('DB'), 'deploy']);
+      expect([...project.chosen].every((chosen) => chosen.startsWith(`${file} `))).toBe(true);
+      expect(project.toml).toBe(ONE);
+      expect(readFileSync(file, 'utf8')).toContain(`database_id = "${project.account.idOf('other-DB')}"`);
+    },
+  );
 
-  test('the other options are for the upload', () => {
+  test('passes the other options to the upload', () => {
     const args = '--domain a.example --domain=b.example --tag v2 --rollback --message Second';
     expect(deployed(ONE).deploy({ args }).steps.at(-1)).toBe(
       'deploy --domain a.example --domain=b.example --tag v2 --message Second',
@@ -606,12 +581,12 @@ describe('every step of npm run deploy has the same', () => {
     ['--name other', 'Remove --name: two Workers would share the databases.\n'],
     ['--name=other', 'Remove --name: two Workers would share the databases.\n'],
     ['--config none.toml', 'Could not read file: PROJECT/none.toml\n'],
-  ])('%s changes nothing, and says why in one line', (args, stderr) => {
+  ])('rejects %s with one line and changes nothing', (args, stderr) => {
     expect(new Project(ONE).deploy({ args })).toEqual(stopped(stderr, ''));
   });
 });
 
-test('with wrangler itself, a service is deployed, gets a database more, and is deployed again', {
+test('npm run deploy works with wrangler: a first deployment, another database, and a swap of ids', {
   tags: 'slow',
   timeout: 420_000,
 }, async () => {
@@ -654,7 +629,7 @@ test('with wrangler itself, a service is deployed, gets a database more, and is 
   expect(await run('--tag', 'v2')).toMatchObject({ code: 0, stderr: '' });
   const DB_1 = account.idOf('usage-DB_1') ?? '';
   expect(account.workers).toEqual(new Map([['usage', { DB, DB_1 }]]));
-  writeFileSync(file, exchanged(readFileSync(file, 'utf8'), DB, DB_1));
+  writeFileSync(file, swapped(readFileSync(file, 'utf8'), DB, DB_1));
   const problem = 'has the businesses of DB: their ids were exchanged. Nothing was changed.';
   expect(await run()).toEqual({ code: 1, stdout: START, stderr: `DB_1 (usage-DB_1, ${DB}) ${problem}\n` });
   account.databases.delete(DB_1);

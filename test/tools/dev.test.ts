@@ -1,4 +1,4 @@
-// npm run dev with a stand-in for wrangler; test/docs starts it with wrangler.
+// npm run dev with a fake of wrangler. test/docs starts it with wrangler.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,14 +23,14 @@ async function listenAt(host: string) {
 const inUse = (port: number, holder: number | string = process.pid) =>
   new RegExp(`^Port ${port} is in use( by process ${holder}.*)?\\. Choose another: npm run dev -- --port NUMBER\\n?$`);
 
-/** Variables with which `wrangler` is this script. */
+/** Returns variables that make `wrangler` run this script. */
 function playing(script: string) {
   const folder = newFolder();
   writeFileSync(join(folder, 'wrangler'), `#!/usr/bin/env node\n${script}`, { mode: 0o755 });
   return { PATH: `${folder}${delimiter}${process.env.PATH}` };
 }
 
-/** Says how it was called, and serves until it is stopped: it is down for one request, and refuses all others. */
+/** Prints its arguments and serves until it is stopped: one 204, one 503, and 422 from then on. */
 const REFUSES = `
 const [command, , port] = process.argv.slice(2);
 if (command === 'dev') {
@@ -42,20 +42,20 @@ if (command === 'dev') {
 }
 `;
 
-/** Stops it once it is ready and `look` has looked, as Ctrl-C does. It has ended when its server has: both write to these pipes. */
-async function stoppedOnceReady({ cwd = ROOT, env = {}, look = async (_: string) => {} }, ...args: string[]) {
+/** Sends SIGINT once it is ready and `inspect` has returned, then waits until its server has also closed the pipes. */
+async function stoppedOnceReady({ cwd = ROOT, env = {}, inspect = async (_: string) => {} }, ...args: string[]) {
   const dev = spawn(process.execPath, ['src/tools/dev.ts', ...args], { cwd, env: { ...process.env, ...env } });
   const closed = once(dev, 'close');
   const printed = { stdout: '', stderr: '' };
   dev.stderr.on('data', (text) => (printed.stderr += text));
   dev.stdout.on('data', (text) => (printed.stdout += text));
   await vi.waitUntil(() => /^Ready: .*OPERATOR_KEY=/ms.test(printed.stdout) || dev.exitCode !== null, 100_000);
-  await look(printed.stdout).finally(() => dev.kill('SIGINT'));
+  await inspect(printed.stdout).finally(() => dev.kill('SIGINT'));
   const [code] = await closed;
   return { code, ...printed };
 }
 
-/** A copy of the project, with a file more. */
+/** Returns a copy of the project with one more file. */
 function projectWith(name: string, text: string): string {
   const copy = newFolder();
   for (const name of ['src', 'migrations', 'package.json', 'wrangler.toml'])
@@ -72,11 +72,11 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     ['no databases', ['--databases', '0'], '--databases must be a number from 1 to 62, such as 3'],
     ['a wrong port', ['--port', '65536'], '--port must be a number from 1 to 65535, such as 8788'],
     ['no directory', ['--persist-to', ''], '--persist-to must name a directory, such as ./other'],
-  ])('answers %s with one line on stderr and 2, and starts nothing', async (_, args, line) => {
+  ])('rejects %s with one line on stderr and exit code 2, and starts nothing', async (_, args, line) => {
     expect(await node(DEV, ...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
   });
 
-  test('tells of a port that is in use with one line on stderr and 1, and changes nothing', async () => {
+  test('reports a port in use with one line on stderr and exit code 1, and changes nothing', async () => {
     using other = await listenAt('127.0.0.1');
     const state = newFolder();
     const { code, stdout, stderr } = await node(DEV, '--port', `${other.port}`, '--persist-to', state);
@@ -85,7 +85,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test('names a folder that cannot be written with one line on stderr and 1, before it starts wrangler', async () => {
+  test('reports an unwritable folder with one line on stderr and exit code 1, before it starts wrangler', async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const env = playing('process.stdout.write("started")');
@@ -94,7 +94,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('names the line in which wrangler.toml is wrong', async () => {
+  test('names the invalid line of wrangler.toml', async () => {
     const copy = projectWith('wrangler.toml', 'name = "x"\n[[d1_databases]\n');
     const file = join(copy, 'wrangler.toml');
     const stderr = `${file}, line 2: Invalid TOML document: expected end of table array declaration\n`;
@@ -102,21 +102,21 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(dev).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('ends with the exit code of a server that does not start, and prints nothing to paste', async () => {
+  test('exits with the code of a server that does not start, and prints no variables', async () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
     const stderr = 'wrangler dev ended with exit code 3 before the service responded.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
-  test('ends with the name of the database whose migrations fail', async () => {
+  test('names the database whose migrations fail', async () => {
     const env = playing('process.exitCode = process.argv.includes("DB_1") ? 1 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newFolder(), '--databases', '2'];
     const stderr = 'The migrations of DB_1 were not applied.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('says in one line why the demo was not prepared, and goes on serving', async () => {
+  test('reports in one line why the demo was not prepared, and keeps serving', async () => {
     const [port, state] = [await freePort(), newFolder()];
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
     const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
@@ -141,13 +141,13 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     expect(dirname(file)).toBe(ROOT);
   });
 
-  test('with two databases, serves both, shows the demo, keeps an operator key of one’s own, and stops when told to', {
+  test('serves two databases and the demo, keeps the developer’s operator key, and stops on SIGINT', {
     timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();
     const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await hashOf(own))}\n`);
     const port = await freePort();
-    async function look(output: string) {
+    async function inspect(output: string) {
       const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
       const variables = Object.fromEntries([...exported].map(([, name, value]) => [name, value]));
       const { API, API_KEY, BUSINESS, TOKEN, SHOP, SHOP_TOKEN, OTHER, OTHER_KEY, OTHER_TOKEN, OPERATOR_KEY } =
@@ -159,7 +159,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
         [SHOP_TOKEN, SHOP, 'token of the shop'],
         [OTHER_TOKEN, OTHER, 'token of the other'],
         [OPERATOR_KEY, OTHER, 'operator'],
-        [own, BUSINESS, 'operator with a key of his own'],
+        [own, BUSINESS, 'operator with the key in .dev.vars'],
       ].map(([key = '', business = '', who = '']) => [key, business, who]);
       for (const [key, business, who] of opens) {
         const headers = { Authorization: `Bearer ${key}` };
@@ -173,7 +173,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
         5000,
       );
     }
-    const { stdout } = await stoppedOnceReady({ cwd, look }, '--port', `${port}`, '--databases', '2');
+    const { stdout } = await stoppedOnceReady({ cwd, inspect }, '--port', `${port}`, '--databases', '2');
     const [, printed] = stdout.split('\nReady: ');
     expect(printed).toContain('\ncurl $API/business/usage/$OTHER -H "Authorization: Bearer $OTHER_KEY"\n');
     expect(printed).toContain('\nnpm run -s admin -- database list\n');

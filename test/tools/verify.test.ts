@@ -1,6 +1,6 @@
-// npm run verify, against services as wrangler serves them: one that is as it should be, on one database and on three, and for each promise
-// one that a proxy breaks. How busy the machine is must not matter: an address is refused after 100 requests in ten seconds, and the
-// requests that are counted have an address of their own.
+// npm run verify against services that wrangler serves: a correct one on one database and on three, and for each promise one that a proxy
+// breaks. A slow machine must not matter: an address is throttled after 100 requests in ten seconds, and the requests that count towards
+// that limit have their own address.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestOptions, request } from 'node:http';
@@ -24,7 +24,7 @@ const PROMISES = Object.keys(OF_DATABASE).length + Object.keys(OF_SERVICE).lengt
 
 const ADDRESS_LIMIT = 100;
 
-/** A service with two operator keys, on databases of its own. */
+/** Starts a service with two operator keys on its own databases. */
 async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
     OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)),
@@ -41,7 +41,7 @@ async function newService(state = newDatabase(), databases = 1) {
   };
 }
 
-/** Runs it to its end. With `until`, a signal is sent as soon as this is printed. */
+/** Runs the checks to their end. Sends the signal as soon as the output contains `until`. */
 async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' as NodeJS.Signals } = {}) {
   const env = { ...process.env, OPERATOR_KEY: key };
   const child = spawn(process.execPath, [VERIFY, url], { cwd: ROOT, env });
@@ -57,7 +57,7 @@ async function verified(url: string, { key = KEY, until = '', signal = 'SIGINT' 
   return { code, stderr: printed.stderr, lines: lines.split('\n'), summary };
 }
 
-/** What the users of the checks have. */
+/** Returns the businesses and keys of the users that the checks create. */
 async function ownedBy(url: string) {
   const { ok } = serviceAt(url, KEY);
   const lists = USERS.flatMap((user) => [`/business?user_id=${user}`, `/user/${user}/keys`]);
@@ -65,20 +65,19 @@ async function ownedBy(url: string) {
   return owned.flatMap(({ businesses, keys }) => businesses ?? keys);
 }
 
-/** A request on its way, which a break may change, and a response that it may give instead. */
+/** A request that a break may change, and the response that it may return instead. */
 type Request = { method: string; path: string; headers: NodeJS.Dict<string[]>; body: string };
 type Response = { status: number; body: unknown; headers?: Record<string, string> };
-/** Gets the request, and can pass it on itself. */
 type Break = (
   request: Request,
   pass: (request: Request) => Promise<Response>,
 ) => Response | undefined | Promise<Response | undefined>;
 
 let others = 0;
-/** The requests of the check that sends too many come from one address, and the others from addresses in turn. */
+/** The check of the rate limit sends HEAD requests from one address. The other requests rotate through 250. */
 const addressOf = (method: string) => (method === 'HEAD' ? '192.0.2.1' : `198.51.100.${others++ % 250}`);
 
-/** A service in front of the one at `url`, which changes requests or answers them itself. */
+/** Starts a proxy that changes requests or responds to them itself. */
 async function serviceInFrontOf(url: string, change: Break) {
   const pass = async ({ method, path, headers, body }: Request): Promise<Response> => {
     const { authorization: [authorization = ''] = [] } = headers;
@@ -125,44 +124,47 @@ describe('npm run verify', SLOW, () => {
   test.each<[string, string, string[], string]>([
     ['no URL', KEY, [], usage],
     ['two URLs', KEY, ['https://a.example', 'https://b.example'], usage],
-    ['what is no URL', KEY, ['usage.example.com'], origin],
+    ['text that is not a URL', KEY, ['usage.example.com'], origin],
     ['a URL with a path', KEY, ['https://usage.example.com/api/v1'], origin],
     ['a URL with a password', KEY, ['https://me:secret@usage.example.com'], origin],
     ['http to another machine', KEY, ['http://usage.example.com'], origin],
     ['an unknown option', KEY, ['--fast', 'https://a.example'], "Unknown option '--fast'"],
     ['no key', '', ['https://a.example'], usage],
     ['an API key', `bua_sk_0${'a'.repeat(33)}`, ['https://a.example'], operatorKey],
-  ])('answers %s with one line on stderr and 2', async (_, OPERATOR_KEY, args, line) => {
+  ])('rejects %s with one line on stderr and exit code 2', async (_, OPERATOR_KEY, args, line) => {
     const { code, stdout, stderr } = await nodeIn({ OPERATOR_KEY }, VERIFY, ...args);
     expect({ code, stdout, stderr: stderr.replace(/\. To specify a positional.*/s, '\n') }).toEqual({
       ...{ code: 2, stdout: '', stderr: `${line}\n` },
     });
   });
 
-  test('says with --help what it needs', async () => {
+  test('prints its arguments and variables with --help', async () => {
     const { code, stdout, stderr } = await nodeIn({ OPERATOR_KEY: '' }, VERIFY, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^npm run verify -- URL .*OPERATOR_KEY/s);
   });
 
-  test('says in one line, and with 1, that nothing answers', async () => {
+  test('reports in one line that nothing responds, and exits with 1', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({
       ...{ code: 1, stdout: '', stderr: 'GET /api/v1/business?limit=1 has no response: ECONNREFUSED\n' },
     });
   });
 
-  test.each([200, 302, 403])('says in one line, and with 1, that something else answers with %s', async (status) => {
-    const other = createServer((_, response) => response.writeHead(status, { Location: '/login' }).end('{}'));
-    await once(other.listen(0, '127.0.0.1'), 'listening');
-    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const stderr = `${url} is not this service: it answers GET /api/v1/business with ${status}.\n`;
-    expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({ code: 1, stdout: '', stderr });
-    other.close();
-  });
+  test.each([200, 302, 403])(
+    'reports in one line that another service responds with %s, and exits with 1',
+    async (status) => {
+      const other = createServer((_, response) => response.writeHead(status, { Location: '/login' }).end('{}'));
+      await once(other.listen(0, '127.0.0.1'), 'listening');
+      const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+      const stderr = `${url} is not this service: it answers GET /api/v1/business with ${status}.\n`;
+      expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({ code: 1, stdout: '', stderr });
+      other.close();
+    },
+  );
 });
 
-/** For each promise, a service that does not keep it. */
+/** For each promise, a proxy that breaks it. */
 const BREAKS: Record<string, Break> = {
   'a use is in the report as soon as it is confirmed': ({ path }) => answerIf(path.startsWith(USE), 200),
   '20 uses at once with 10 ids count 10'({ headers }) {
@@ -204,7 +206,7 @@ describe.concurrent('a promise', () => {
   let service: Awaited<ReturnType<typeof newService>>;
   beforeAll(async () => {
     service = await newService();
-    // To the checks no time passes: however long 3,000 requests take here, they have taken no longer than `MAX_MS`.
+    // Freezes the clock of the checks: 3,000 requests may take longer than `MAX_MS` on a slow machine.
     vi.spyOn(performance, 'now').mockReturnValue(0);
   });
   afterAll(async () => {
@@ -213,13 +215,13 @@ describe.concurrent('a promise', () => {
   });
 
   async function problemAt(url: string, name: string): Promise<Error | undefined> {
-    const place: Target = {
+    const target: Target = {
       service: serviceAt(url, KEY),
       database: 0,
       user_id: 9_000_000_000,
       stopped: new AbortController().signal,
     };
-    const check = OF_DATABASE[name]?.(place) ?? OF_SERVICE[name]?.(place.service, place.stopped);
+    const check = OF_DATABASE[name]?.(target) ?? OF_SERVICE[name]?.(target.service, target.stopped);
     return check?.then(
       () => undefined,
       (error: Error) => error,
@@ -227,7 +229,7 @@ describe.concurrent('a promise', () => {
   }
 
   test.each([...Object.keys(OF_DATABASE), ...Object.keys(OF_SERVICE)])(
-    '%s: a service that keeps it passes, one that does not is noticed',
+    '%s: passes on a service that keeps it and fails on one that does not',
     SLOW,
     async (name) => {
       expect(await problemAt(service.url, name)).toBeUndefined();
@@ -240,7 +242,7 @@ describe.concurrent('a promise', () => {
 });
 
 describe.concurrent('a service', () => {
-  test('that is as it should be is checked, by one run at a time, and nothing of it is left', SLOW, async () => {
+  test('on one database is verified by one run at a time, which deletes everything it created', SLOW, async () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
@@ -300,11 +302,11 @@ describe.concurrent('a service', () => {
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
   });
 
-  test('with three databases is checked in each', SLOW, async () => {
+  test('on three databases is verified in each', SLOW, async () => {
     const { 'persist-to': state } = await threeDatabases();
     await using service = await newService(state, 3);
     const { url } = service;
-    // Deletions that do nothing, in one database. And without a wait of ten seconds, for an address to be let in again.
+    // Deletions have no effect in one database. The early 429 saves waiting ten seconds for the limit to reset.
     const refuses = ({ method }: Request) => answerIf(method === 'HEAD', 429);
     await using broken = await serviceInFrontOf(
       url,
