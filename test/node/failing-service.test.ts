@@ -1,5 +1,5 @@
-// The two back ends of docs/embedding.md, exactly as they are printed, beside a service that fails in every way. The visits of all
-// cases are made at once, because a service that never answers is waited for.
+// The two back ends of docs/embedding.md, exactly as printed, against a service that fails in every way. The visits of all cases run
+// concurrently, because some wait for a timeout.
 // @module-tag slow
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -9,10 +9,10 @@ import { inAWorker, onAnyServer, type Product } from './products.ts';
 import { freePort } from './server.ts';
 
 type Attempt = { path?: string; origin?: string; key?: string; requestId?: string; ms: number };
-/** What the service does with one attempt. */
+/** Responds to one attempt. */
 type Step = (response: ServerResponse, attempt: Attempt) => void;
 
-/** The `X-Request-Id` is the one that was sent and a dash, so that it is known from it. */
+/** Returns the sent `X-Request-Id` with a dash, which tells the two apart. */
 const answers =
   (status: number, body: unknown, headers: Record<string, string> = {}): Step =>
   (response, { requestId }) =>
@@ -59,14 +59,14 @@ const NO_JSON = /not valid JSON$/;
 const status = (code: number) => new RegExp(`Status ${code}$`);
 
 type Case = {
-  /** The last one is what the service does from then on. */
+  /** One for each attempt. The last one repeats. */
   steps: Step[];
   status: number;
   body: unknown;
   headers?: Record<string, string>;
-  /** Why each failed attempt failed, in the log. The other attempts did not. */
+  /** The logged reason of each failed attempt. */
   failures?: RegExp[];
-  /** How long the visitor may wait, and how long the second attempt must. */
+  /** The longest wait of the visitor, and the shortest time between the attempts, in seconds. */
   maxSeconds?: number;
   waits?: number;
 };
@@ -76,79 +76,27 @@ const CASES: Record<string, Case> = {
   'counts the use': { steps: [counts], ...WORKS },
   'counts the use after 5 seconds': { steps: [later(5_000, counts)], ...WORKS },
   'refuses the origin': { steps: [refuses], status: 403, body: forbidden, headers: refused },
-  'refuses the credential': {
-    steps: [answers(401, unauthenticated, challenge)],
-    status: 401,
-    body: unauthenticated,
-    headers: challenge,
-  },
+  'refuses the credential': { steps: [answers(401, unauthenticated, challenge)], status: 401, body: unauthenticated, headers: challenge },
   'is at its limit': { steps: [answers(429, reached, limit)], status: 429, body: reached, headers: limit },
-  'breaks off in the middle of a body, once': {
-    steps: [breaksOff(200), counts],
-    ...WORKS,
-    failures: [BREAK],
-    waits: 1,
-  },
-  'breaks off in the middle of a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
-  'breaks off in the middle of a refusal': {
-    steps: [breaksOff(403), refuses],
-    status: 403,
-    body: forbidden,
-    headers: refused,
-    failures: [BREAK],
-  },
-  'hangs up without a word, once': { steps: [hangsUp, counts], ...WORKS, failures: [BREAK], waits: 1 },
-  'stops in the middle of a body': { steps: [stalls], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
-  'never answers': { steps: [isSilent], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
-  'never answers, once': { steps: [isSilent, counts], ...WORKS, failures: [TIMEOUT], waits: 11 },
+  'closes the connection within a body, once': { steps: [breaksOff(200), counts], ...WORKS, failures: [BREAK], waits: 1 },
+  'closes the connection within a body, always': { steps: [breaksOff(200)], ...FAILS, failures: [BREAK, BREAK] },
+  'closes the connection within a refusal': { steps: [breaksOff(403), refuses], status: 403, body: forbidden, headers: refused, failures: [BREAK] },
+  'closes the connection without a response, once': { steps: [hangsUp, counts], ...WORKS, failures: [BREAK], waits: 1 },
+  'stalls within a body': { steps: [stalls], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
+  'never responds': { steps: [isSilent], ...FAILS, failures: [TIMEOUT, TIMEOUT] },
+  'never responds, once': { steps: [isSilent, counts], ...WORKS, failures: [TIMEOUT], waits: 11 },
   'never ends its response': { steps: [neverEnds], ...FAILS, failures: [TOO_LONG, TOO_LONG], maxSeconds: 8 },
-  'is unavailable and asks to wait 2 seconds, once': {
-    steps: [asksToWait('2'), counts],
-    ...WORKS,
-    failures: [status(503)],
-    waits: 2,
-  },
-  'is unavailable and asks to wait 10 seconds, always': {
-    steps: [asksToWait('10')],
-    ...FAILS,
-    headers: outage('10'),
-    failures: [status(503), status(503)],
-    waits: 10,
-  },
-  'is unavailable after 10 seconds, asks to wait 10 more, and is silent then': {
-    steps: [later(10_000, asksToWait('10')), isSilent],
-    ...FAILS,
-    failures: [status(503), TIMEOUT],
-    waits: 20,
-  },
-  'is unavailable and asks to wait for a minute': {
-    steps: [asksToWait('60')],
-    ...FAILS,
-    headers: outage('60'),
-    failures: [status(503)],
-    maxSeconds: 8,
-  },
-  'is unavailable and names a date': {
-    steps: [asksToWait('Sun, 15 Mar 2026 00:00:00 GMT')],
-    ...FAILS,
-    headers: outage('Sun, 15 Mar 2026 00:00:00 GMT'),
-    failures: [status(503)],
-    maxSeconds: 8,
-  },
-  'has a fault, once': {
-    steps: [answers(500, { message: 'Server Error' }), counts],
-    ...WORKS,
-    failures: [status(500)],
-  },
-  'is a page of something else': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
-  'sends the caller elsewhere': {
-    steps: [answers(301, RECORDED, { Location: '/elsewhere' })],
-    ...FAILS,
-    failures: [status(301), status(301)],
-  },
-};
+  'is unavailable and asks to wait 2 seconds, once': { steps: [asksToWait('2'), counts], ...WORKS, failures: [status(503)], waits: 2 },
+  'is unavailable and asks to wait 10 seconds, always': { steps: [asksToWait('10')], ...FAILS, headers: outage('10'), failures: [status(503), status(503)], waits: 10 },
+  'is unavailable after 10 seconds, asks to wait 10 more, and then never responds': { steps: [later(10_000, asksToWait('10')), isSilent], ...FAILS, failures: [status(503), TIMEOUT], waits: 20 },
+  'is unavailable and asks to wait for a minute': { steps: [asksToWait('60')], ...FAILS, headers: outage('60'), failures: [status(503)], maxSeconds: 8 },
+  'is unavailable until a date': { steps: [asksToWait('Sun, 15 Mar 2026 00:00:00 GMT')], ...FAILS, headers: outage('Sun, 15 Mar 2026 00:00:00 GMT'), failures: [status(503)], maxSeconds: 8 },
+  'has an internal error, once': { steps: [answers(500, { message: 'Server Error' }), counts], ...WORKS, failures: [status(500)] },
+  'is a web page': { steps: [sendsPage], ...FAILS, failures: [NO_JSON, NO_JSON] },
+  'redirects': { steps: [answers(301, RECORDED, { Location: '/elsewhere' })], ...FAILS, failures: [status(301), status(301)] },
+}; // biome-ignore format: a row on a line
 
-/** The attempts of each visit, by its token. A token is the name of a case and that of a program. */
+/** The attempts of each visit, by its token: the names of a case and of a program. */
 const attempts = new Map<string, Attempt[]>();
 const service = createServer(({ url: path, headers }, response) => {
   const { authorization: token = '', origin, 'idempotency-key': key, 'x-request-id': requestId } = headers;
@@ -161,7 +109,7 @@ const service = createServer(({ url: path, headers }, response) => {
 });
 
 const ORIGIN = 'https://acme.example';
-/** What a visitor gets. One who gets no whole response in this time has status 0, and the reason in place of a body. */
+/** Returns a visitor's response. Without a complete one in time, the status is 0 and the body is the name of the error. */
 async function visit({ url }: Product, token: string, patienceMs = 30_000) {
   const started = performance.now();
   const headers = { Authorization: `Bearer ${token}`, Origin: ORIGIN, 'Idempotency-Key': 'mine' };
@@ -183,7 +131,7 @@ const ALWAYS = {
   'cache-control': 'no-store',
   'content-type': 'application/json',
 };
-/** Those that HTTP needs. */
+/** The headers of HTTP itself. */
 const OF_HTTP = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 const headersOf = ({ headers }: Pick<Response, 'headers'>) =>
   Object.fromEntries([...headers].filter(([name]) => !OF_HTTP.includes(name)));
@@ -191,7 +139,7 @@ const lowerCased = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The reasons in the log of what has this `X-Request-Id`. */
+/** The logged reasons of the attempts with this `X-Request-Id`. */
 const reasonsIn = (log: string[], id: string) =>
   log.flatMap((line) => {
     const [, reason, request] = /^The usage service failed: (".*"), X-Request-Id ([\w-]+)$/.exec(line) ?? [];
@@ -200,7 +148,7 @@ const reasonsIn = (log: string[], id: string) =>
 
 const running: Product[] = [];
 
-/** All visits to one of the programs, side by side. */
+/** Makes all visits to one of the programs concurrently. */
 async function visitsTo(program: string, start: (address: string) => Promise<Product>) {
   const { port } = service.address() as AddressInfo;
   const nowhere = await freePort();
@@ -238,7 +186,7 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
   const of = () => all[program] as (typeof all)[string];
 
   test.each(Object.entries(CASES))(
-    'beside a service that %s',
+    'responds as documented when the service %s',
     async (name, { status, body, headers = {}, failures = [], ...time }) => {
       const { product, visits } = of();
       const answer = visits[name] as Visit;
@@ -265,7 +213,7 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
     },
   );
 
-  test('beside a service that is not there', async () => {
+  test('responds with 503 when the service is unreachable', async () => {
     const { alone, unreachable } = of();
     expect(unreachable).toMatchObject(FAILS);
     expect(headersOf(unreachable)).toEqual({ ...ALWAYS, 'x-request-id': expect.stringMatching(UUID) });
@@ -275,20 +223,20 @@ describe.each(Object.keys(PROGRAMS))('%s', (program) => {
     await vi.waitFor(() => expect(reasons()).toEqual([refused, refused]), 20_000);
   });
 
-  test('serves the next visitor after all of these, one of whom left early', () => {
+  test('serves the next visitor after all failures and a visitor who left early', () => {
     const { left, afterwards } = of();
     expect(left).toMatchObject({ status: 0, body: 'TimeoutError' });
     expect(afterwards).toMatchObject(WORKS);
   });
 
-  test('answers a preflight itself', async () => {
+  test('responds to a preflight without calling the service', async () => {
     const before = attempts.size;
     const preflight = await fetch(of().product.url, { method: 'OPTIONS', headers: { Origin: ORIGIN } });
     expect([preflight.status, await preflight.text(), attempts.size]).toEqual([204, '', before]);
     expect(headersOf(preflight)).toEqual(ALWAYS);
   });
 
-  test('logs the failures of the service, and nothing else', () => {
+  test('logs only the failures of the service', () => {
     expect(of().product.log.filter((line) => !line.startsWith('The usage service failed: '))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Why the console says that an origin was refused.
+// The reason that the console gives for a refused origin.
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../src/page/owner/domains/refusal.ts';
 
@@ -6,80 +6,25 @@ const SHOP = 'https://shop.example';
 test.each([
   ['http://shop.example', [SHOP], 'It begins with http://, but https://shop.example is registered.', null],
   [SHOP, ['http://shop.example'], 'It begins with https://, but http://shop.example is registered.', null],
-  [
-    'http://a.shop.example',
-    ['https://*.shop.example'],
-    'It begins with http://, but https://*.shop.example is registered.',
-    null,
-  ],
+  ['http://a.shop.example', ['https://*.shop.example'], 'It begins with http://, but https://*.shop.example is registered.', null],
   ['https://www.shop.example', [SHOP], 'It begins with www., but https://shop.example is registered.', null],
-  [
-    SHOP,
-    ['https://www.shop.example'],
-    'It does not begin with www., but https://www.shop.example is registered.',
-    null,
-  ],
+  [SHOP, ['https://www.shop.example'], 'It does not begin with www., but https://www.shop.example is registered.', null],
   ['https://shop.example:8443', [SHOP], 'It has another port than https://shop.example, which is registered.', null],
-  [
-    'http://localhost:5173',
-    ['http://localhost:3000'],
-    'It has another port than http://localhost:3000, which is registered.',
-    null,
-  ],
-  [
-    'http://shop.example:8080',
-    [SHOP],
-    'It has another scheme and port than https://shop.example, which is registered.',
-    null,
-  ],
-  [
-    'https://a.shop.example:8443',
-    ['https://*.shop.example'],
-    'It has another port than https://*.shop.example, which is registered.',
-    null,
-  ],
-  [
-    'https://a.b.shop.example',
-    [SHOP],
-    'It is a subdomain of https://shop.example, which lets no subdomain pass.',
-    ['https://a.b.shop.example', 'https://*.shop.example'],
-  ],
-  [
-    'http://a.localhost',
-    ['http://localhost'],
-    'It is a subdomain of http://localhost, which lets no subdomain pass.',
-    null,
-  ],
-  [
-    SHOP,
-    ['https://a.shop.example'],
-    'It is the domain above https://a.shop.example, which does not let it pass.',
-    null,
-  ],
-  [
-    SHOP,
-    ['https://*.shop.example'],
-    'It is the domain above https://*.shop.example, which does not let it pass.',
-    null,
-  ],
+  ['http://localhost:5173', ['http://localhost:3000'], 'It has another port than http://localhost:3000, which is registered.', null],
+  ['http://shop.example:8080', [SHOP], 'It has another scheme and port than https://shop.example, which is registered.', null],
+  ['https://a.shop.example:8443', ['https://*.shop.example'], 'It has another port than https://*.shop.example, which is registered.', null],
+  ['https://a.b.shop.example', [SHOP], 'It is a subdomain of https://shop.example, which lets no subdomain pass.', ['https://a.b.shop.example', 'https://*.shop.example']],
+  ['http://a.localhost', ['http://localhost'], 'It is a subdomain of http://localhost, which lets no subdomain pass.', null],
+  [SHOP, ['https://a.shop.example'], 'It is the domain above https://a.shop.example, which does not let it pass.', null],
+  [SHOP, ['https://*.shop.example'], 'It is the domain above https://*.shop.example, which does not let it pass.', null],
   ['https://copycat.example', [SHOP], 'Not registered.', null],
   ['https://notshop.example', [SHOP], 'Not registered.', null],
   ['https://sh', [SHOP], 'Not registered.', []],
   ['https://github.io', [SHOP], 'Not registered.', []],
-  [
-    'https://a.github.io',
-    ['https://github.io'],
-    'It is a subdomain of https://github.io, which lets no subdomain pass.',
-    null,
-  ],
-  [
-    'null',
-    [SHOP],
-    'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.',
-    [],
-  ],
+  ['https://a.github.io', ['https://github.io'], 'It is a subdomain of https://github.io, which lets no subdomain pass.', null],
+  ['null', [SHOP], 'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.', []],
   ['chrome-extension://abcdef', [SHOP], 'Not a web site that could be registered.', []],
   ['https://shop.example/path', [SHOP], 'Not a web site that could be registered.', []],
-])('%s, where %s is registered', (origin, sites, reason, offers) => {
+])('explains why %s is refused where %s is registered', (origin, sites, reason, offers) => {
   expect(refusalOf(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
-});
+}); // biome-ignore format: a row on a line

@@ -1,5 +1,5 @@
-// The SQL that D1 gets, as files to read: test/sql has five calls, each with its statements, and the permissions that they share. If you
-// mean to change the SQL, npm run generate rewrites them.
+// The SQL that D1 runs, as readable files: test/sql contains the statements of five calls and the permissions that they share.
+// npm run generate rewrites the files after an intended change.
 import { format } from 'sql-formatter';
 import { expect, test } from 'vitest';
 import { addSites } from '../../src/db/access.ts';
@@ -14,43 +14,18 @@ const page = { caller: 'token', namesBusiness: true, origin: 'sent', candidates:
 const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidates: 0 } as const;
 
 test.each([
-  [
-    'report',
-    'permission-to-read',
-    { ...page, operation: 'read_usage' },
-    { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) },
-  ],
-  [
-    'use',
-    'permission-to-record',
-    { ...page, operation: 'record_use' },
-    { read: readStanding, counted: countUse({ quantity: 1 }) },
-  ],
-  [
-    'use-with-id',
-    'permission-to-record',
-    { ...page, operation: 'record_use' },
-    { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) },
-  ],
-  [
-    'add-sites',
-    'permission-to-change',
-    { ...server, operation: 'change_access' },
-    { read: businessWithEntries, ...addSites(['https://shop.example'], true) },
-  ],
-  [
-    'rotate-token',
-    'permission-to-change',
-    { ...server, operation: 'rotate_token' },
-    { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') },
-  ],
-] as const)('of %s, with its %s', async (name, permissionName, form, steps: Steps) => {
+  ['report', 'permission-to-read', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
+  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readStanding, counted: countUse({ quantity: 1 }) }],
+  ['use-with-id', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
+  ['add-sites', 'permission-to-change', { ...server, operation: 'change_access' }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
+  ['rotate-token', 'permission-to-change', { ...server, operation: 'rotate_token' }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],
+] as const)('test/sql/%s.sql and %s.sql are current', async (name, permissionName, form, steps: Steps) => {
   const statements = Object.entries(steps).map(([step, { textFor }]) => {
     const { sql, names } = textFor(form);
-    expect(sql).not.toContain('--'); // D1 need not read our comments
+    expect(sql).not.toContain('--'); // no comments are sent to D1
     expect(sql.split('?')).toHaveLength(names.length + 1);
-    const places = names.values();
-    return { step, sql: sql.replaceAll('?', () => `:${places.next().value}`) };
+    const parameters = names.values();
+    return { step, sql: sql.replaceAll('?', () => `:${parameters.next().value}`) };
   });
   const [permission = ''] = statements.map(({ sql }) => PERMISSION.exec(sql)?.[1] ?? '');
   const texts = statements.map(({ step, sql }) =>
@@ -62,7 +37,7 @@ test.each([
   await expect([`${from}.\n`, textOf('permission', permission)].join('\n')).toMatchFileSnapshot(
     `../sql/${permissionName}.sql`,
   );
-});
+}); // biome-ignore format: a row on a line
 
 const PERMISSION = /\((select coalesce\(case\b.*?limit 1)\) "permission"/s;
 const textOf = (name: string, sql: string) =>

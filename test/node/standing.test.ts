@@ -1,9 +1,9 @@
-// What the list and the head of a business say about its limits.
+// What the list and the header of a business show about its limits.
 import { expect, test } from 'vitest';
 import { limitStatusOf as standingOf } from '../../src/page/owner/limit-status.ts';
 import type { Limits } from '../../src/wire/responses.ts';
 
-/** Limits of a day and of a month, and the uses that count towards each. */
+/** A daily and a monthly limit, each with the uses that count towards it. */
 const limits = (
   daily: number | null,
   today: number,
@@ -29,11 +29,7 @@ test.each<[string, Limits, ReturnType<typeof standingOf>]>([
   ['without limits', null, null],
   ['below 80 % of a limit', limits(null, 0, 1000, 799), null],
   ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80 % of the month' }],
-  [
-    'just below a limit, which is never rounded up',
-    limits(1000, 999, null, 0),
-    { level: 'near', words: '99 % of today' },
-  ],
+  ['just below a limit, which is never rounded up', limits(1000, 999, null, 0), { level: 'near', words: '99 % of today' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', words: 'Limit reached' }],
   ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', words: 'Limit reached' }],
   ['below the first threshold', limits(null, 0, 1000, 499, [50, 80]), null],
@@ -41,13 +37,9 @@ test.each<[string, Limits, ReturnType<typeof standingOf>]>([
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
-  ['nearer to the limit of the day', limits(100, 90, 1000, 850), { level: 'near', words: '90 % of today' }],
-  ['nearer to the limit of the month', limits(100, 85, 1000, 900), { level: 'near', words: '90 % of the month' }],
-  [
-    'as near to both: the month lasts longer',
-    limits(100, 90, 1000, 900),
-    { level: 'near', words: '90 % of the month' },
-  ],
-])('%s', (_, given, standing) => {
+  ['nearer to the daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90 % of today' }],
+  ['nearer to the monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90 % of the month' }],
+  ['as near to both, where the month wins', limits(100, 90, 1000, 900), { level: 'near', words: '90 % of the month' }],
+])('the standing is right %s', (_, given, standing) => {
   expect(standingOf(given)).toEqual(standing);
-});
+}); // biome-ignore format: a row on a line

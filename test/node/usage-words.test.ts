@@ -1,4 +1,4 @@
-// What the view of usage says about a range that cannot be reported, about figures, and about a limit of the month.
+// How the usage view words an invalid range, the figures, and a monthly limit.
 import { expect, test } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
@@ -24,7 +24,7 @@ test.each([
     '2026-01-05',
     '2,197 days are more than a report can have, 1,830. With this last day, choose Jan 2, 2021, or later as the first day.',
   ],
-])('of “%s” to “%s” it says what would be right', (from, to, words) => {
+])('explains how to correct the range “%s” to “%s”', (from, to, words) => {
   expect(problemWords(problemOf({ from, to }) as RangeProblem, { from, to })).toBe(words);
 });
 
@@ -32,55 +32,15 @@ const days = (first: number, ...counts: number[]) =>
   counts.map((count, index) => ({ date: `2026-03-${`${first + index}`.padStart(2, '0')}`, count }));
 
 test.each([
-  [
-    'of whole days',
-    figuresOf(days(11, 1100, 900, 5), days(4, 1000, 600, 7), '2026-03-13'),
-    [
-      ['Mean', '1,000', 'a day, of 2 whole days'],
-      ['Peak', '1,100', 'on Wed, Mar 11, 2026'],
-      ['Change', '+25%', '2,000 against 1,600 on 2 whole days, Mar 4\u2009–\u20095, 2026'],
-    ],
-  ],
-  [
-    'of a new business',
-    figuresOf(days(11, 12, 5), days(4, 0, 0), '2026-03-12'),
-    [
-      ['Mean', '12', 'a day, of one whole day'],
-      ['Peak', '12', 'on Wed, Mar 11, 2026'],
-      ['Change', 'New', '12 against 0 on one whole day, Mar 4, 2026'],
-    ],
-  ],
-  [
-    'of a quiet one',
-    figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'),
-    [
-      ['Mean', '0', 'a day, of 2 whole days'],
-      ['Peak', '–', 'no uses'],
-      ['Change', '0%', '0 against 0 on 2 whole days, Mar 4\u2009–\u20095, 2026'],
-    ],
-  ],
-  [
-    'of today alone',
-    figuresOf(days(11, 3), days(4, 2), '2026-03-11'),
-    [
-      ['Mean', '–', 'no day is over yet'],
-      ['Peak', '3', 'on Wed, Mar 11, 2026'],
-      ['Change', '–', 'no day is over yet'],
-    ],
-  ],
-  [
-    'that are not there yet',
-    null,
-    [
-      ['Mean', '–', ''],
-      ['Peak', '–', ''],
-      ['Change', '–', ''],
-    ],
-  ],
-])('the figures %s', (_, figures, words) => {
+  ['of whole days', figuresOf(days(11, 1100, 900, 5), days(4, 1000, 600, 7), '2026-03-13'), [['Mean', '1,000', 'a day, of 2 whole days'], ['Peak', '1,100', 'on Wed, Mar 11, 2026'], ['Change', '+25%', '2,000 against 1,600 on 2 whole days, Mar 4\u2009–\u20095, 2026']]],
+  ['of a new business', figuresOf(days(11, 12, 5), days(4, 0, 0), '2026-03-12'), [['Mean', '12', 'a day, of one whole day'], ['Peak', '12', 'on Wed, Mar 11, 2026'], ['Change', 'New', '12 against 0 on one whole day, Mar 4, 2026']]],
+  ['of days without uses', figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, of 2 whole days'], ['Peak', '–', 'no uses'], ['Change', '0%', '0 against 0 on 2 whole days, Mar 4\u2009–\u20095, 2026']]],
+  ['of today alone', figuresOf(days(11, 3), days(4, 2), '2026-03-11'), [['Mean', '–', 'no day is over yet'], ['Peak', '3', 'on Wed, Mar 11, 2026'], ['Change', '–', 'no day is over yet']]],
+  ['that are still loading', null, [['Mean', '–', ''], ['Peak', '–', ''], ['Change', '–', '']]],
+])('words the figures %s', (_, figures, words) => {
   expect(figureWords(figures, true)).toEqual(words);
   expect(figureWords(figures, false)).toEqual(words.slice(0, 2));
-});
+}); // biome-ignore format: a row on a line
 
 test.each<[Pace, string]>([
   [{ is: 'reached' }, 'The limit of the month is reached.'],
@@ -100,11 +60,11 @@ test.each<[Pace, string]>([
     { is: 'below', expected: 0 },
     'At the pace of the last seven whole days, it will be about 0 of 10,000 by the end of the month.',
   ],
-])('the pace %j', (pace, words) => {
+])('words the pace %j', (pace, words) => {
   expect(paceWords(pace, 10_000)).toBe(words);
 });
 
-test('a limit says what is left, and when it starts again', () => {
+test('words what is left of a limit and when it resets', () => {
   expect(leftWords(0, 0)).toBe('None left: the next use is refused.');
   expect(leftWords(1, 0)).toBe('1 use left.');
   expect(leftWords(1200, null)).toBe('1,200 uses left.');
@@ -112,7 +72,7 @@ test('a limit says what is left, and when it starts again', () => {
   expect(leftWords(-240, 500)).toBe('240 over.');
   expect(leftWords(-240, null)).toBe('240 over.');
   expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
-  // The clock of this computer may be that of any time zone.
+  // The local time zone may be any.
   expect(startsAgainWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
     /^Starts again on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,
   );
