@@ -95,7 +95,7 @@ async function newBusiness(user_id: number): Promise<number> {
   await call('POST', `/business/usage/${id}`, { uses });
   return id;
 }
-/** A run of the second schedule, in a minute of this hour in which it looks at this business. */
+/** Runs the second schedule at a minute of this hour in which it checks this business. */
 async function runFor(id: number) {
   const time = new Date();
   time.setUTCMinutes(id % 60);
@@ -105,7 +105,7 @@ async function runFor(id: number) {
 }
 const filesIn = (name: string) => readdirSync(join(folder, 'alerts', name));
 
-test('the receiver in docs/alerts.md does what each message says once, and keeps none that is not of the service', async () => {
+test('the receiver in docs/alerts.md processes each message once and rejects messages of others', async () => {
   const stop = await startReceiver();
   const first = await newBusiness(7);
   await runFor(first);
@@ -113,7 +113,7 @@ test('the receiver in docs/alerts.md does what each message says once, and keeps
   await vi.waitUntil(() => filesIn('done').length === 1, { timeout: 30_000 });
   expect(printed).toBe(line(first));
 
-  // What the document prints is what comes.
+  // The documented message is the one sent.
   const [request] = requests;
   expect(requests).toMatchObject([{ method: 'POST', url: '/hooks/usage?key=1' }]);
   const shapeOf = (text: string) => text.replace(/"[^"]*"(?!:)|\d+/g, '').replace(/\s/g, '');
@@ -121,13 +121,13 @@ test('the receiver in docs/alerts.md does what each message says once, and keeps
   const named = [...read('docs/alerts.md').matchAll(/^\| `([a-z-]+)` \| .*$/gm)].map(([, name = '']) => name);
   expect(named.filter((name) => name.includes('-')).every((name) => request?.headers[name] !== undefined)).toBe(true);
 
-  // A repeat is taken and not done again, by this process or the next one.
+  // A repeated message is acknowledged and not processed again, even after a restart.
   expect(await post(0)).toMatchObject({ status: 204 });
   await stop('SIGTERM');
   const stopAgain = await startReceiver();
   expect(await post(0)).toMatchObject({ status: 204 });
 
-  // What was not signed by the service, or not now.
+  // Messages with another signature or an old one are rejected.
   const now = new Date();
   const id = 'msg_other';
   const signedAt = (time: Date, by = ALERT_SECRET) => ({
@@ -147,7 +147,7 @@ test('the receiver in docs/alerts.md does what each message says once, and keeps
     expect(await post(0, changed)).toMatchObject({ status: 401 });
   expect([filesIn('new'), filesIn('done').length]).toEqual([[], 1]);
 
-  // A crash after the response: what is kept is done at the next start.
+  // After a crash, stored messages are processed at the next start.
   await stopAgain('SIGKILL');
   mkdirSync(join(folder, 'alerts/new'), { recursive: true });
   writeFileSync(join(folder, 'alerts/new/msg_kept.json'), MESSAGE);
@@ -155,7 +155,7 @@ test('the receiver in docs/alerts.md does what each message says once, and keeps
   await vi.waitUntil(() => filesIn('new').length === 0, { timeout: 30_000 });
   expect(printed).toBe(`${line(first)}user 7, business 2: 800 of 1000 uses of the month (80 %)\n`);
 
-  // A redirect is not followed, and the message stays.
+  // A redirect is not followed, and the message is retained.
   elsewhere = true;
   await runFor(await newBusiness(7));
   expect(requests.map(({ url }) => url)).toEqual(['/hooks/usage?key=1', '/hooks/usage?key=1']);

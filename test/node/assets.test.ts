@@ -1,4 +1,4 @@
-// What is served besides the API: the chart for every site, the pages, and nothing of local development.
+// The static assets: the chart for every site and the pages, without anything of local development.
 // @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await served();
 });
 
-test('every asset tells browsers to come by https only, as the API does', async () => {
+test('every asset requires HTTPS, as the API does', async () => {
   for (const path of ['/', '/owner', '/usage-chart.js', '/page.js', '/owner.js', '/owner.css', '/api']) {
     const answer = await fetch(service.url + path);
     const hsts = answer.headers.get('Strict-Transport-Security');
@@ -49,7 +49,7 @@ describe('the chart', () => {
     },
   );
 
-  test('is one module of at most 8 KiB, gzipped, with the words of any other language', async () => {
+  test('is one module of at most 8 KiB gzipped, including the words of one other language', async () => {
     const code = await (await fetch(`${service.url}/usage-chart.js`)).text();
     expect(code).not.toMatch(/\bimport\s*[({"'*]/);
     const sizes = await Promise.all(
@@ -58,7 +58,7 @@ describe('the chart', () => {
     expect(gzipSync(code).length + Math.max(...sizes)).toBeLessThanOrEqual(8 * KiB);
   });
 
-  test('is the same at its versioned address, of which the hash is told', async () => {
+  test('is the same at its versioned path, whose hash is published', async () => {
     const [plain, versioned] = await Promise.all(
       ['/usage-chart.js', '/v1/usage-chart.js'].map(async (path) =>
         Buffer.from(await (await fetch(service.url + path)).arrayBuffer()),
@@ -85,13 +85,13 @@ describe('the chart', () => {
     expect(printed).toBe(chartTag('https://usage.example.com'));
   });
 
-  test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('has types, as text: %s', async (path) => {
+  test.each(['/usage-chart.d.ts', '/v1/usage-chart.d.ts'])('serves its types as text: %s', async (path) => {
     const answer = await fetch(service.url + path);
     expect(answer.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
     expect(await answer.text()).toBe(readFileSync(join(ROOT, 'src/page/types/usage-chart.d.ts'), 'utf8'));
   });
 
-  test('says everything in every language', () => {
+  test('translates every text into every language', () => {
     expect(Object.keys(TABLES)).toEqual([...LANGUAGES]);
     for (const [language, { unit, ...words }] of Object.entries(TABLES)) {
       const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
@@ -103,7 +103,7 @@ describe('the chart', () => {
 });
 
 describe.each(['/', '/owner'])('the page at %s', (path) => {
-  test('runs and loads only what the service serves, and sends nothing elsewhere', async () => {
+  test('runs and loads only what the service serves, and sends nothing to another origin', async () => {
     const answer = await fetch(service.url + path, { redirect: 'error' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('Content-Security-Policy')).toBe(
@@ -119,7 +119,7 @@ describe.each(['/', '/owner'])('the page at %s', (path) => {
     }
   });
 
-  test('has no form field that a browser without scripts could send somewhere', async () => {
+  test('has no form field that a browser without scripts could submit', async () => {
     const html = await (await fetch(service.url + path)).text();
     expect(html).not.toMatch(/<input[^>]* name=/);
   });
@@ -134,7 +134,7 @@ test('the console is at most 45 KiB of script and style, gzipped', async () => {
 });
 
 describe('the page at /', () => {
-  test('shows the demo only in the folder of local development: what is deployed never holds it', async () => {
+  test('includes the demo only in the folder of local development, never in a deployment', async () => {
     const directory = mkdtempSync(join(ROOT, 'dist/demo-'));
     try {
       writeFileSync(demoFileIn(directory), JSON.stringify({ id: 7, token: 'bua_pk_demo' }));
@@ -148,7 +148,7 @@ describe('the page at /', () => {
   });
 });
 
-test('openapi.json is there however its path is written', async () => {
+test('openapi.json is served for every spelling of its path', async () => {
   for (const path of ['/api/v1/openapi.json', '/api/v1/openap%69.json', '/api/v1/openapi%2ejson']) {
     const answer = await fetch(service.url + path);
     expect(answer.headers.get('X-Request-Id')).not.toBeNull(); // by the Worker, not beside it
@@ -156,7 +156,7 @@ test('openapi.json is there however its path is written', async () => {
   }
 });
 
-test('what is no file is answered by the API, as ever', async () => {
+test('the API responds to paths that are not files', async () => {
   for (const path of ['/nothing', '/api', '/api/v1/nothing', '/_headers']) {
     const answer = await fetch(service.url + path);
     expect({ status: answer.status, body: await answer.json() }).toEqual({

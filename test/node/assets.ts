@@ -1,5 +1,5 @@
-// Before the tests: the assets, as wrangler's build makes them; in watch mode, before each run. A process of its own makes them:
-// here, vite would transform every module of the build first, and the data of all browsers among them, which takes 20 seconds.
+// Builds the assets before the tests and, in watch mode, before each run. The build runs in its own process: in this one, vite would
+// first transform its modules, including the data of all browsers, which takes 20 seconds.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ async function build(): Promise<void> {
   await run(process.execPath, [BUILD]);
 }
 
-/** Each project has a module of its own, and they all wait for the same build. */
+/** Shared by the instances of this module, one for each project. */
 const shared = globalThis as { assets?: Promise<void> };
 
 export const built = () => {

@@ -1,10 +1,10 @@
-// The browsers for which the pages are built: README.md names them, and the build refuses what they lack.
+// The supported browsers: README.md names them, and the build rejects features that they lack.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { BROWSERS, lackingFor } from '../../src/tools/browsers.ts';
 
-test('README.md names them', () => {
+test('README.md names the supported browsers', () => {
   const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
   const { chrome, firefox, safari } = BROWSERS;
   expect(readme).toContain(`Chrome and Edge ${chrome}, Firefox ${firefox} and Safari ${safari}`);
@@ -20,6 +20,6 @@ test.each([
   ['RegExp.escape(a) + RegExp?.escape(b)', ['RegExp.escape', 'RegExp?.escape']],
   ['new CloseWatcher()', ['new CloseWatcher']],
   ['Temporal.Now', ['Temporal.Now']],
-])('of %s they lack %j', (code, lacking) => {
+])('reports which features of %s they lack: %j', (code, lacking) => {
   expect(lackingFor(code)).toEqual(lacking);
 });

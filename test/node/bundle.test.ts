@@ -1,4 +1,4 @@
-// What is deployed is small: its size is a promise (82 KiB gzipped, without the list of suffixes).
+// The promised size of the Worker: 82 KiB gzipped, without the list of suffixes.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ test('the Worker without the list of public suffixes is at most 82 KiB, minified
   expect(size).toBeLessThanOrEqual(82 * KiB);
 });
 
-test('the Worker holds neither Node nor the operator’s tools, and loads the list only when it is asked for', () => {
+test('the Worker contains neither Node modules nor the operator’s tools, and loads the list lazily', () => {
   const code = bundle().toString();
   expect(code).not.toMatch(/["']node:/);
   expect(code).not.toContain('prepareDemo');

@@ -1,4 +1,4 @@
-// The list of businesses in the console: what a search finds, the orders, the growth, and how pages become a list.
+// The list of businesses in the console: search, order, growth, and how its pages are joined.
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { found, indexed } from '../../src/page/owner/list/find.ts';
@@ -32,7 +32,7 @@ const business = (id: number, name: string, more: Partial<ListedBusiness> = {}):
   ...more,
 });
 
-/** Numbers that look random, and are the same each time. */
+/** Pseudorandom numbers, the same in each run. */
 function* noise(seed: number) {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -101,7 +101,7 @@ test.each([
   'xn--nxasmq6b.example',
   'xn--80akhbyknj4f',
   'plain.example',
-])('%s is written in Unicode as Node writes it', (domain) => {
+])('%s is displayed in Unicode as Node decodes it', (domain) => {
   expect(unicodeDomain(domain)).toBe(domainToUnicode(domain));
 });
 test.each(['xn--', 'xn--é.example', 'xn--a-.example', 'xn--99999999.example'])(
@@ -116,11 +116,11 @@ describe('the growth', () => {
   test('compares the last 14 whole days with the 14 before them, and never counts today', () => {
     expect(growthOf(days(1000, ...half(2), ...half(3), 5000))).toEqual({ now: 42, before: 28, to: '2026-03-29' });
   });
-  test('is of fewer days if there are fewer', () => {
+  test('compares fewer days when there are fewer', () => {
     expect(growthOf([])).toEqual({ now: 0, before: 0, to: '' });
     expect(growthOf(days().slice(-3))).toEqual({ now: 0, before: 0, to: '2026-03-29' });
   });
-  test('is greatest of what is new, and least of what is not used', () => {
+  test('is highest for a new business and lowest for an unused one', () => {
     const ranks = [
       [3, 0],
       [6, 3],
@@ -135,13 +135,13 @@ describe('the growth', () => {
 
 describe('the order', () => {
   const ids = (list: readonly ListedBusiness[]) => list.map(({ id }) => id);
-  test('by name knows numbers, and neither case nor accents; equal names are by id', () => {
+  test('by name is numeric, ignores case and accents, and breaks ties by id', () => {
     const names = ['Shop 10', 'emil', 'Émile', 'shop 9', 'Zoo', 'EMIL', 'Äpfel', 'apfel'];
     const list = names.map((name, index) => business(index + 1, name));
     expect(ids(ordered(list, 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
     expect(ids(ordered(list.toReversed(), 'name'))).toEqual([7, 8, 2, 6, 3, 4, 1, 5]);
   });
-  test('by uses, growth or change has the most or the latest first, and equals by name', () => {
+  test('by uses, growth or change is descending and breaks ties by name', () => {
     const fourteen = (count: number) => Array.from({ length: 14 }, () => count);
     const list = [
       business(1, 'B', { used: days(9), updated_at: '2026-02-02T10:00:00.000Z' }),
@@ -154,20 +154,20 @@ describe('the order', () => {
     expect(ids(ordered(list, 'growth'))).toEqual([4, 5, 3, 2, 1]);
     expect(ids(ordered(list, 'changed'))).toEqual([3, 1, 2, 4, 5]);
   });
-  test('of 200 businesses is the same however they come', () => {
+  test('of 200 businesses does not depend on the order of the input', () => {
     const list = randomBusinesses(200);
     for (const order of ORDERS) {
       expect(ids(ordered(list.toReversed(), order))).toEqual(ids(ordered(list, order)));
     }
   });
-  test('is by name if the address has a word that is none', () => {
+  test('falls back to the name for an unknown order in the URL', () => {
     expect(['uses', 'growth', 'changed', 'name', 'NAME', '', null].map(orderOf)).toEqual([
       ...['uses', 'growth', 'changed', 'name', 'name', 'name', 'name'],
     ]);
   });
 });
 
-describe('pages become a list', () => {
+describe('a list of pages', () => {
   const page = (from: number, to: number, next: number | null, name = 'first') => ({
     businesses: Array.from({ length: to - from + 1 }, (_, index) => business(from + index, name)),
     next,
@@ -175,14 +175,14 @@ describe('pages become a list', () => {
   });
   const names = ({ businesses }: Listing) => businesses.map(({ id, name }) => `${id} ${name}`);
 
-  test('that grows until there are no more', () => {
+  test('grows until the last page', () => {
     const first = withPage(NOTHING_READ, page(1, 2, 2), 1000);
     expect(first).toMatchObject({ extent: 'part', after: 2, startedAt: 1000, readAt: null });
     const second = withPage(first, page(3, 3, null), 2000);
     expect(second).toMatchObject({ extent: 'all', after: null, readAt: 1000 });
     expect(names(second)).toEqual(['1 first', '2 first', '3 first']);
   });
-  test('that stops at 500 while there are more, and goes on by 500', () => {
+  test('stops at 500 while there are more, and continues by 500', () => {
     let listing = NOTHING_READ;
     for (let from = 1; listing.after !== null; from += 50) {
       listing = withPage(listing, page(from, from + 49, from + 49), from);
@@ -195,7 +195,7 @@ describe('pages become a list', () => {
     expect(listing).toMatchObject({ extent: 'all', after: null, readAt: 1 });
     expect(listing.businesses).toHaveLength(510);
   });
-  test('that is read again in place: what has changed, come or gone', () => {
+  test('is reloaded in place with changed, new and deleted businesses', () => {
     const all = withPage(withPage(NOTHING_READ, page(1, 2, 2), 1000), page(3, 5, null), 1000);
     const half = withPage(again(all), { ...page(2, 3, 3, 'second') }, 5000);
     expect(names(half)).toEqual(['2 second', '3 second', '4 first', '5 first']);
@@ -204,7 +204,7 @@ describe('pages become a list', () => {
     expect(names(whole)).toEqual(['2 second', '3 second', '5 second', '6 second']);
     expect(whole).toMatchObject({ extent: 'all', after: null, readAt: 5000 });
   });
-  test('also if a page is empty', () => {
+  test('continues after an empty page', () => {
     const empty = withPage(NOTHING_READ, page(1, 0, 50), 1000);
     expect(empty).toMatchObject({ businesses: [], extent: 'part', after: 50 });
     expect(withPage(empty, page(1, 0, null), 2000)).toMatchObject({ businesses: [], extent: 'all', readAt: 1000 });

@@ -1,4 +1,4 @@
-// Which changes the console asks for, and how pages that were read at different times fit together.
+// The filter of the list of changes, and how pages that were read at different times are merged.
 import { describe, expect, test } from 'vitest';
 import { append, byDay, filterOf, join, type Read, readOn } from '../../src/page/owner/changes/change-pages.ts';
 
@@ -11,13 +11,13 @@ const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   before: null,
   after: null,
 });
-/** The changes with these ids, and where to go on. */
+/** A page with these ids and the next cursor. */
 const page = (ids: number[], next: number | null): Read => ({ changes: ids.map((id) => change(id)), next });
 const idsIn = ({ changes, next }: Read) => ({ ids: changes.map(({ id }) => id), next });
 const asked = (query: string) => filterOf(new URLSearchParams(query));
 
 describe('the address', () => {
-  test('names what narrows the list, and only that is sent', () => {
+  test('contains the filter, and only the filter is sent', () => {
     expect(asked('action=remove_sites&search=+shop+&from=2026-11-01&to=2026-11-01&other=1')).toEqual({
       values: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
       sent: { action: 'remove_sites', search: 'shop', from: '2026-11-01', to: '2026-11-01' },
@@ -39,12 +39,12 @@ describe('the address', () => {
     ['from=nonsense&to=2026-11-01', { from: NO_DAY }],
     [`search=${'x'.repeat(256)}`, { search: 'Search for at most 255 characters.' }],
     ['action=toString', { action: 'There is no such kind of change.' }],
-  ])('%s is not asked, and what is wrong is said', (query, problems) => {
+  ])('%s is reported as invalid', (query, problems) => {
     expect(asked(query).problems).toEqual(problems);
   });
 });
 
-describe('what is read again', () => {
+describe('a reloaded page', () => {
   test.each<[string, Read, Read | null, ReturnType<typeof idsIn>]>([
     ['stands alone if nothing older was loaded', page([9, 8], 8), null, { ids: [9, 8], next: 8 }],
     ['keeps what was loaded below it', page([9, 8], 8), page([8, 7, 6], 6), { ids: [9, 8, 7, 6], next: 6 }],
@@ -59,11 +59,11 @@ describe('what is read again', () => {
   });
 });
 
-test('older changes come below, and say where to go on', () => {
+test('older changes are appended with their cursor', () => {
   expect(idsIn(append(page([9, 8], 8), page([7], null)))).toEqual({ ids: [9, 8, 7], next: null });
 });
 
-test('changes are under their days in UTC', () => {
+test('changes are grouped by day in UTC', () => {
   const [late, early, before] = [
     change(3, '2026-11-22T23:59:59.999000Z'),
     change(2, '2026-11-22T00:00:00.000000Z'),
@@ -75,9 +75,9 @@ test('changes are under their days in UTC', () => {
   ]);
 });
 
-describe('a page that is short', () => {
+describe('a short page', () => {
   const always = () => true;
-  /** Pages of one change each: 50, 49, …; each ends where the next starts. */
+  /** Pages of which each ends ten ids before the previous one. */
   function service(ids: (before: number) => number[]) {
     const befores: (number | null)[] = [];
     const read = async (before: number | null): Promise<Read> => {
@@ -87,13 +87,13 @@ describe('a page that is short', () => {
     return { read, befores };
   }
 
-  test('is read on from if it is filtered, five pages at most', async () => {
+  test('is filled from up to five pages when the list is filtered', async () => {
     const { read, befores } = service((before) => [before - 1]);
     expect(idsIn(await readOn(read, null, true, always))).toEqual({ ids: [99, 89, 79, 69, 59], next: 50 });
     expect(befores).toEqual([null, 90, 80, 70, 60]);
   });
 
-  test('is not read on from if it is full, the last, or not filtered', async () => {
+  test('is not filled when it is full, the last one, or unfiltered', async () => {
     const full = service(() => Array.from({ length: 20 }, (_, index) => index));
     await readOn(full.read, null, true, always);
     expect(full.befores).toEqual([null]);
@@ -104,7 +104,7 @@ describe('a page that is short', () => {
     expect(idsIn(await readOn(last, null, true, always))).toEqual({ ids: [3], next: null });
   });
 
-  test('is not read on from once nobody waits for it', async () => {
+  test('is not filled further once the view is gone', async () => {
     const { read, befores } = service(() => []);
     await readOn(read, null, true, () => befores.length < 2);
     expect(befores).toEqual([null, 90]);

@@ -1,4 +1,4 @@
-// What the console says about a change: for each action that the service records, and for what a later version may add.
+// How the console words a change, for each recorded action and for actions of later versions.
 import { expect, test } from 'vitest';
 import { type Action, ACTIONS as RECORDED } from '../../src/core/change.ts';
 import { ACTIONS } from '../../src/page/owner/changes/actions.ts';
@@ -6,7 +6,7 @@ import { describe, whoWords } from '../../src/page/owner/changes/change-words.ts
 import { dayHeading } from '../../src/page/owner/formats.ts';
 
 type Values = Record<string, unknown> | null;
-/** A change as the service sends it, and the lines that the console has for it. */
+/** A change as the service sends it, and its lines in the console. */
 type Case = { before: Values; after: Values; title: string; lines: string[] };
 
 const written = (action: string, before: Values, after: Values) => {
@@ -22,7 +22,6 @@ const written = (action: string, before: Values, after: Values) => {
 };
 
 const site = 'https://a.example';
-/** One for each action: the compiler names one that is missing. */
 const CASES: Record<Action, Case> = {
   add_sites: {
     before: null,
@@ -82,7 +81,7 @@ const CASES: Record<Action, Case> = {
   lower_uses: { before: { uses: 500 }, after: { uses: 120 }, title: 'Uses lowered', lines: ['Uses: 500 → 120'] },
 };
 
-test('each action that the service records has words, in the list and as a choice', () => {
+test('words every recorded action, in the list and in the filter', () => {
   expect(Object.keys(ACTIONS)).toEqual([...RECORDED]);
   expect(Object.keys(CASES)).toEqual([...RECORDED]);
 });
@@ -94,18 +93,18 @@ test.each(Object.entries(CASES))('%s', (action, { before, after, title, lines })
 test.each<[string, Values, Values, string[]]>([
   ['a day', { expires_on: '2026-11-23' }, null, ['Works until the end of: Nov 23, 2026']],
   ['yes and no', { read_only: true }, { read_only: false }, ['Can only read: yes → no']],
-  ['a limit of none at all', { daily_limit: 5 }, { daily_limit: 0 }, ['Limit of the day: 5 → 0']],
-  ['an instant that there is not', { name: '2026-99-99T00:00:00Z' }, null, ['Name: 2026-99-99T00:00:00Z']],
+  ['a limit of 0', { daily_limit: 5 }, { daily_limit: 0 }, ['Limit of the day: 5 → 0']],
+  ['an invalid instant', { name: '2026-99-99T00:00:00Z' }, null, ['Name: 2026-99-99T00:00:00Z']],
   ['an empty text', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
-  ['a null without a meaning of its own', null, { name: null }, ['Name: none']],
+  ['a null without a special meaning', null, { name: null }, ['Name: none']],
   ['an empty list', { sites: [] }, null, ['Domains: ']],
   ['no values', null, null, []],
-  ['ids of rows are left out', { access_id: 7, id: 8, business_id: 9 }, null, []],
-])('%s is in words', (_, before, after, lines) => {
+  ['ids of rows, which it leaves out', { access_id: 7, id: 8, business_id: 9 }, null, []],
+])('words %s', (_, before, after, lines) => {
   expect(written('update_business', before, after).lines).toEqual(lines);
 });
 
-test('what is unknown is legible as it comes', () => {
+test('prints unknown actions and fields legibly', () => {
   const after = {
     time_zone: 'Europe/Paris',
     hook: { url: 'https://a.example', retries: 3, access_id: 9 },
@@ -135,10 +134,10 @@ test.each([
   ['operator', null, 'the operator'],
   ['robot 7', null, 'robot 7'],
   ['', null, ''],
-])('%s with the name %s is “%s”', (actor, key_name, words) => {
+])('words the actor %s with the key name %s as “%s”', (actor, key_name, words) => {
   expect(whoWords({ actor, key_name })).toBe(words);
 });
 
-test('a day has its weekday, for whoever asks about last week', () => {
+test('a day heading includes the weekday', () => {
   expect(dayHeading('2026-11-22')).toBe('Sunday, Nov 22, 2026');
 });

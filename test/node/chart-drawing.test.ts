@@ -1,11 +1,11 @@
-// Where things stand in the drawing of the chart, and how it writes numbers, days and words, in each language that it speaks.
+// The layout of the chart, and its numbers, days and words in each language.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { TABLES } from '../../src/page/languages.ts';
 import type { Bar, Day, Unit } from '../../src/page/scale.ts';
 import { loadWords, type Words, wordsIn } from '../../src/page/words.ts';
 
-/** An element as far as a drawing needs one. */
+/** A stub of the parts of an element that a drawing uses. */
 class Shape {
   readonly name: string;
   readonly attributes: Record<string, string> = {};
@@ -41,7 +41,7 @@ afterAll(() => {
   vi.unstubAllGlobals();
 });
 
-/** Wider than the letters of the chart are in any language. */
+/** Wider than any letter of the chart in any language. */
 const inkOf = (text: string) => text.length * 8;
 const HEIGHT = 220;
 const BASE = HEIGHT - 26;
@@ -75,12 +75,12 @@ describe('a bar', () => {
     [1280, 'week', 53],
     [320, 'week', 53],
     [200, 'month', 13],
-  ])('of a year in %i px is a %s', (width, unit, count) => {
+  ])('of a year in %i px spans a %s', (width, unit, count) => {
     const drawn = draw(daysFrom('2025-01-01', year), width);
     expect([drawn.unit, drawn.bars.length]).toEqual([unit, count]);
   });
 
-  test('is wide enough to be seen, unless it is a month', () => {
+  test('is wide enough to be visible, unless it spans a month', () => {
     for (let width = 160; width <= 2000; width += 80) {
       const drawn = draw(daysFrom('2025-01-01', year), width);
       const [first = 0, second = 0] = middles(drawn);
@@ -88,7 +88,7 @@ describe('a bar', () => {
     }
   });
 
-  test('is as high as its count, and leaves room for those that it is compared with', () => {
+  test('is as high as its count, on a scale that includes the compared counts', () => {
     const used = daysFrom('2026-03-01', [0, 15, 30]);
     const [nothing, half = 0, all = 0] = heights(draw(used, 600));
     expect([nothing, all / half]).toEqual([0, 2]);
@@ -99,7 +99,7 @@ describe('a bar', () => {
     expect(highest).toBeLessThan(BASE / 2);
   });
 
-  test('stands on the other side for readers from right to left, and so does its name', () => {
+  test('is mirrored together with its label in right-to-left languages', () => {
     const used = daysFrom('2026-03-01', year.slice(0, 31));
     const [one, other] = [draw(used, 600), draw(used, 600, { rightToLeft: true })];
     expect(middles(other)).toEqual(middles(one).map((x) => 600 - x));
@@ -116,7 +116,7 @@ const RANGES: [name: string, used: Day[]][] = [
 ];
 
 describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
-  test.each(RANGES)('no labels of %s overlap, and none reaches out of the drawing', async (_, used) => {
+  test.each(RANGES)('labels of %s neither overlap nor exceed the drawing', async (_, used) => {
     await loadWords(language, SERVICE);
     const words = wordsIn(language, none);
     for (let width = 160; width <= 1920; width += 110) {
@@ -135,7 +135,7 @@ describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
     }
   });
 
-  test('counts are in a plural form of the language, also of a word of the page', async () => {
+  test('counts use the plural forms of the language, even with a custom word', async () => {
     await loadWords(language, SERVICE);
     const words = wordsIn(language, none);
     const forms = (TABLES[language as keyof typeof TABLES]?.unit ?? 'use|uses').split('|');
@@ -149,7 +149,7 @@ describe.each(['en', ...Object.keys(TABLES)])('in %s', (language) => {
 });
 
 describe('words', () => {
-  test('are the forms of the plural in the order of Unicode, and the last one for the rest', () => {
+  test('are plural forms in the order of Unicode, and the last one is the default', () => {
     const unit = (language: string, forms: string) =>
       wordsIn(language, (name) => (name === 'unit' ? forms : null)).unit;
     expect([0, 1, 2].map(unit('en', 'order|orders'))).toEqual(['orders', 'order', 'orders']);
@@ -157,12 +157,12 @@ describe('words', () => {
     expect([1, 2].map(unit('ja', 'a'))).toEqual(['a', 'a']);
   });
 
-  test('of a page take the place of any', () => {
+  test('of a page override the built-in ones', () => {
     const { word } = wordsIn('en', (attribute) => (attribute === 'word-empty' ? 'No orders yet.' : null));
     expect([word('empty'), word('failed')]).toEqual(['No orders yet.', 'This chart could not be loaded.']);
   });
 
-  test('are English for a language without any, and for what is no language; days are written in the former', async () => {
+  test('are English for an untranslated and for an invalid language, and days use the former', async () => {
     for (const language of ['sv', 'not a language', '']) {
       await loadWords(language, SERVICE);
       expect(wordsIn(language, none).word('empty')).toBe('Nothing in this period.');
@@ -171,12 +171,12 @@ describe('words', () => {
     expect([march('sv'), march('not a language')]).toEqual(['1–31 mars 2026', 'Mar 1 – 31, 2026']);
   });
 
-  test('are those of the language, whatever its region', async () => {
+  test('do not depend on the region of the language', async () => {
     await loadWords('FR-ca', SERVICE);
     expect(wordsIn('FR-ca', none).word('empty')).toBe(TABLES.fr.empty);
   });
 
-  test('run from right to left in Hebrew and Arabic', () => {
+  test('are written from right to left in Hebrew and Arabic', () => {
     expect(['he', 'ar-EG', 'en', 'de'].map((language) => wordsIn(language, none).rightToLeft)).toEqual([
       true,
       true,
@@ -185,7 +185,7 @@ describe('words', () => {
     ]);
   });
 
-  test('name one day with its weekday, and what a bar is', () => {
+  test('name a day with its weekday, and the unit of a bar', () => {
     expect(english.range('2026-03-20', '2026-03-20')).toBe('Fri, Mar 20, 2026');
     expect([english.period('day'), english.period('week'), english.period('month')]).toEqual(['day', 'week', 'month']);
     expect([english.percent(0.43), english.percent(-0.5), english.percent(0)]).toEqual(['+43%', '-50%', '0%']);

@@ -1,4 +1,4 @@
-// Which days the chart and the console compare with which, and the change between them.
+// The days that the chart and the console compare, and the change between them.
 import { expect, test } from 'vitest';
 import { addDays } from '../../src/core/time.ts';
 import { type Compare, changeOf, comparedWith } from '../../src/page/scale.ts';
@@ -21,7 +21,7 @@ test.each([
   expect(comparedWith(range, compare)).toEqual({ from, to });
 });
 
-/** The same numbers on each run. */
+/** Pseudorandom numbers, the same in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_260_301; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -29,7 +29,7 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-test('200 ranges are compared with as many days, the same weekdays, and the nearest such days or those 52 weeks before', () => {
+test('200 ranges are compared with as many days on the same weekdays, the nearest ones or 52 weeks earlier', () => {
   const random = numbers();
   for (let round = 0; round < 200; round++) {
     const from = addDays('1996-01-01', random.next().value % 12_000);
@@ -51,7 +51,7 @@ test('200 ranges are compared with as many days, the same weekdays, and the near
   }
 });
 
-test('the change is that of the whole days: today and the days to come are in neither sum', () => {
+test('the change counts whole days only, without today and future days', () => {
   const used = counted('2026-03-01', 30, 30, 5, 0);
   const before = counted('2026-02-22', 20, 20, 500, 500);
   expect(changeOf(used, before, '2026-03-03')).toEqual({ days: 2, used: 60, before: 40, change: 0.5 });
@@ -59,7 +59,7 @@ test('the change is that of the whole days: today and the days to come are in ne
   expect(changeOf(used, before, '2030-01-01')).toEqual({ days: 4, used: 65, before: 1040, change: 65 / 1040 - 1 });
 });
 
-test('there is no change where no day is over, or the counterparts of those that are had no use', () => {
+test('the change is null before a day is over or when the compared days have no uses', () => {
   const used = counted('2026-03-01', 5, 6);
   expect(changeOf(used, counted('2026-02-22', 20, 20), '2026-03-01')).toBeNull();
   expect(changeOf(used, counted('2026-02-22', 0, 20), '2026-03-02')).toBeNull();
@@ -68,7 +68,7 @@ test('there is no change where no day is over, or the counterparts of those that
   expect(changeOf(counted('2026-03-01', 0), counted('2026-02-22', 4), '2030-01-01')?.change).toBe(-1);
 });
 
-test('200 changes are those that an oracle adds up day by day', () => {
+test('200 changes agree with an oracle that adds up days', () => {
   const random = numbers();
   for (let round = 0; round < 200; round++) {
     const days = 1 + (random.next().value % 60);

@@ -1,4 +1,4 @@
-// wrangler.toml as wrangler reads it: what no run of the Worker shows.
+// Settings in wrangler.toml that no run of the Worker shows.
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
@@ -6,7 +6,7 @@ import { SCHEDULES } from '../../src/core/schedule.ts';
 
 const config = unstable_readConfig({ config: resolve(import.meta.dirname, '../../wrangler.toml') });
 
-test('no old version of the Worker has an address of its own', () => {
+test('old versions of the Worker have no URL', () => {
   expect(config.preview_urls).toBe(false);
 });
 
@@ -18,6 +18,6 @@ test('every request is logged, and one in a hundred is traced', () => {
   });
 });
 
-test('each minute there are two runs, and the second is the one of the alerts', () => {
+test('both schedules of the service are triggers', () => {
   expect(config.triggers).toEqual({ crons: Object.values(SCHEDULES) });
 });

@@ -1,4 +1,4 @@
-// The figures of the view of usage, and where a limited month is going, against an oracle that counts day by day over a map.
+// The figures of the usage view and the forecast of a limited month, compared with an oracle that counts day by day.
 import { describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, dayOf, daysIn, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { type Figures, figuresOf } from '../../src/page/owner/usage/figures.ts';
@@ -15,7 +15,7 @@ describe('the figures', () => {
   const used = counted('2026-03-01', 30, 10, 30, 5);
   const before = counted('2026-02-22', 20, 20, 10, 500);
 
-  test('are of the days that are over', () => {
+  test('count whole days only', () => {
     expect(figuresOf(used, before, '2026-03-04')).toEqual({
       wholeDays: 3,
       mean: 70 / 3,
@@ -23,11 +23,11 @@ describe('the figures', () => {
       compared: { used: 70, before: 50, days: { from: '2026-02-22', to: '2026-02-24' } },
     });
   });
-  test('have a peak that may be today', () => {
+  test('include today in the peak', () => {
     expect(figuresOf(counted('2026-03-01', 3, 4), null, '2026-03-02').peak).toEqual({ date: '2026-03-02', count: 4 });
     expect(figuresOf(counted('2026-03-01', 0, 0), null, '2026-03-02').peak).toBeNull();
   });
-  test('have neither mean nor change before a day is over', () => {
+  test('have neither a mean nor a change before a day is over', () => {
     expect(figuresOf(counted('2026-03-01', 5), counted('2026-02-22', 9), '2026-03-01')).toEqual({
       wholeDays: 0,
       mean: null,
@@ -35,12 +35,12 @@ describe('the figures', () => {
       compared: null,
     });
   });
-  test('have the sums of both where there was nothing before', () => {
+  test('have both sums when the compared days had no uses', () => {
     const days = { from: '2026-02-22', to: '2026-02-22' };
     const { compared } = figuresOf(counted('2026-03-01', 5, 1), counted('2026-02-22', 0, 9), '2026-03-02');
     expect(compared).toEqual({ used: 5, before: 0, days });
   });
-  test('compare nothing that was not read', () => {
+  test('have no comparison when the compared days were not read', () => {
     expect(figuresOf(used, null, '2026-03-04').compared).toBeNull();
   });
 });
@@ -49,7 +49,7 @@ describe('the pace', () => {
   const month = { limit: 10_000, used: 7000, ends: start('2026-12-01') };
   const days = counted('2026-11-15', 100, 100, 100, 100, 100, 100, 100);
 
-  test('is that of the seven days before today', () => {
+  test('is the mean of the seven days before today', () => {
     expect(paceDays('2026-11-22')).toEqual({ from: '2026-11-15', to: '2026-11-21' });
   });
   test.each<[string, typeof month, number[], string, Pace | null]>([
@@ -79,17 +79,17 @@ describe('the pace', () => {
       { is: 'below', expected: 10_000 },
     ],
     ['has ended since', month, [100, 100, 100, 100, 100, 100, 100], '2026-12-01', null],
-  ])('a month that %s', (_, limited, counts, today, pace) => {
+  ])('forecasts a month that %s', (_, limited, counts, today, pace) => {
     expect(paceOf(limited, counted('2026-11-15', ...counts), start(today))).toEqual(pace);
   });
-  test('moves with the clock without a jump', () => {
+  test('changes continuously with the clock', () => {
     const at = (now: number) => paceOf({ ...month, used: 9500 }, days, now);
     expect(at(start('2026-11-22') + HOUR_MS)).toEqual({ is: 'reaching', at: start('2026-11-27') + HOUR_MS });
     expect(at(start('2026-11-22') + 23 * HOUR_MS)).toEqual({ is: 'reaching', at: start('2026-11-27') + 23 * HOUR_MS });
   });
 });
 
-test('of what was read, the days of a range are found, or none if some are missing', () => {
+test('a range is taken from a report, or is null when the report lacks a day', () => {
   const reading: Reading = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
   expect(daysOf(reading, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
   expect(daysOf(reading, { from: '2026-03-01', to: '2026-03-03' })).toEqual(reading.days);
@@ -98,7 +98,7 @@ test('of what was read, the days of a range are found, or none if some are missi
   expect(daysOf({ days: [], at: 0 }, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
 });
 
-/** The same numbers on each run. */
+/** Pseudorandom numbers, the same in each run. */
 function* numbers(): Generator<number, never> {
   for (let state = 20_261_122; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -106,10 +106,10 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-/** Seven times of a day, in milliseconds since it began. */
+/** Seven times of day, in milliseconds since midnight. */
 const TIMES = [0, 1, HOUR_MS, 6.5 * HOUR_MS, 12 * HOUR_MS, 23 * HOUR_MS, DAY_MS - 1];
 
-test('200 histories, ranges and months, each at seven times of a day, are what an oracle counts', () => {
+test('200 histories, ranges and months agree with an oracle at seven times of day', () => {
   const random = numbers();
   const below = (most: number) => random.next().value % most;
   const seen = { changes: 0, isNew: 0, reaching: 0, below: 0, reached: 0 };
@@ -180,6 +180,6 @@ test('200 histories, ranges and months, each at seven times of a day, are what a
       }
     }
   }
-  // Each kind has been met often.
+  // Every kind occurs often.
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
 });

@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { codesIn, tableIn } from '../docs/document.ts';
 
-/** The folder of src in which a file is, or the file. */
+/** The folder of a file in src, or the file itself. */
 const layerOf = (file: string) => file.replace(/(?<=\/).*/, '');
 
-/** What a file imports from another layer: the layer, or the package. */
+/** The layer or package of an import. */
 function targetOf(file: string, from: string): string {
   if (from.startsWith('.')) return layerOf(relative('src', join(dirname(file), from)).replaceAll('\\', '/'));
   return from.startsWith('node:') ? 'node' : (/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from);
@@ -29,11 +29,11 @@ const layers = tableIn('docs/design.md', 'Layer', 'What is there', 'Imports', 'I
   return [codesIn(layer)[0] ?? '', codesIn(values), codesIn(types)] as const;
 });
 
-test('every layer is there', () => {
+test('the table lists every layer', () => {
   expect(layers.map(([layer]) => layer).sort()).toEqual([...new Set(files.map((file) => layerOf(file)))].sort());
 });
 
-test.each(layers)('%s imports these layers and packages, and no others', (layer, values, types) => {
+test.each(layers)('%s imports exactly the documented layers and packages', (layer, values, types) => {
   const own = imports.filter((found) => found.layer === layer && found.to !== layer);
   const targets = (isType: boolean) => [...new Set(own.filter((found) => found.isType === isType).map(({ to }) => to))];
   expect(targets(false).sort()).toEqual([...values].sort());
@@ -44,13 +44,13 @@ test.each(layers)('%s imports these layers and packages, and no others', (layer,
   ).toEqual([...types].sort());
 });
 
-test('a layer imports none that is below it in the table, but openapi/ and page/', () => {
+test('no layer imports one below it in the table, except openapi/ and page/', () => {
   const order = layers.map(([layer]) => layer);
   const upward = imports.filter(({ layer, to }) => order.indexOf(to) > order.indexOf(layer));
   expect([...new Set(upward.map(({ layer, to }) => `${layer} ${to}`))]).toEqual(['tools/ page/']);
 });
 
-test('routes ask through the guard', () => {
+test('routes query only through the guard', () => {
   const asking = readdirSync('src/routes').filter((name) =>
     /db\/batch/.test(readFileSync(`src/routes/${name}`, 'utf8')),
   );

@@ -1,4 +1,4 @@
-// The local databases, opened in this process: for what a test prepares before its server starts, and looks at afterwards.
+// Opens the local databases in this process, before a test starts its server or after it has stopped.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/d1';
@@ -14,11 +14,11 @@ export type Where = { 'persist-to': string; config?: string };
 export type LocalDatabase = { number: number; binding: string; db: Database };
 export type Databases = { all: LocalDatabase[]; first: LocalDatabase };
 
-/** The second is for reads: miniflare writes a bookmark in the transaction of each. */
+/** The second message is that of a read: miniflare writes a bookmark in its transaction. */
 const MET_LOCK = /database is locked|Failed to get session commit token/;
 const LOCK_WAIT_MS = 10_000;
 
-/** Opens the databases for `work`. A server locks a database for moments: then it runs again, so it must be repeatable. */
+/** Opens the databases for `work`, which is retried while a server has locked one, so it must be idempotent. */
 export async function withDatabases<T>(where: Where, work: (databases: Databases) => Promise<T>): Promise<T> {
   const { databases, close } = await openDatabases(where);
   const deadline = Date.now() + LOCK_WAIT_MS;
@@ -36,7 +36,7 @@ export async function withDatabases<T>(where: Where, work: (databases: Databases
   }
 }
 
-/** Opens them until `close`. */
+/** Opens the databases until `close`. */
 export async function openDatabases({ 'persist-to': state, config }: Where) {
   const { file, databases } = readConfiguration(config);
   const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({

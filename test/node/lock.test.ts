@@ -1,4 +1,4 @@
-// The lock file installs on Linux, macOS and Windows: npm writes down the platform packages of all of them, or `npm ci` fails.
+// The lock file installs on Linux, macOS and Windows: `npm ci` fails if it lacks the packages of a platform.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,14 +7,14 @@ type Package = { version?: string; optionalDependencies?: Record<string, string>
 const lock = readFileSync(resolve(import.meta.dirname, '../../package-lock.json'), 'utf8');
 const { packages } = JSON.parse(lock) as { packages: Record<string, Package> };
 
-/** The package that `name` is to the one at `path`: in its own node_modules, or in those of the folders around it. */
+/** Resolves `name` from the package at `path`, in its node_modules or those of its parent folders. */
 function resolved(path: string, name: string): Package | undefined {
   const own = packages[`${path === '' ? '' : `${path}/`}node_modules/${name}`];
   const around = path.replace(/(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+$/, '');
   return own ?? (path === '' ? undefined : resolved(around, name));
 }
 
-test('every platform package that a dependency names is in package-lock.json, in the version that it names', () => {
+test('package-lock.json contains every optional dependency in its exact version', () => {
   const named = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies).map(([name, version]) => ({ path, name, version })),
   );

@@ -1,6 +1,5 @@
-// Before the tests in Node: a database with its tables, of which each test that wants one takes a copy. It is migrated as the
-// Worker's tests migrate theirs: wrangler starts a workerd for each step. `npm run dev` lets wrangler do it (test/docs). The assets are
-// built at the same time.
+// Creates the migrated database that the tests in Node copy, while the assets are built. wrangler would start a workerd for each step,
+// so the migrations run here, as in the Worker's tests. `npm run dev` migrates with wrangler (test/docs).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { writeBuilt } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where what the tests make is put. */
+    /** The folder for the files of the tests. */
     folder: string;
     /** The state directory of the database. */
     migrated: string;
@@ -29,7 +28,7 @@ export default async function migrated({ provide }: TestProject) {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** Notes the migrations as wrangler does, which then has none to apply. */
+/** Applies the migrations and records them as wrangler does, which then applies none. */
 async function migrate(d1: D1Database): Promise<void> {
   const columns =
     'id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null';

@@ -1,4 +1,4 @@
-// A new operation is in every place that lists operations. What is forgotten is named here, with what to do.
+// Every list of operations is complete. A failure names what is missing and what to do.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -23,7 +23,7 @@ const api = readFileSync('docs/api.md', 'utf8');
 const errors = readFileSync('src/http/errors.ts', 'utf8');
 const operating = readFileSync('docs/operating.md', 'utf8');
 
-test('the description is not made of a route without words, or of words without a route', () => {
+test('the OpenAPI document requires a description for each route and a route for each description', () => {
   expect(() => pathsOf({}, {})).toThrow('src/openapi has no words for GET /api/v1/business/usage/{business_id}, ');
   const words = { operationId: 'readWeather', summary: '', description: '', success: { description: '' } };
   const described = { ...usage, ...access, ...businesses, ...session, 'GET /api/v1/weather': words };
@@ -45,7 +45,7 @@ test('docs/api.md, "Basics", has a row for every route', () => {
   expect(missing, 'add a row to the table, with a link to its section').toEqual([]);
 });
 
-test('docs/api.md, "Basics", says which credential may do it', () => {
+test('docs/api.md, "Basics", names the credentials that each route accepts', () => {
   const accepted = ROUTES.map((route) => {
     const { method, pattern, keyRefusal, tokenRefusal, operatorRefusal, writes, allowsRecordKey } = route;
     const role = writes ? (allowsRecordKey ? 'record' : 'full') : allowsRecordKey ? 'any' : 'read';

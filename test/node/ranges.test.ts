@@ -1,4 +1,4 @@
-// Which days the view of usage shows: what the address says, the choices, the arrows, and what cannot be reported.
+// The days that the usage view shows: the URL, the presets, the arrows, and invalid ranges.
 import { describe, expect, test } from 'vitest';
 import { addDays, daysIn } from '../../src/core/time.ts';
 import {
@@ -18,7 +18,7 @@ const SUNDAY = '2026-11-22';
 const shown = (text: string, today = SUNDAY) => shownBy(new URLSearchParams(text), today);
 const range = (from: string, to: string) => ({ from, to });
 
-describe('the address says which days are shown', () => {
+describe('the URL selects the days', () => {
   test.each([
     ['', '28', '2026-10-26', '2026-11-22'],
     ['range=7', '7', '2026-11-16', '2026-11-22'],
@@ -34,7 +34,7 @@ describe('the address says which days are shown', () => {
     ['range=constructor', '28', '2026-10-26', '2026-11-22'],
     ['from=2026-03-01&to=2026-03-09', null, '2026-03-01', '2026-03-09'],
     ['from=1970-01-01&to=1970-01-01', null, '1970-01-01', '1970-01-01'],
-  ])('“%s”', (text, choice, from, to) => {
+  ])('of “%s”', (text, choice, from, to) => {
     expect(shown(text)).toEqual({ choice, range: range(from, to), problem: null });
   });
 
@@ -46,7 +46,7 @@ describe('the address says which days are shown', () => {
     ['from=2026-03-05', { is: 'not a day', end: 'to' }],
     ['to=2026-03-05', { is: 'not a day', end: 'from' }],
     ['from=0202-03-05&to=2026-03-05', { is: 'not a day', end: 'from' }],
-  ])('the last 28 days and a problem for “%s”', (text, problem) => {
+  ])('falls back to the last 28 days and reports a problem for “%s”', (text, problem) => {
     expect(shown(text)).toEqual({ choice: '28', range: range('2026-10-26', SUNDAY), problem });
   });
 
@@ -59,12 +59,12 @@ describe('the address says which days are shown', () => {
     ['compare=year', 'year'],
     ['compare=off', 'off'],
     ['compare=Off', 'previous'],
-  ])('and with what they are compared: “%s”', (text, comparison) => {
+  ])('and the comparison: “%s”', (text, comparison) => {
     expect(comparisonIn(new URLSearchParams(text))).toBe(comparison);
   });
 });
 
-test('what a choice writes into the address is what the address says', () => {
+test('a URL written for a choice selects that choice', () => {
   for (const today of ['2026-01-01', '2026-03-31', '2028-02-29', SUNDAY]) {
     for (const choice of CHOICE_NAMES) {
       const query = new URLSearchParams();
@@ -104,12 +104,12 @@ describe('the arrows', () => {
     expect(next).toEqual({ choice, range: range(from, to) });
   });
 
-  test('name a month by its months also if it has as many days as another choice', () => {
+  test('keep a month a month when another preset has as many days', () => {
     const january = shownBy(new URLSearchParams('from=2026-01-01&to=2026-01-31'), '2026-02-28');
     expect(later(january, '2026-02-28')).toEqual({ choice: 'this-month', range: range('2026-02-01', '2026-02-28') });
   });
 
-  test('go no further than today, and not before 1970', () => {
+  test('stop at today and at 1970', () => {
     expect(later(shown(''), SUNDAY)).toBeNull();
     expect(later(shown('from=2026-11-01&to=2026-12-01'), SUNDAY)).toBeNull();
     expect(later(shown('range=last-12-months'), SUNDAY)).toBeNull();
@@ -117,7 +117,7 @@ describe('the arrows', () => {
     expect(earlier(shown('from=1970-01-09&to=1970-01-16'), SUNDAY)?.range).toEqual(range('1970-01-01', '1970-01-08'));
   });
 
-  test('lead back: the days after the days before are the same, on each day of four years', { tags: 'slow' }, () => {
+  test('are inverse to each other on each day of four years', { tags: 'slow' }, () => {
     for (let today = '2025-01-01'; today < '2029-01-01'; today = addDays(today, 1)) {
       for (const choice of CHOICE_NAMES) {
         const begin: Shown = { choice, range: rangeOfChoice(choice, today) };
@@ -129,7 +129,7 @@ describe('the arrows', () => {
   });
 });
 
-test('the days to compare with are as many, earlier by whole weeks, or none if one report cannot have them too', () => {
+test('the compared days are as many, whole weeks earlier, or null when they do not fit in one report', () => {
   expect(comparedDays(range('2026-10-26', SUNDAY), 'previous')).toEqual(range('2026-09-28', '2026-10-25'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'year')).toEqual(range('2025-10-27', '2025-11-23'));
   expect(comparedDays(range('2026-10-26', SUNDAY), 'off')).toBeNull();

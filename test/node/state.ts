@@ -1,4 +1,4 @@
-// Folders and databases of a test's own, in one folder that is removed when all tests have ended (migrated.ts), and the server of all.
+// A test's own folders and databases, which are removed after all tests (migrated.ts), and the shared server.
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -7,14 +7,14 @@ import type { Served } from './served.ts';
 
 export const newFolder = (): string => mkdtempSync(join(inject('folder'), 'state-'));
 
-/** The state directory of a new database, with the tables of migrations/. */
+/** Creates a migrated database and returns its state directory. */
 export function newDatabase(): string {
   const state = newFolder();
   cpSync(inject('migrated'), state, { recursive: true });
   return state;
 }
 
-/** The server that all tests share. The first who asks waits until it has started. */
+/** Returns the shared server. The first call starts it. */
 export async function served(): Promise<Served> {
   const answer = await fetch(inject('served'));
   const text = await answer.text();

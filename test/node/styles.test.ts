@@ -1,11 +1,11 @@
-// The styles of the pages have few sizes, weights and distances, and each view of the console keeps its styles to itself.
+// The pages use few sizes, weights and distances, and each view of the console styles only itself.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const PAGE = resolve(import.meta.dirname, '../../src/page');
 const OWNER = join(PAGE, 'owner');
-/** These style what all views are made of. */
+/** The sheets that all views share. */
 const SHARED = ['console.css', 'parts.css'];
 const read = (path: string) => readFileSync(path, 'utf8').replace(/\/\*.*?\*\//gs, '');
 const sheets = [
@@ -15,14 +15,14 @@ const sheets = [
     .map((path) => [basename(path), join(OWNER, path)] as const),
 ];
 
-/** The values of the properties whose name matches, without those of custom properties. */
+/** The values of the matching properties, except custom ones. */
 const valuesOf = (style: string, property: string) =>
   [...style.matchAll(new RegExp(`(?<![\\w-])(?:${property}):([^;{}]+);`, 'g'))].map(([, value = '']) => value.trim());
 
 describe.each(sheets)('%s', (_, path) => {
   const style = read(path);
 
-  test('has the six sizes, the three weights, and the distances of the scale only', () => {
+  test('uses only the six sizes, the three weights and the distances of the scale', () => {
     const sizes = valuesOf(style, 'font-size').filter((value) => !/^(var\(--size-[1-6]\)|inherit)$/.test(value));
     const weights = valuesOf(style, 'font-weight').filter(
       (value) => !/^(var\(--weight-(normal|medium|bold)\)|inherit)$/.test(value),
@@ -35,7 +35,7 @@ describe.each(sheets)('%s', (_, path) => {
   });
 });
 
-/** The selectors of a style sheet outside of any other rule. */
+/** The top-level selectors of a style sheet. */
 function outerSelectors(style: string): string[] {
   const found: string[] = [];
   const open: string[] = [];

@@ -1,4 +1,4 @@
-// What is served to TypeScript compiles: with React and Vue, and in a project that has neither.
+// The served types compile with React and Vue, and in a project without them.
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ function compile(project: string): string {
   }
 }
 
-test('the types of the chart are right in React and in Vue, and are those of the element', () => {
+test('the types of the chart compile in React and in Vue and match the element', () => {
   expect(compile(join(ROOT, 'test/types'))).toBe('');
 });
 

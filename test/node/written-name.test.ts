@@ -1,4 +1,4 @@
-// How the console writes names that are in punycode.
+// How the console displays punycode hostnames.
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { expect, test } from 'vitest';
 import { unicodeName as writtenName } from '../../src/page/owner/domains/unicode-name.ts';
@@ -34,13 +34,13 @@ test.each([
   ['mixes Greek into Latin', 'gοogle.example'],
   ['is Cyrillic that looks like Latin', 'аррӏе.example'],
   ['is Greek that looks like Latin', 'νικο.example'],
-  ['has a slash that is none', 'shop.example⁄x.example'],
+  ['has a character that looks like a slash', 'shop.example⁄x.example'],
   ['has a letter that looks like an exclamation mark', 'shopǃ.example'],
   ['has a dotless i', 'vısa.example'],
   ['has a Latin letter that looks like an a', 'ɑpple.example'],
   ['has a stroke through its letters', 'a\u0338b.example'],
   ['mixes Hangul and Hiragana', '한ひ.example'],
-  ['has one plain label and one that is not', 'bücher.аррӏе.example'],
+  ['has one safe label and one that is not', 'bücher.аррӏе.example'],
 ])('shows only the punycode of a name that %s', (_, name) => {
   const host = domainToASCII(name);
   expect(host).toContain('xn--');
