@@ -1,5 +1,5 @@
-// A client with types generated from openapi.json starts from an empty folder, compiles, and its calls succeed (test/client; the first
-// program is that of docs/embedding.md).
+// A client with types generated from openapi.json installs in an empty folder, compiles, and its calls succeed (test/client, and the
+// program in docs/embedding.md).
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,19 +23,19 @@ const run = (script: string, ...args: string[]) =>
     encoding: 'utf8',
   });
 
-/** The blocks of code in the section, in order. */
+/** Returns the code blocks of the section, in order. */
 function printed(): string[] {
   const document = readFileSync(resolve(CLIENT, '../../docs/embedding.md'), 'utf8');
   const [, section = ''] = /^## A typed client\n(.*?)^## /ms.exec(document) ?? [];
   return Array.from(section.matchAll(/^```\w+\n(.*?)^```$/gms), ([, code = '']) => code);
 }
 
-test('begins in an empty folder with the lines of docs/embedding.md', { timeout: 180_000 }, () => {
+test('the commands in docs/embedding.md work in an empty folder', { timeout: 180_000 }, () => {
   const [install = '', program = '', start = '', ...more] = printed();
   expect(more).toEqual([]);
   expect(program).toBe(readFileSync(join(CLIENT, 'index.ts'), 'utf8'));
   const folder = newFolder();
-  const terminal = { ...env, npm_config_prefer_offline: 'true' }; // what npm has in its cache, it need not load
+  const terminal = { ...env, npm_config_prefer_offline: 'true' }; // uses the cache of npm
   const shell = (lines: string) =>
     execFileSync('bash', ['-ec', lines], { cwd: folder, env: terminal, stdio: 'pipe', encoding: 'utf8' });
   shell(install);
@@ -48,11 +48,11 @@ describe('types generated from the description', () => {
     run('node_modules/openapi-typescript/bin/cli.js', `${url}/api/v1/openapi.json`, '-o', 'usage.d.ts');
   });
 
-  test('compile, and do not where a program asks for what there is not', () => {
+  test('compile, and reject what the service does not have', () => {
     run('../../node_modules/typescript/bin/tsc', '-p', '.');
   });
 
-  test('serve to register a site, to record uses, to rotate the token and to read pages', () => {
+  test('register a site, record uses, rotate the token and read pages', () => {
     const [site, one, two, ...rest] = run('uses.ts').split('\n');
     expect(site).toBe('Acme: https://shop.example');
     for (const line of [one, two]) expect(line).toMatch(/^number \d+ on \d{4}-\d\d-\d\d$/);

@@ -1,4 +1,4 @@
-// The two back ends in docs/embedding.md run beside the service. Beside one that fails, they are in failing-service.test.ts.
+// The two back ends in docs/embedding.md against a working service. failing-service.test.ts runs them against a failing one.
 // @module-tag slow
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -35,14 +35,14 @@ const visit = async (origin: string) => {
   return { status: answer.status, body: await answer.json(), cors: answer.headers.get('Access-Control-Allow-Origin') };
 };
 
-test('in a Worker: is the one in docs/embedding.md, with its binding', () => {
+test('in a Worker: matches docs/embedding.md, including its binding', () => {
   const document = readFileSync('docs/embedding.md', 'utf8');
   const config = readFileSync('test/product/wrangler.toml', 'utf8');
   expect(IN_A_WORKER).toBe(readFileSync('test/product/index.ts', 'utf8'));
   expect(document).toContain(`\`\`\`toml\n${config.slice(config.indexOf('[[services]]'))}\`\`\``);
 });
 
-test('in a Worker: acts on 200, and passes a refusal on with its reason', async () => {
+test('in a Worker: acts on 200 and forwards a refusal with its reason', async () => {
   expect(await visit('https://acme.example')).toEqual({ status: 200, body: { answer: 42 }, cors: '*' });
   expect(await visit('https://evil.example')).toEqual({
     status: 403,
@@ -56,7 +56,7 @@ test('in a Worker: acts on 200, and passes a refusal on with its reason', async 
   expect(counts).toEqual([{ count: 2 }]);
 });
 
-test('in a Worker: takes no other path from its visitors', async () => {
+test('in a Worker: does not let visitors change the path', async () => {
   const headers = { Authorization: `Bearer ${business.token}`, Origin: 'https://acme.example' };
   for (const query of [`?business=../${business.id}/token`, '?business=../../health', '?business=', '']) {
     const answer = await fetch(`${service.url}/${query}`, { headers });
@@ -68,7 +68,7 @@ test('in a Worker: takes no other path from its visitors', async () => {
 describe('on any server', () => {
   const withWork = (work: string, program = ON_ANY_SERVER) => program.replace('({ answer: 42 })', work);
 
-  test('acts on 200, and passes a refusal on with its reason', async () => {
+  test('acts on 200 and forwards a refusal with its reason', async () => {
     const { url, ofProduct } = await served();
     const product = await onAnyServer(url, { BUSINESS: `${ofProduct.businesses[0]?.id}` });
     try {
@@ -88,13 +88,13 @@ describe('on any server', () => {
     [{}, 'API, BUSINESS'],
     [{ API: 'http://127.0.0.1/api/v1' }, 'BUSINESS'],
     [{ API: '', BUSINESS: '7' }, 'API'],
-  ])('with the variables %j it says at once which is missing, and ends', async (variables, named) => {
+  ])('with the variables %j it names the missing ones and exits', async (variables, named) => {
     const { log, ended } = run(ON_ANY_SERVER, variables);
     expect(await ended).toBe(1);
     expect(log).toEqual([`Missing in the environment: ${named}`]);
   });
 
-  test('says that its port is in use, and ends; the one that uses it goes on', async () => {
+  test('exits when its port is in use, without affecting the server on that port', async () => {
     const { url } = await served();
     const product = await onAnyServer(url);
     try {
@@ -110,7 +110,7 @@ describe('on any server', () => {
   });
 
   test.each(['Promise.reject(new Error("secret"))', '({ answer: 42n })', 'secret.answer'])(
-    'a visit for which the work fails with %s is 500 without the cause, and the next is served',
+    'responds with 500 without the cause when the work fails with %s, and serves the next visit',
     async (work) => {
       const { url, ofProduct } = await served();
       const BUSINESS = `${ofProduct.businesses[0]?.id}`;

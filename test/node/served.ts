@@ -1,6 +1,5 @@
-// For the tests in Node: one server for all that call the service as `wrangler dev` runs it. It starts when the first of them asks for
-// it: most runs of one file need none, and in a run of all it starts beside the tests. The owners whom they need are made before: a
-// process that writes to a database which a server has open may find it locked.
+// The server that the tests in Node share. It starts on the first request for it, because most runs of one file need none. Its owners
+// are created before it starts: a database that a server has open may be locked for other processes.
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,12 +13,12 @@ import type {} from './migrated.ts'; // what it provides
 import { startService } from './server.ts';
 
 type Owner = { key: string; businesses: { id: number; token: string }[] };
-/** The address of the service, and for each file that changes what is stored an owner of its own. */
+/** The URL of the service, and an owner for each file that changes data. */
 export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: Owner };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the tests ask for the server (state.ts). */
+    /** The URL at which the tests request the server (state.ts). */
     served: string;
   }
 }
@@ -56,7 +55,7 @@ async function start(project: TestProject) {
   return { found, stop };
 }
 
-/** An owner with a key and businesses, of which each was used five times on 2 March 2026. */
+/** Creates an owner with a key and businesses, each with five uses on 2 March 2026. */
 async function newOwner(home: LocalDatabase, user_id: number, count: number): Promise<Owner> {
   const now = new Date();
   const fields = { user_id, name: 'Acme', main_domain: 'acme.example', site: 'https://acme.example' };

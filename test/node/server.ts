@@ -1,5 +1,4 @@
-// The service as `wrangler dev` runs it, in a process group of its own, on a state that the test brings. The assets are those that
-// were built before the tests.
+// Starts the service with `wrangler dev` in its own process group, on the state directory of a test and the assets built before the tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,14 +10,14 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 const env = { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' };
 
-/** wrangler.toml without its build, beside it, so that the paths in it mean the same. Made before the tests (migrated.ts). */
+/** wrangler.toml without its build, in the same folder because of its relative paths. Written before the tests (migrated.ts). */
 const BUILT = 'wrangler.dev-built.toml';
 
 export function writeBuilt(): void {
   write(BUILT, readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').replace(/^\[build\]\n(.+\n)*/m, ''));
 }
 
-/** Writes a configuration, unless it is there: a server that uses it restarts when it is written, also one of another test. */
+/** Writes a configuration if it differs: a write restarts every server that uses the file. */
 function write(name: string, text: string): void {
   const file = join(ROOT, name);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
@@ -35,7 +34,7 @@ export async function freePort(): Promise<number> {
 
 export type Service = { url: string; stop: (signal?: NodeJS.Signals) => Promise<void> };
 
-/** The same configuration with more databases, or another limit of an address: a file beside it. */
+/** Writes the same configuration with more databases or another rate limit, and returns its file name. */
 export function withDatabases(count: number, addressLimit = 1000): string {
   const blocks = BINDINGS.slice(1, count).map(
     (binding) => `\n[[d1_databases]]\nbinding = "${binding}"\ndatabase_name = "usage-${binding}"\n`,
@@ -50,17 +49,16 @@ export function withDatabases(count: number, addressLimit = 1000): string {
 }
 
 type Options = {
-  /** The configuration of a Worker that is served in front of the service. */
+  /** The configuration of a Worker that runs in front of the service. */
   front?: string;
   config?: string;
-  /** Those of the service, by name. */
   secrets?: Record<string, string>;
 };
 
-/** Another process can take a free port before wrangler does, also for a connection of its own. */
+/** Another process can take a free port before wrangler does, even for an outgoing connection. */
 const ATTEMPTS = 3;
 
-/** Starts `wrangler dev` on a free port, and waits until it answers. */
+/** Starts `wrangler dev` on a free port and waits until it responds. */
 export async function startService(state: string, options: Options = {}): Promise<Service> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -101,7 +99,7 @@ async function start(state: string, { front, config = BUILT, secrets = {} }: Opt
   }
   for (;;) {
     const answer = await fetch(`${url}/api`, { method: 'OPTIONS' }).catch(() => null);
-    if (answer !== null && output.includes('Ready on')) break; // not the answer of another process that has taken the port
+    if (answer !== null && output.includes('Ready on')) break; // otherwise another process has taken the port
     if (child.exitCode !== null || Date.now() > deadline) {
       await stop('SIGKILL');
       throw new Error(`wrangler dev did not start:\n${output}`);
