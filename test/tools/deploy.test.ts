@@ -13,7 +13,7 @@ import { ROOT } from '../cli/support.ts';
 import { newFolder } from '../node/state.ts';
 import { Account, MIGRATIONS } from './cloudflare.ts';
 
-/** The last migrations of two releases that found databases by name. The first one also marked them. */
+/** The last migrations of b2596f3 and of 923d6cc, which found databases by name. b2596f3 also marked them. */
 const MARKED = '0014_quotas.sql';
 const OLD = '0006_self_service.sql';
 const LATER = '0999_later.sql';
