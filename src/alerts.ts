@@ -2,17 +2,17 @@
 // until the receiver has it, so the receiver can get it twice, with the same id.
 import { drizzle } from 'drizzle-orm/d1';
 import { BINDINGS, type Binding } from './core/database.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, timestampOf } from './core/time.ts';
-import { ADDRESS_RULE, isAddress, SECRET_RULE, secretOf, webhookHeaders } from './core/webhook.ts';
+import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from './core/time.ts';
+import { ADDRESS_RULE, isAddress, parseSecret, SECRET_RULE, webhookHeaders } from './core/webhook.ts';
 import { sweep } from './db/alerts.ts';
 import type { Cost } from './db/batch.ts';
 import {
   END_STATEMENTS,
   type EndedMessage,
   endMessage,
+  leaseNextMessage,
   type Message,
   TAKE_STATEMENTS,
-  takeMessage,
 } from './db/messages.ts';
 import { metered } from './db/meter.ts';
 import type { Database } from './db/schema.ts';
@@ -107,7 +107,7 @@ async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): P
 /** Returns the receiver. Null if there is none, or if its settings are invalid, which is logged without the values. */
 function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: ErrorLog): Receiver | null {
   if (ALERTS === undefined && ALERT_URL === undefined && ALERT_SECRET === '') return null;
-  const secret = secretOf(ALERT_SECRET);
+  const secret = parseSecret(ALERT_SECRET);
   const isAddressed = ALERTS !== undefined || isAddress(ALERT_URL ?? '');
   if (secret === null || !isAddressed) {
     const missing = ALERT_SECRET === '' ? 'is missing: it ' : '';
@@ -131,11 +131,11 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
     const isInTime = clock().getTime() + DATABASE_MS + MESSAGE_MS <= end;
     if (!isInTime || run.statements - reserved < ending + TAKE_STATEMENTS + END_STATEMENTS) break;
     run.statements -= ending + TAKE_STATEMENTS;
-    const message: Message | null = await withTimeout(takeMessage(db, clock(), ended), DATABASE_MS);
+    const message: Message | null = await withTimeout(leaseNextMessage(db, clock(), ended), DATABASE_MS);
     if (message === null) return true;
     const line = { operation: 'send_alerts', database: binding, message_id: message.id };
     const now = clock();
-    if (message.newest < timestampOf(new Date(now.getTime() - GIVE_UP_DAYS * DAY_MS))) {
+    if (message.newest < formatTimestamp(new Date(now.getTime() - GIVE_UP_DAYS * DAY_MS))) {
       log.error({ ...line, error: `given up: its last alert is older than ${GIVE_UP_DAYS} days` });
       ended = { message, sentAt: null };
       continue;
@@ -154,7 +154,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
     // A message that was set aside before stays aside, or it would come first each minute and end the run.
     const retryAt: Date | null =
       isRejected || message.retry_at !== null ? new Date(answered.getTime() + SET_ASIDE_MS) : null;
-    log.error({ ...line, ...failure, ...(retryAt && { retry_at: timestampOf(retryAt) }) });
+    log.error({ ...line, ...failure, ...(retryAt && { retry_at: formatTimestamp(retryAt) }) });
     ended = retryAt && { message, retryAt };
     goesOn = isRejected;
   }

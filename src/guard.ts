@@ -3,23 +3,23 @@
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod/mini';
-import { type Credential, credentialOf } from './core/credential.ts';
+import { type Credential, parseCredential } from './core/credential.ts';
 import { BINDINGS, type Binding, bindingOf, databaseFor } from './core/database.ts';
 import { isFromPage, malformedSecrets, type OperatorRole, operatorRefusal, roleOf } from './core/operator.ts';
 import { isInvalidity, isRepeatable, namesBusiness, type Operation, POLICY } from './core/policy.ts';
-import { hasCredential, idOf, originOf, ownOriginOf } from './core/request.ts';
+import { hasCredential, originOf, ownOriginOf, parseId } from './core/request.ts';
 import { isRegistrable } from './core/site.ts';
 import { dayOf } from './core/time.ts';
-import { type Recording, recordingOf } from './core/use.ts';
+import { parseRecording, type Recording } from './core/use.ts';
 import { type Ask, runBatch } from './db/batch.ts';
 import type { Call } from './db/call.ts';
 import { markKeyUsed } from './db/last-use.ts';
-import { rememberRefusal } from './db/refused-origins.ts';
+import { recordRefusal } from './db/refused-origins.ts';
 import { readVerdict } from './db/statement.ts';
 import { TimedOut, withTimeout } from './db/timeout.ts';
 import type { Bindings, ContextOf, Env, Guarded } from './env.ts';
 import { afterResponse } from './http/after-response.ts';
-import { bodyOf } from './http/body.ts';
+import { readBody } from './http/body.ts';
 import { batchError, refusedCall, Unauthenticated, unavailable } from './http/errors.ts';
 import { idempotencyKeyError, invalidInput, noQuery, queryInput, readJson, requireNoBody } from './http/input.ts';
 import { limitAddress, limitCredential, mayRemember } from './http/rate-limits.ts';
@@ -71,7 +71,7 @@ type Recorded = Guarded & { Variables: { recording: Recording } };
 export const guardRecording: MiddlewareHandler<Recorded> = guardWith(
   { operations: ['record_use', 'record_quantity', 'record_uses'] },
   (c, body) => {
-    const recording = recordingOf(body);
+    const recording = parseRecording(body);
     c.set('recording', recording);
     return recording.operation;
   },
@@ -120,10 +120,10 @@ type Caller = {
 
 async function identify(c: Context<Recorded>, codeIn?: CodeIn): Promise<Caller> {
   // Read before the clock: otherwise a caller could delay the body to use an expired credential.
-  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await bodyOf(c.req.raw);
+  const body = c.req.method === 'GET' || c.req.method === 'HEAD' ? '' : await readBody(c.req.raw);
   const isSent = hasCredential(c.req.raw.headers);
   const hasCode = !isSent && codeIn !== undefined && body.trim() !== '';
-  const credential = hasCode ? codeIn(c.req, body) : credentialOf(c.req.header('Authorization'));
+  const credential = hasCode ? codeIn(c.req, body) : parseCredential(c.req.header('Authorization'));
   if (credential !== null && credential.kind !== 'code')
     c.get('logEntry').credential = { kind: credential.kind, last_four: credential.text.slice(-4) };
   const ownOrigin = ownOriginOf(c.req.url);
@@ -152,8 +152,8 @@ async function admit(c: Context<Recorded>, caller: Caller, operationOf: Operatio
   }
   if (credential === null) throw new Unauthenticated(caller.missingReason);
   if (credential.kind === 'operator' && role === null) throw new Unauthenticated('unknown');
-  const business_id = idOf(c.req.param('business_id') ?? '') ?? 0;
-  const user_id = idOf(c.req.param('user_id') ?? '');
+  const business_id = parseId(c.req.param('business_id') ?? '') ?? 0;
+  const user_id = parseId(c.req.param('user_id') ?? '');
   const operation = operationOf(c, body);
   c.get('logEntry').call = { operation, business_id: business_id || null, user_id, origin };
   // Checked before the rate limit of the key, so that requests from pages cannot block servers.
@@ -260,5 +260,5 @@ function logMalformedSecrets(c: Context<Recorded>): void {
 /** Stores a refused origin for the owner if it could be registered. */
 async function rememberIfAllowed(c: ContextOf<Env>, d1: D1Database, { business_id, origin, now }: Call): Promise<void> {
   if (origin === null || !isRegistrable(origin) || !(await mayRemember(c, business_id, origin))) return;
-  await rememberRefusal(d1, business_id, origin, now);
+  await recordRefusal(d1, business_id, origin, now);
 }

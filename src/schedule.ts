@@ -1,7 +1,7 @@
 // Starts the scheduled runs of wrangler.toml: alerts every minute, and the purge every two minutes.
 import { runAlerts } from './alerts.ts';
 import { type RunName, SCHEDULES } from './core/schedule.ts';
-import { timestampOf } from './core/time.ts';
+import { formatTimestamp } from './core/time.ts';
 import { noCost } from './db/batch.ts';
 import { purgeAll } from './db/purge.ts';
 import { recordEnd } from './db/runs.ts';
@@ -47,6 +47,6 @@ async function run(name: RunName, bindings: Bindings, clock: Clock, log: Log, sc
   const version = bindings.VERSION?.id ?? null;
   const { ms: _, ...d1 } = cost;
   const ms = ended.getTime() - began.getTime();
-  log.log({ operation: name, scheduled: timestampOf(scheduled), late_ms, ms, failed, ...did, d1, version });
+  log.log({ operation: name, scheduled: formatTimestamp(scheduled), late_ms, ms, failed, ...did, d1, version });
   if (failed.length > 0) throw new Error(`${name}: ${failed.join(' and ')} failed`);
 }

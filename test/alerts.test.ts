@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import {
   DEFAULT_ALERT_AT,
   type Limits,
+  type LimitUsage,
   type Passed,
-  type Standing,
   thresholdOf,
   thresholdsPassedBy,
 } from '../src/core/limits.ts';
 import { addDays } from '../src/core/time.ts';
-import { sweep, writeMissingOf, writePassed } from '../src/db/alerts.ts';
+import { storeMissingAlerts, storePassedAlerts, sweep } from '../src/db/alerts.ts';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
@@ -62,19 +62,17 @@ const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
 /** A look behind a list of uses, in an hour such as 2026-03-15T12. A sweep looks in the same way at what it has selected. */
-const lookIn = ({ home, id }: Business, hour: string) => writeMissingOf(home.d1, id, new Date(`${hour}:00:00Z`));
-const look = ({ home, id }: Business, at = NOW) => writeMissingOf(home.d1, id, at);
+const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
+const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
 describe('uses pass', () => {
-  const standing = (fields: Partial<Standing>): Standing => ({
+  const usage = (fields: Partial<LimitUsage>): LimitUsage => ({
     ...{ daily_limit: null, monthly_limit: null, overage: 0, alert_at: null, today: null },
     ...{ month: null, month_starts_on: null, month_ends_on: null },
     ...fields,
   });
   const thresholds = (daily_limit: number, before: number, after: number) =>
-    thresholdsPassedBy(standing({ daily_limit, today: before }), after - before, TODAY).map(
-      ({ threshold }) => threshold,
-    );
+    thresholdsPassedBy(usage({ daily_limit, today: before }), after - before, TODAY).map(({ threshold }) => threshold);
 
   test.each<[number, number, number, number[]]>([
     [1000, 0, 799, []],
@@ -104,13 +102,13 @@ describe('uses pass', () => {
   test('each limit on its own, in the period in which they are', () => {
     const month = { month_starts_on: '2026-02-20', month_ends_on: '2026-03-19' };
     const limits = { daily_limit: 10, monthly_limit: 100, ...month };
-    const before = standing({ ...limits, today: 7, month: 79 });
+    const before = usage({ ...limits, today: 7, month: 79 });
     expect(thresholdsPassedBy(before, 3, TODAY)).toEqual([
       { period: 'month', limit: 100, threshold: 80, used: 82, starts_on: '2026-02-20', ends_on: '2026-03-19' },
       { period: 'day', limit: 10, threshold: 100, used: 10, starts_on: TODAY, ends_on: TODAY },
     ]);
-    expect(thresholdsPassedBy(standing({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
-    expect(thresholdsPassedBy(standing({}), 1, TODAY)).toEqual([]);
+    expect(thresholdsPassedBy(usage({ ...limits, today: 8, month: 82 }), 1, TODAY)).toEqual([]);
+    expect(thresholdsPassedBy(usage({}), 1, TODAY)).toEqual([]);
   });
 });
 
@@ -127,8 +125,8 @@ describe('what a response has passed', () => {
       ...passed,
       ...{ period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 50, threshold: 100, used: 50 },
     };
-    await writePassed(business.home.d1, business.id, [passed, day], NOW);
-    await writePassed(business.home.d1, business.id, [{ ...passed, used: 82 }, day], new Date(NOW.getTime() + 1));
+    await storePassedAlerts(business.home.d1, business.id, [passed, day], NOW);
+    await storePassedAlerts(business.home.d1, business.id, [{ ...passed, used: 82 }, day], new Date(NOW.getTime() + 1));
     expect(await alertsOf(business)).toEqual([
       { ...passed, at },
       { ...day, at },
@@ -139,7 +137,8 @@ describe('what a response has passed', () => {
     const business = await limited({ monthly_limit: 100 });
     const others: Partial<Passed>[] = [{}, { threshold: 100 }, { limit: 101 }, { starts_on: '2026-04-01' }];
     for (let round = 0; round < 2; round++) {
-      for (const other of others) await writePassed(business.home.d1, business.id, [{ ...passed, ...other }], NOW);
+      for (const other of others)
+        await storePassedAlerts(business.home.d1, business.id, [{ ...passed, ...other }], NOW);
     }
     expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...passed, ...other, at })));
   });
@@ -150,9 +149,9 @@ describe('what a response has passed', () => {
     const { d1 } = business.home;
     await Promise.all([
       look(business),
-      writePassed(d1, business.id, [passed], NOW),
+      storePassedAlerts(d1, business.id, [passed], NOW),
       look(business),
-      writePassed(d1, business.id, [passed], NOW),
+      storePassedAlerts(d1, business.id, [passed], NOW),
     ]);
     expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
   });
@@ -161,15 +160,15 @@ describe('what a response has passed', () => {
     const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     for (const { home, id } of await Promise.all(checked)) {
-      await writePassed(home.d1, id, [passed], NOW);
+      await storePassedAlerts(home.d1, id, [passed], NOW);
       expect(await alertsOf({ ...home, id })).toEqual([]);
     }
     for (const { home, id } of await Promise.all(beside)) {
-      await writePassed(home.d1, id, [passed], NOW);
+      await storePassedAlerts(home.d1, id, [passed], NOW);
       expect(await alertsOf({ ...home, id })).toHaveLength(1);
     }
     const [home] = homes;
-    await writePassed(home?.d1 as D1Database, 999_999_999, [passed], NOW);
+    await storePassedAlerts(home?.d1 as D1Database, 999_999_999, [passed], NOW);
     expect(await home?.db.$count(alerts, eq(alerts.business_id, 999_999_999))).toBe(0);
   });
 });
@@ -375,7 +374,7 @@ describe('a month that ended before a change of the business', () => {
     const { db, d1 } = homeWith(id);
     await setCount(id, '2026-02-28', 10);
     expect((await call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: change })).status).toBe(200);
-    await writeMissingOf(d1, id, NOW);
+    await storeMissingAlerts(d1, id, NOW);
     const rows = await alertsOf({ db, id });
     expect(rows.map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold])).toEqual(found);
   });
@@ -586,7 +585,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
   const change = 'SEARCH billing_changes USING PRIMARY KEY (business_id=? AND starts_on<?)';
   searches.push(change, change, change, change);
   const wasUsed = 'SEARCH daily_usage USING PRIMARY KEY (business_id=? AND day=?)';
-  const one = await asked(business, (d1) => writeMissingOf(d1, business.id, last));
+  const one = await asked(business, (d1) => storeMissingAlerts(d1, business.id, last));
   const turn = await asked(business, (d1) => sweep(drizzle(d1) as never, inTurn));
   const byId = 'SEARCH businesses USING INTEGER PRIMARY KEY (rowid=?)';
   const byTurn = 'SEARCH businesses USING INDEX businesses_limited (<expr>=?)';
@@ -616,10 +615,10 @@ test('to store two alerts behind a response costs 15 rows read and 9 written; fo
     { period: 'month', ...period },
     { period: 'day', ...period },
   ];
-  await writePassed(metered(business.home.d1, written), business.id, two, NOW);
+  await storePassedAlerts(metered(business.home.d1, written), business.id, two, NOW);
   expect(written).toMatchObject({ round_trips: 1, rows_written: 9 });
   expect(written.rows_read).toBeLessThanOrEqual(15);
-  await writeMissingOf(metered(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
+  await storeMissingAlerts(metered(business.home.d1, found), business.id, new Date('2026-03-31T12:00:00Z'));
   expect(await alertsOf(business)).toHaveLength(6);
   expect(found).toMatchObject({ round_trips: 1, rows_written: 17 });
   expect(found.rows_read).toBeLessThanOrEqual(97);

@@ -1,7 +1,7 @@
 // What tests prepare by the functions behind the routes, as the operator and without a request: in workerd and in Node.
 import { newCredential } from '../src/core/credential.ts';
 import type { Operation } from '../src/core/policy.ts';
-import { timestampOf } from '../src/core/time.ts';
+import { formatTimestamp } from '../src/core/time.ts';
 import { type Ask, type BoundDatabases, noCost, runBatch } from '../src/db/batch.ts';
 import { createBusinessIn, type NewBusiness } from '../src/db/creation.ts';
 import { claimHome } from '../src/db/homes.ts';
@@ -59,7 +59,7 @@ export async function createBusiness(home: Numbered, fields: NewBusiness, now: D
 /** Gives a business a new token. The old one keeps working for `keepMs`. Without it, all old ones stop. */
 export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
-  const keepUntil = keepMs === undefined ? null : timestampOf(new Date(now.getTime() + keepMs));
+  const keepUntil = keepMs === undefined ? null : formatTimestamp(new Date(now.getTime() + keepMs));
   await asking(home, 'rotate_token', now, id)(readVerdict, replaceToken(token, keepUntil));
   return token;
 }

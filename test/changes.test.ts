@@ -2,7 +2,7 @@
 import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action } from '../src/core/change.ts';
-import { hashOf } from '../src/core/credential.ts';
+import { sha256Hex } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
 import type { Call } from '../src/db/call.ts';
@@ -836,7 +836,7 @@ describe('the steps of a change', () => {
       : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
   /** Runs the steps with the owner's key: the deciding one first, then the others in this order. */
   const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
-    const credential = { kind: 'key', lookupValue: await hashOf(key) } as const;
+    const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
     const operation = 'change_access';
     const call: Call = {

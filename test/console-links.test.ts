@@ -1,7 +1,7 @@
 // Console links of the operator (docs/api.md, "Console links"): whom they are for, and what their sessions may do.
 import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { ALPHABET, hashOf } from '../src/core/credential.ts';
+import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
 import { apiKeys, businesses, codes } from '../src/db/schema.ts';
 import { answerOf, granted, invalid, refused, UNAUTHENTICATED } from './answers.ts';
 import {
@@ -47,7 +47,7 @@ describe('a console link', () => {
       const stored = await business.db.select().from(codes).where(eq(codes.user_id, business.user_id));
       expect(stored).toEqual([
         {
-          ...{ hash: await hashOf(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
+          ...{ hash: await sha256Hex(code), user_id: business.user_id, business_id: null, read_only: 0, minutes: 60 },
           expires_at: '2026-03-15T12:02:00.000000Z',
           return_url: null,
         },

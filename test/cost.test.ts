@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Cost, noCost } from '../src/db/batch.ts';
 import { markKeyUsed } from '../src/db/last-use.ts';
 import { metered } from '../src/db/meter.ts';
-import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { recordRefusal } from '../src/db/refused-origins.ts';
 import { apiKeys, businesses, dailyUsage } from '../src/db/schema.ts';
 import { type AnyRoute, OF_A_BUSINESS, ROUTES } from './routes.ts';
 import {
@@ -440,7 +440,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   test('refused origins: each takes two rows after the response; a list reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
-      await rememberRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
+      await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
       expect(cost.rows_written).toBeLessThanOrEqual(2);
       expect(cost.rows_read).toBeLessThanOrEqual(160);
     }

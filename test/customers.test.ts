@@ -1,7 +1,7 @@
 // Customers over HTTP: what the operator does with businesses and users, from their creation to their deletion.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../src/core/credential.ts';
+import { sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { purge } from '../src/db/purge.ts';
 import { apiKeys, businesses, changes, deletions, ledger, retiredTokens } from '../src/db/schema.ts';
@@ -707,7 +707,7 @@ describe('deleting a business', () => {
     const { cost } = await remove(business);
     expect(cost.round_trips).toBe(2); // SQLite has no SHA-256
     const retired = homeWith(business.id).d1.prepare('select count(*) as n from retired_tokens where hash = ?');
-    expect(await retired.bind(await hashOf(token)).first('n')).toBe(1);
+    expect(await retired.bind(await sha256Hex(token)).first('n')).toBe(1);
   });
 
   test.each([
@@ -728,7 +728,7 @@ describe('deleting a business', () => {
     expect((await send('DELETE', path, { bindings: { [home.binding]: raced } })).status).toBe(200);
     expect(asked).toBe(batches);
     expect(await db.$count(businesses, eq(businesses.id, id))).toBe(0);
-    const isRetired = eq(retiredTokens.hash, await hashOf(`Put-in-by-SQL-meanwhile-${id}`));
+    const isRetired = eq(retiredTokens.hash, await sha256Hex(`Put-in-by-SQL-meanwhile-${id}`));
     expect(await db.$count(retiredTokens, isRetired)).toBe(which === 'ours' ? 0 : 1);
   });
 });

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test, vi } from 'vitest';
 import { Conflict } from '../src/core/conflict.ts';
-import { ALPHABET, hashOf, newCredential } from '../src/core/credential.ts';
+import { ALPHABET, newCredential, sha256Hex } from '../src/core/credential.ts';
 import { bindingOf, databaseFor, databaseOfId, NotBound } from '../src/core/database.ts';
 import { SCHEDULES } from '../src/core/schedule.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
@@ -449,7 +449,7 @@ describe('an imported token', () => {
       const [home] = homes;
       const token = `${IMPORTED}before-${name.replaceAll(' ', '-')}`;
       const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
-      const hash = await hashOf(token);
+      const hash = await sha256Hex(token);
       await home.d1.prepare('delete from retired_tokens where hash = ?').bind(hash).run();
       await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW, 3_600_000);
@@ -495,7 +495,7 @@ describe('what was imported once is never imported again, not even by its owner'
     const user_id = newUser();
     const token = `${IMPORTED}claimed-before`;
     const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
-    await claim.bind(await hashOf(token), user_id).run();
+    await claim.bind(await sha256Hex(token), user_id).run();
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 

@@ -3,7 +3,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hashOf } from '../src/core/credential.ts';
+import { sha256Hex } from '../src/core/credential.ts';
 import type { Env } from '../src/env.ts';
 import { guard } from '../src/guard.ts';
 import { onError } from '../src/http/errors.ts';
@@ -162,7 +162,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     const revoked = await createKey(business.home, { ...fields, expires_on: null }, NOW);
     await revokeKey(business.db, revoked.id, business.user_id, NOW);
     const expired = await createKey(business.home, { ...fields, expires_on: '2026-03-14' }, NOW);
-    const hash = await hashOf(business.key);
+    const hash = await sha256Hex(business.key);
     for (const as of [SECRET, TOKEN, 'x'.repeat(24), hash, revoked.api_key, expired.api_key]) {
       expectRefusal(await ask(route, business, { as }), UNAUTHENTICATED);
     }

@@ -1,6 +1,6 @@
 // The look at a JSON text before it is parsed.
 import { describe, expect, test } from 'vitest';
-import { entriesIn, jsonOf } from '../src/core/json.ts';
+import { countEntries, parseBoundedJson } from '../src/core/json.ts';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const list = (length: number, element: string) => `[${Array(length).fill(element)}]`;
@@ -19,8 +19,8 @@ describe('a JSON text is small', () => {
     ['with what looks like the end of a string', JSON.stringify([`\\"${'['.repeat(40)}`, `"${'{'.repeat(40)}`]), 2],
     ['with a number', '1', 0],
   ])('%s', (_, text, entries) => {
-    expect(entriesIn(text)).toBe(entries);
-    expect(jsonOf(text)).toEqual({ value: JSON.parse(text) });
+    expect(countEntries(text)).toBe(entries);
+    expect(parseBoundedJson(text)).toEqual({ value: JSON.parse(text) });
   });
 
   test.each([
@@ -34,8 +34,8 @@ describe('a JSON text is small', () => {
     ['that is no JSON, and of brackets alone', '['.repeat(1_000_000)],
     ['that is no JSON, and of commas alone', ','.repeat(1_000_000)],
   ])('not %s', (_, text) => {
-    expect(entriesIn(text)).toBeNull();
-    expect(jsonOf(text)).toEqual({ problem: 'too_large' });
+    expect(countEntries(text)).toBeNull();
+    expect(parseBoundedJson(text)).toEqual({ problem: 'too_large' });
   });
 });
 
@@ -47,5 +47,5 @@ test.each([
   '{"__proto__":1,"__proto__":2}',
   '{"a":{},"\\u0061":{}}',
 ])('a member that is twice in one object is found: %s', (text) => {
-  expect(jsonOf(text)).toEqual({ problem: 'repeated' });
+  expect(parseBoundedJson(text)).toEqual({ problem: 'repeated' });
 });

@@ -1,7 +1,7 @@
 // The OpenAPI description: how it is served, and that its examples are true. test/contract.ts validates every response against it.
 import { describe, expect, test } from 'vitest';
 import { DURATION } from '../src/core/duration.ts';
-import { instantOf } from '../src/core/time.ts';
+import { parseInstant } from '../src/core/time.ts';
 import { ERROR_CODES } from '../src/http/errors.ts';
 import { openapi } from '../src/openapi/document.ts';
 import { faultsOf } from './contract.ts';
@@ -176,5 +176,5 @@ test.each([
   ...[' 2026-03-15T12:00:00Z', '2026-03-15T12:00:00Z\n', '2026-02-30T12:00:00Z', '2026-13-01T12:00:00Z', '1773576000'],
   ...[''],
 ])('at may be %j in the description if the service takes it', (text) => {
-  expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(instantOf(text) !== null);
+  expect(passes(published.Uses?.properties?.uses?.items?.properties?.at, text)).toBe(parseInstant(text) !== null);
 });

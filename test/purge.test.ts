@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
 import { metered } from '../src/db/meter.ts';
 import { purgeAll } from '../src/db/purge.ts';
-import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { recordRefusal } from '../src/db/refused-origins.ts';
 import { alerts, apiKeys, changes, codes, formerTokens, ledger, messages, refusedOrigins } from '../src/db/schema.ts';
 import { rotateToken } from './ask.ts';
 import { call, env, homes, later, NOW, newBusiness, newKey, TODAY } from './support.ts';
@@ -150,8 +150,8 @@ test('refused origins not seen for 90 days are deleted within a day, whatever th
   );
   await d1.batch(ids.slice(1).map((id) => copy.bind(id, business.id)));
   for (const id of ids) {
-    await rememberRefusal(d1, id, 'https://old.example', NOW);
-    await rememberRefusal(d1, id, 'https://new.example', later(DAY_MS));
+    await recordRefusal(d1, id, 'https://old.example', NOW);
+    await recordRefusal(d1, id, 'https://new.example', later(DAY_MS));
   }
   // A day of runs, whose statements are sent in a few batches.
   const statements: D1PreparedStatement[] = [];

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { rememberRefusal } from '../src/db/refused-origins.ts';
+import { recordRefusal } from '../src/db/refused-origins.ts';
 import { access, businesses, refusedOrigins } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
 import {
@@ -165,7 +165,7 @@ describe('the list', () => {
       business.db.delete(access).where(eq(access.business_id, business.id)),
       business.db.delete(businesses).where(eq(businesses.id, business.id)),
     ]);
-    await rememberRefusal(business.home.d1, business.id, EVIL, NOW);
+    await recordRefusal(business.home.d1, business.id, EVIL, NOW);
     expect(await stored(business)).toEqual([]);
   });
 });
@@ -175,7 +175,7 @@ const ROWS_READ = 160;
 
 describe('at most 50 origins', () => {
   const remember = ({ home, id }: Business, origin: string, at = NOW, d1 = home.d1) =>
-    rememberRefusal(d1, id, origin, at);
+    recordRefusal(d1, id, origin, at);
 
   /** A business with 50 origins with these counts, seen one second apart. */
   async function full(countOf: (index: number) => number) {

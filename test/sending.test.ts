@@ -6,9 +6,9 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runAlerts } from '../src/alerts.ts';
 import { BINDINGS } from '../src/core/database.ts';
-import { timestampOf } from '../src/core/time.ts';
+import { formatTimestamp } from '../src/core/time.ts';
 import { noCost } from '../src/db/batch.ts';
-import { endMessage, type Message, takeMessage } from '../src/db/messages.ts';
+import { endMessage, leaseNextMessage, type Message } from '../src/db/messages.ts';
 import { metered } from '../src/db/meter.ts';
 import { alerts, dailyUsage, messages, businesses as rows } from '../src/db/schema.ts';
 import type { Bindings } from '../src/env.ts';
@@ -62,7 +62,7 @@ async function newAlerts(count: number, at = NOW, home_ = home) {
     with recursive n(i) as (select cast(?1 as integer) union all select i + 1 from n where i < cast(?2 as integer))
     select cast(?3 as integer), 'month', '2026-03-01', '2026-03-31', i, 80, i * 4 / 5, ?4 from n returning id, "limit", used, at`;
   type Row = { id: number; limit: number; used: number; at: string };
-  const made = home_.d1.prepare(rows).bind(first, limit, business_id, timestampOf(at));
+  const made = home_.d1.prepare(rows).bind(first, limit, business_id, formatTimestamp(at));
   const { results } = await made.all<Row>();
   const period = { period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' };
   return results.map(({ id, limit, ...row }) => ({
@@ -461,7 +461,7 @@ describe('a run', () => {
 
   test('that is killed before it sends leaves the message to a run 30 seconds later', async () => {
     await newAlerts(1);
-    const taken = await takeMessage(home.db, NOW, null);
+    const taken = await leaseNextMessage(home.db, NOW, null);
     await newAlerts(1, later(1));
     const receiver = newReceiver();
     expect(await run(receiver, later(29_999))).toEqual([]);
@@ -493,11 +493,11 @@ describe('a run', () => {
 
   test('that is slower does not change a message that another run has closed', async () => {
     await newAlerts(1);
-    const message = (await takeMessage(home.db, NOW, null)) as Message;
+    const message = (await leaseNextMessage(home.db, NOW, null)) as Message;
     await endMessage(home.db, { message, sentAt: NOW }).run();
     await endMessage(home.db, { message, sentAt: later(MINUTE_MS) }).run();
     await endMessage(home.db, { message, sentAt: null }).run();
-    expect(await stored()).toMatchObject([{ body: null, sent_at: timestampOf(NOW) }]);
+    expect(await stored()).toMatchObject([{ body: null, sent_at: formatTimestamp(NOW) }]);
   });
 
   test('does not send new alerts while an older message is open', async () => {
@@ -533,7 +533,7 @@ describe('a run', () => {
     await newAlerts(1000);
     const cost = noCost();
     const d1 = metered(home.d1, cost);
-    const message = await takeMessage(drizzle(d1), NOW, null);
+    const message = await leaseNextMessage(drizzle(d1), NOW, null);
     await endMessage(drizzle(d1), { message: message as Message, sentAt: NOW }).run();
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 4 });
     expect(cost.rows_read).toBeLessThanOrEqual(310);
@@ -575,7 +575,7 @@ describe('a sweep', () => {
     let business = await newBusiness();
     while (business.home !== home_) business = await newBusiness();
     const { id, db } = business;
-    const limits_at = timestampOf(NOW);
+    const limits_at = formatTimestamp(NOW);
     await db.batch([
       db.update(rows).set({ daily_limit: 10, limits_at }).where(eq(rows.id, id)),
       db.insert(dailyUsage).values({ business_id: id, day: TODAY, count: 8 }),

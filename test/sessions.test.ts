@@ -3,9 +3,9 @@ import { createExecutionContext } from 'cloudflare:test';
 import { and, desc, eq, gt, isNotNull } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { ALPHABET, hashOf } from '../src/core/credential.ts';
+import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
-import { timestampOf } from '../src/core/time.ts';
+import { formatTimestamp } from '../src/core/time.ts';
 import { deleteBusiness } from '../src/db/deletion.ts';
 import { apiKeys, changes, codes } from '../src/db/schema.ts';
 import { endSessionsOf } from '../src/db/sessions.ts';
@@ -55,7 +55,7 @@ async function sessionOf(as: string, options: CallOptions = {}): Promise<string>
 }
 const statusOf = async (as: string, at: Date) => (await call('GET', '/api/v1/business', { as, at })).status;
 const running = (business: Business, at = NOW) => {
-  const isRunning = and(eq(apiKeys.user_id, business.user_id), gt(apiKeys.ends_at, timestampOf(at)));
+  const isRunning = and(eq(apiKeys.user_id, business.user_id), gt(apiKeys.ends_at, formatTimestamp(at)));
   return business.db.$count(apiKeys, isRunning);
 };
 const keyId = async ({ db, user_id }: Business) => {
@@ -83,7 +83,7 @@ describe('an API key starts a session', () => {
       const [stored] = await business.db
         .select()
         .from(apiKeys)
-        .where(eq(apiKeys.hash, await hashOf(session_key)));
+        .where(eq(apiKeys.hash, await sha256Hex(session_key)));
       expect(databaseOfId(stored?.id ?? 0)).toBe(business.home.number);
       expect(await statusOf(session_key, later(12 * HOUR_MS - 1))).toBe(200);
       expect(await statusOf(session_key, later(12 * HOUR_MS))).toBe(401);
@@ -96,9 +96,9 @@ describe('an API key starts a session', () => {
     const row = {
       user_id: 9_999_001,
       name: 'old',
-      hash: await hashOf(key),
+      hash: await sha256Hex(key),
       last_four: 'kkkk',
-      created_at: timestampOf(NOW),
+      created_at: formatTimestamp(NOW),
     };
     await homes[0]?.db.insert(apiKeys).values(row);
     expect(await sessionOf(key)).toMatch(/^bua_sk_0[0-9A-Za-z]{33}$/);
@@ -309,7 +309,7 @@ describe('a session ends', () => {
     expect(await statusOf(session, NOW)).toBe(200);
     await business.db
       .update(apiKeys)
-      .set({ revoked_at: timestampOf(NOW) })
+      .set({ revoked_at: formatTimestamp(NOW) })
       .where(eq(apiKeys.id, id));
     expect(await statusOf(session, NOW)).toBe(200);
     await endThem();
@@ -364,7 +364,7 @@ describe('a session ends', () => {
       .limit(2);
     expect(rows).toEqual([
       { revoked_at: null, expires_on: '2026-03-16' },
-      { revoked_at: timestampOf(NOW), expires_on: '2026-03-16' },
+      { revoked_at: formatTimestamp(NOW), expires_on: '2026-03-16' },
     ]);
     expect(await statusOf(left, new Date('2026-03-17T00:00:00Z'))).toBe(401);
   });
@@ -431,7 +431,7 @@ describe('the code of a console link starts a session', () => {
   test.each([1, 60, 1440])('of %i minutes', async (minutes) => {
     const business = await newBusiness();
     const { body } = await redeem(await newCode(business, { minutes }));
-    expect(body.data.expires_at).toBe(timestampOf(later(minutes * MINUTE_MS)));
+    expect(body.data.expires_at).toBe(formatTimestamp(later(minutes * MINUTE_MS)));
   });
 
   test('for all businesses of the user or one, with full or read-only access', async () => {
@@ -560,7 +560,7 @@ describe('a caller without a credential or a working code', () => {
 
   test('gets the same response for a code that is unknown, spent or expired, at the same cost', async () => {
     const business = await newBusiness();
-    const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: timestampOf(NOW) })];
+    const [spent, expired] = [await newCode(business), await newCode(business, { expires_at: formatTimestamp(NOW) })];
     await redeem(spent);
     const unknown = ALPHABET[business.home.number] + CODE.slice(1);
     const before = await everything();
@@ -595,7 +595,7 @@ describe('a caller without a credential or a working code', () => {
   test('does not spend a code by a request with an Idempotency-Key, which is refused if the code works', async () => {
     const business = await newBusiness();
     const code = await newCode(business);
-    const unknown = await newCode(business, { expires_at: timestampOf(NOW) });
+    const unknown = await newCode(business, { expires_at: formatTimestamp(NOW) });
     const before = await everything();
     const message = 'Idempotency-Key must not be sent: this operation cannot detect a repeated request';
     const refusal = invalid('Idempotency-Key', message);
@@ -705,7 +705,7 @@ describe('the cost', () => {
 
   test('of a session is one round trip, at most 130 rows read and 15 written, however many have ended', async () => {
     const business = await newBusiness();
-    const stamp = timestampOf(NOW);
+    const stamp = formatTimestamp(NOW);
     const many = `insert into api_keys (user_id, name, hash, last_four, created_at, ends_at)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
       select ?, 'console', printf('%060x', ?1) || printf('%04x', i), '0000', ?2, ?2 from n`;

@@ -1,7 +1,7 @@
 // The rows of each statement have exactly the fields of its type. Types come from the Drizzle selection, rows from the column names:
 // tsc compares each list of fields here with the type, and the test compares it with the row.
 import { expect, test } from 'vitest';
-import { hashOf } from '../src/core/credential.ts';
+import { sha256Hex } from '../src/core/credential.ts';
 import { addSites, removeEntries, removeEntry } from '../src/db/access.ts';
 import { alertsBefore, allAlertsBefore } from '../src/db/alerts.ts';
 import { noCost, runBatch } from '../src/db/batch.ts';
@@ -9,7 +9,7 @@ import { businessesAfter, businessInFull, businessWithEntries } from '../src/db/
 import { changesOfBusiness } from '../src/db/changes.ts';
 import { readDatabase } from '../src/db/databases.ts';
 import { importHistory } from '../src/db/history.ts';
-import { forgetRefused, refusedSince } from '../src/db/refused-origins.ts';
+import { deleteRefusedOrigins, refusedSince } from '../src/db/refused-origins.ts';
 import { endSession, startSession } from '../src/db/sessions.ts';
 import { readVerdict, type Statement, type Steps } from '../src/db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../src/db/tokens.ts';
@@ -18,7 +18,7 @@ import {
   countOnce,
   countUse,
   readKnownUse,
-  readStanding,
+  readLimitUsage,
   totalsAfter,
   usageInRange,
 } from '../src/db/usage.ts';
@@ -45,7 +45,7 @@ async function expectFields<Row, S extends Steps>(
   business?: Awaited<ReturnType<typeof newBusiness>>,
 ) {
   const { id, key, home } = business ?? (await newBusiness());
-  const credential = { kind: 'key', lookupValue: await hashOf(key) } as const;
+  const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
   const call = {
     operation: 'change_access',
     credential,
@@ -91,7 +91,7 @@ test('recording and reading usage returns the typed fields', async () => {
     ofUse,
   );
   await expectFields(
-    readStanding,
+    readLimitUsage,
     { ...REFUSAL, ...LIMITS },
     { counted: countUse({ quantity: 1 }) },
     { counted: COUNT },
@@ -155,7 +155,7 @@ test('reading lists returns the typed fields', async () => {
   await expectFields(allAlertsBefore({ limit: 1, before: 2 }), { ...REFUSAL, alerts: true }, {}, {});
   const database = { ...REFUSAL, uses: true, ids: true, alerts: true } as const;
   await expectFields(readDatabase({ day: TODAY }), database, {}, {});
-  const forgotten = { forgotten: forgetRefused };
+  const forgotten = { forgotten: deleteRefusedOrigins };
   const refused = { ...REFUSAL, sites: true, refused: true } as const;
   await expectFields(refusedSince({ since: TODAY }), refused, forgotten, { forgotten: null });
   const businesses = businessesAfter({ limit: 1, after: 0, from: TODAY, since: TODAY });

@@ -7,10 +7,10 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { describe, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { hashOf, newCredential } from '../src/core/credential.ts';
+import { newCredential, sha256Hex } from '../src/core/credential.ts';
 import { databaseOfId } from '../src/core/database.ts';
 import { secretTextOf } from '../src/core/operator.ts';
-import { addDays, timestampOf } from '../src/core/time.ts';
+import { addDays, formatTimestamp } from '../src/core/time.ts';
 import { type BoundDatabases, noCost } from '../src/db/batch.ts';
 import { claimHome } from '../src/db/homes.ts';
 import { metered } from '../src/db/meter.ts';
@@ -48,8 +48,8 @@ export const eachOf =
 /** Operator keys of each role, and the secrets that the Worker has of them. */
 export const OPERATOR = { full: `bua_op_${'f'.repeat(43)}`, record: `bua_op_${'r'.repeat(43)}` };
 export const OPERATOR_SECRETS = {
-  OPERATOR_KEY_1: secretTextOf('full', await hashOf(OPERATOR.full)),
-  OPERATOR_KEY_2: secretTextOf('record', await hashOf(OPERATOR.record)),
+  OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(OPERATOR.full)),
+  OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(OPERATOR.record)),
 };
 
 /** The month in which a day is, if months always begin on `billing_day`: by another way than the service goes, day by day. */
@@ -272,7 +272,7 @@ export async function newBusiness(
   const home = homeOfUser(user_id);
   const { d1, db, number } = home;
   if (fields.token !== undefined) await claimToken(boundTo(homes, NOW), user_id, fields.token, number);
-  const stamp = timestampOf(NOW);
+  const stamp = formatTimestamp(NOW);
   const row = {
     user_id,
     name: `Business of ${user_id}`,
@@ -290,7 +290,7 @@ export async function newBusiness(
   const [made] = await d1.batch<{ id: number }>([
     d1.prepare(INSERT_BUSINESS).bind(...Object.values(row)),
     d1.prepare(INSERT_SITES).bind(row.token, '2026-01-01T00:00:00.000000Z', JSON.stringify(fields.sites ?? [])),
-    d1.prepare(INSERT_KEY).bind(user_id, await hashOf(key), key.slice(-4), stamp),
+    d1.prepare(INSERT_KEY).bind(user_id, await sha256Hex(key), key.slice(-4), stamp),
   ]);
   await claimed;
   const id = made?.results[0]?.id ?? 0;
@@ -314,7 +314,14 @@ export async function newKey(
 ) {
   const key = newCredential('bua_sk_', home.number);
   const last_four = key.slice(-4);
-  const row = { user_id, name: 'narrow', hash: await hashOf(key), last_four, created_at: timestampOf(NOW), ...scope };
+  const row = {
+    user_id,
+    name: 'narrow',
+    hash: await sha256Hex(key),
+    last_four,
+    created_at: formatTimestamp(NOW),
+    ...scope,
+  };
   const [made] = await home.db.insert(apiKeys).values(row).returning({ id: apiKeys.id });
   const id = made?.id ?? 0;
   return { key, id, actor: `key ${id} (…${last_four})` };
@@ -322,7 +329,7 @@ export async function newKey(
 
 /** A session of the owner of a business from a console link, for a day from NOW. */
 export const newSession = (owner: { user_id: number; home: Home }) =>
-  newKey(owner, { ends_at: timestampOf(later(86_400_000)) });
+  newKey(owner, { ends_at: formatTimestamp(later(86_400_000)) });
 
 /** The code of a console link for the owner of a business, which works for two minutes and whose session lasts an hour, unless told. */
 export async function newCode(
@@ -330,8 +337,8 @@ export async function newCode(
   fields: Partial<typeof codes.$inferInsert> = {},
   code = newCredential('bua_sk_', home.number).slice('bua_sk_'.length),
 ): Promise<string> {
-  const expires_at = timestampOf(later(120_000));
-  const row = { hash: await hashOf(code), user_id, read_only: 0, minutes: 60, expires_at, ...fields };
+  const expires_at = formatTimestamp(later(120_000));
+  const row = { hash: await sha256Hex(code), user_id, read_only: 0, minutes: 60, expires_at, ...fields };
   await home.db.insert(codes).values(row);
   return code;
 }

@@ -3,8 +3,8 @@ import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_ALERT_AT, MAX_COUNT, thresholdOf } from '../src/core/limits.ts';
-import { sweep, writeMissingOf } from '../src/db/alerts.ts';
-import { takeMessage } from '../src/db/messages.ts';
+import { storeMissingAlerts, sweep } from '../src/db/alerts.ts';
+import { leaseNextMessage } from '../src/db/messages.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
 import { type Business, call, NOW, newBusiness, OPERATOR, STAMP, TODAY } from './support.ts';
@@ -171,7 +171,7 @@ describe('each threshold is reached once', () => {
     const business = await limited({ daily_limit: 100, alert_at });
     for (const count of [1, 33, 34, 49, 50, 99, 100, 249, 250, 100]) {
       await used(business, TODAY, count);
-      for (let round = 0; round < 2; round++) await writeMissingOf(business.home.d1, business.id, NOW);
+      for (let round = 0; round < 2; round++) await storeMissingAlerts(business.home.d1, business.id, NOW);
     }
     expect(await written(business)).toEqual([
       [100, 1, 1],
@@ -199,7 +199,7 @@ describe('each threshold is reached once', () => {
     await used(business, '2026-03-01', 48);
     await record(business);
     await record(business, { uses: [{ id: 'order-1' }] });
-    await writeMissingOf(business.home.d1, business.id, NOW);
+    await storeMissingAlerts(business.home.d1, business.id, NOW);
     expect(await written(business)).toEqual([[100, 100, 100]]);
   });
 
@@ -208,7 +208,7 @@ describe('each threshold is reached once', () => {
     await record(business, { quantity: 60 });
     await change(business, { alert_at: [40, 90] });
     expect(await written(business)).toEqual([]);
-    await writeMissingOf(business.home.d1, business.id, NOW);
+    await storeMissingAlerts(business.home.d1, business.id, NOW);
     expect(await written(business)).toEqual([[100, 40, 60]]);
   });
 
@@ -218,7 +218,7 @@ describe('each threshold is reached once', () => {
     await db.update(businesses).set({ limits_at: '2026-01-01T00:00:00.000000Z' }).where(eq(businesses.id, id));
     await used(business, '2026-03-14', 6);
     await change(business, { alert_at: [50] });
-    await writeMissingOf(business.home.d1, id, NOW);
+    await storeMissingAlerts(business.home.d1, id, NOW);
     expect(await written(business)).toEqual([]);
   });
 });
@@ -258,14 +258,14 @@ test('a receiver gets each threshold of each value of a limit once, while both c
       write(daily_limit, reached(daily_limit, used, alert_at));
     }
     if (round % 2 === 1) {
-      await writeMissingOf(home.d1, business.id, NOW);
+      await storeMissingAlerts(home.d1, business.id, NOW);
       write(daily_limit, reached(daily_limit, used, alert_at));
     }
   }
   const received: { limit: number; threshold: number }[] = [];
-  for (let message = await takeMessage(home.db, NOW, null); message !== null; ) {
+  for (let message = await leaseNextMessage(home.db, NOW, null); message !== null; ) {
     received.push(...JSON.parse(message.body).data.alerts);
-    message = await takeMessage(home.db, NOW, { message, sentAt: NOW });
+    message = await leaseNextMessage(home.db, NOW, { message, sentAt: NOW });
   }
   const got = received.map(({ limit, threshold }) => [limit, threshold]);
   expect(got).toEqual(expected);

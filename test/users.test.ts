@@ -1,9 +1,9 @@
 // Export and erasure of a user. The table of docs/operating.md, "Personal data", decides about each column.
 import { beforeEach, describe, expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
-import { timestampOf } from '../src/core/time.ts';
+import { formatTimestamp } from '../src/core/time.ts';
 import { claimHome } from '../src/db/homes.ts';
-import { takeMessage } from '../src/db/messages.ts';
+import { leaseNextMessage } from '../src/db/messages.ts';
 import { purge } from '../src/db/purge.ts';
 import { alerts, messages } from '../src/db/schema.ts';
 import { answerOf } from './answers.ts';
@@ -173,7 +173,7 @@ describe('an export', () => {
   test('contains each row of the user with the columns that the table names, and nothing else', async () => {
     const user = await newUser(770_077_007, 2);
     const { user_id, id, received, given, gone, home, other } = user;
-    await takeMessage(home.db, NOW, null);
+    await leaseNextMessage(home.db, NOW, null);
     const { lines, pages } = await exported(user_id);
     expect(pages).toHaveLength(1);
 
@@ -257,7 +257,7 @@ describe('an export', () => {
 describe('the pages of an export', () => {
   const N = 1150;
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${N})`;
-  const stamp = `'${timestampOf(NOW)}'`;
+  const stamp = `'${formatTimestamp(NOW)}'`;
   /** More than a page of each type, for two businesses where a section spans businesses. */
   async function newMany(user_id: number) {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 1 });
@@ -343,7 +343,7 @@ async function purgeAll(): Promise<void> {
 describe('an erasure', () => {
   test('leaves no trace of the user in any column of any table of any database', async () => {
     const user = await newUser(770_077_010, 1, 'Quixotry');
-    await takeMessage(user.home.db, NOW, null);
+    await leaseNextMessage(user.home.db, NOW, null);
     await deleteBusinesses(user);
     const names = /770077010|quixotry/i;
     expect(columnsOf(await found(names))).toEqual([
@@ -364,7 +364,7 @@ describe('an erasure', () => {
   test('leaves the rows of others, and the fact that a business was deleted', async () => {
     const user = await newUser(770_077_020, 1, 'Razzmatazz');
     const { other, given, gone, home, theirs } = user;
-    const whole = await takeMessage(home.db, NOW, null);
+    const whole = await leaseNextMessage(home.db, NOW, null);
     expect(JSON.parse(whole?.body ?? '{}').data.alerts).toHaveLength(3);
     await deleteBusinesses(user);
     const listed = async () => (await done('GET', `/business?user_id=${other}`)).businesses;
@@ -389,13 +389,13 @@ describe('an erasure', () => {
           subject: 'business',
           subject_id: gone,
           id: 3,
-          at: timestampOf(NOW),
+          at: formatTimestamp(NOW),
           actor: `operator (…${'f'.repeat(4)})`,
         },
         ...{ action: 'delete_business', before: null, after: null },
       },
     ]);
-    const left = await takeMessage(home.db, later(HOUR_MS), null);
+    const left = await leaseNextMessage(home.db, later(HOUR_MS), null);
     expect(left?.id).toBe(whole?.id);
     const ofOther = JSON.parse(whole?.body ?? '{}');
     ofOther.data.alerts = ofOther.data.alerts.filter(({ business_id }: Line) => business_id === theirs);
@@ -407,11 +407,11 @@ describe('an erasure', () => {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
     const [{ db }] = homes;
-    expect(await takeMessage(db, NOW, null)).not.toBeNull();
+    expect(await leaseNextMessage(db, NOW, null)).not.toBeNull();
     await done('DELETE', `/business/${id}?name=Acme`);
     expect((await erase(user_id)).status).toBe(200);
     expect(await db.select().from(messages)).toMatchObject([{ body: null, sent_at: null }]);
-    expect(await takeMessage(db, LATER, null)).toBeNull();
+    expect(await leaseNextMessage(db, LATER, null)).toBeNull();
   });
 
   test('of a user with businesses is refused with the id of the first, and changes nothing', async () => {
@@ -471,10 +471,10 @@ describe('an erasure', () => {
     const { id } = await done('POST', '/business', { ...OTHERS, user_id, database: 0, monthly_limit: 1 });
     await call('POST', `/api/v1/business/usage/${id}`, { as: OPERATOR.full, body: { quantity: 1 } });
     const [{ db }] = homes;
-    const before = await takeMessage(db, NOW, null);
+    const before = await leaseNextMessage(db, NOW, null);
     await done('PATCH', `/business/${id}`, { user_id: other });
     expect((await erase(user_id)).status).toBe(200);
-    const after = await takeMessage(db, LATER, null);
+    const after = await leaseNextMessage(db, LATER, null);
     expect(after?.body).toBe(before?.body.replace(`"user_id":${user_id}`, `"user_id":${other}`));
   });
 
@@ -527,7 +527,7 @@ describe('an erasure', () => {
     expect([refused.status, refused.body.message]).toEqual([422, RECENT]);
     const { lines } = await exported(user_id);
     expect(lines.map(({ type }) => type)).toEqual(['user', 'change', 'key', 'end']);
-    expect(lines[0]?.claimed_at).toBe(timestampOf(LATER));
+    expect(lines[0]?.claimed_at).toBe(formatTimestamp(LATER));
   });
 
   test('keeps imported tokens of the user claimed, and lets the user return as a new one', async () => {

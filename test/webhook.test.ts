@@ -1,7 +1,7 @@
 // The addresses that alerts can be sent to, the secrets that sign them, and the signature (docs/alerts.md).
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isAddress, secretOf, webhookHeaders } from '../src/core/webhook.ts';
+import { isAddress, parseSecret, webhookHeaders } from '../src/core/webhook.ts';
 
 const base64 = (length: number) => btoa('\xff'.repeat(length));
 /** `url`, padded to `length` characters. */
@@ -41,7 +41,7 @@ describe('an address', () => {
 
 describe('a secret', () => {
   test.each([24, 25, 26, 32, 63, 64])('can have %i bytes', (length) => {
-    expect(secretOf(`whsec_${base64(length)}`)).toEqual(new Uint8Array(length).fill(255));
+    expect(parseSecret(`whsec_${base64(length)}`)).toEqual(new Uint8Array(length).fill(255));
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe('a secret', () => {
     ['has a space in it', `whsec_${base64(24).replace('//', '/ /')}`],
     ['is not ASCII', `whsec_${'ü'.repeat(32)}`],
   ])('is invalid if it %s', (_, text) => {
-    expect(secretOf(text)).toBeNull();
+    expect(parseSecret(text)).toBeNull();
   });
 });
 
@@ -73,11 +73,11 @@ describe('a signature', () => {
   });
   const at = new Date('2026-03-15T12:00:00.999Z');
   const text = `whsec_${base64(32)}`;
-  const secret = secretOf(text) as Uint8Array<ArrayBuffer>;
+  const secret = parseSecret(text) as Uint8Array<ArrayBuffer>;
 
   test('is that of Standard Webhooks', async () => {
     // The example in the specification.
-    const published = secretOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') as Uint8Array<ArrayBuffer>;
+    const published = parseSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') as Uint8Array<ArrayBuffer>;
     const sent = new Date(1_614_265_330_000);
     expect(await webhookHeaders(published, 'msg_p5jXN8AQM9LWM0D4loKWxJek', '{"test": 2432232314}', sent)).toEqual({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',

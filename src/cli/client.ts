@@ -1,5 +1,5 @@
 // Sends the commands' requests. Sends the operator key only to API, over https (or http on this machine), and follows no redirect.
-import { credentialOf } from '../core/credential.ts';
+import { parseCredential } from '../core/credential.ts';
 import { LOOPBACK_HOSTS } from '../core/site.ts';
 import type { Data } from './commands.ts';
 
@@ -7,7 +7,7 @@ export type Service = { api: string; host: string; key: string };
 export type Request = { method: string; path: string; query?: object; body?: object; idempotencyKey?: string };
 
 /** The response is incomplete or a 5xx: the change may have been made. */
-export class Lost extends Error {}
+export class UnknownOutcome extends Error {}
 
 /** The service waits at most 10 seconds for its database. */
 const TIMEOUT_MS = 30_000;
@@ -32,7 +32,7 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
     throw new Error(
       'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.',
     );
-  if (credentialOf(`Bearer ${key}`)?.kind !== 'operator')
+  if (parseCredential(`Bearer ${key}`)?.kind !== 'operator')
     throw new Error(
       'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits. It is a variable of the environment.',
     );
@@ -74,7 +74,7 @@ function refusalIn({ host }: Service, response: Response, answer: Data): Error {
     errors,
   } = answer ?? {};
   const reason = errors ? Object.values(errors).flat().join('\n') : message;
-  return response.ok || response.status >= 500 ? new Lost(reason) : new Error(reason);
+  return response.ok || response.status >= 500 ? new UnknownOutcome(reason) : new Error(reason);
 }
 
 async function answerOf(host: string, url: URL, init: RequestInit) {
@@ -85,7 +85,7 @@ async function answerOf(host: string, url: URL, init: RequestInit) {
     const { code = '', message = '' } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const reason = code || message;
     if (NOT_SENT.includes(reason)) throw new Error(`${host} cannot be reached: ${reason}`);
-    throw new Lost(`${host} gave no whole response: ${message || code}`);
+    throw new UnknownOutcome(`${host} gave no whole response: ${message || code}`);
   }
 }
 
@@ -102,9 +102,9 @@ function jsonIn(text: string): any {
 export async function ask(service: Service, request: Request): Promise<Data> {
   const first = await send(service, request).catch((error: Error) => error);
   if (!(first instanceof Error)) return first;
-  if (!(first instanceof Lost) || request.idempotencyKey === undefined) throw first;
+  if (!(first instanceof UnknownOutcome) || request.idempotencyKey === undefined) throw first;
   return send(service, request).catch((error: Error) => {
-    throw new Lost(error.message);
+    throw new UnknownOutcome(error.message);
   });
 }
 

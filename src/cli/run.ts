@@ -1,5 +1,5 @@
 // Runs a command: validates its input with the service's schema, sends the request, and returns the output: a value, or pages of lines.
-import { ask, askAll, Lost, pagesOf, serviceIn } from './client.ts';
+import { ask, askAll, pagesOf, serviceIn, UnknownOutcome } from './client.ts';
 import { type CommandLine, CURSORS, mistakesIn, shapeOf, UsageError } from './command-line.ts';
 
 /** `say` prints a line for people. */
@@ -43,7 +43,7 @@ export async function run(
     return shown(data, given);
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof Lost && method !== 'GET') throw new Error(`${message}\n${unknownOutcome()}`);
+    if (error instanceof UnknownOutcome && method !== 'GET') throw new Error(`${message}\n${unknownOutcome()}`);
     throw new Error(inWords?.(message) ?? message);
   }
 

@@ -22,7 +22,7 @@ export const MAX_SEARCH_LENGTH = 255;
  * Returns the variants of a search text to compare: lower case, upper case, and as a stored domain (RFC 3492). SQLite folds case only for
  * A to Z, so an ASCII text needs no other variant: the last two are null. The domain is also null if no host can contain the text.
  */
-export function searchedTexts(search: string): [text: string, upperCase: string | null, domain: string | null] {
+export function searchVariants(search: string): [text: string, upperCase: string | null, domain: string | null] {
   if (!/[^\0-\x7f]/.test(search)) return [search, null, null];
   const [, scheme = '', host = ''] = /^(https?:\/\/)?(.*)$/s.exec(search) ?? [];
   const domain = URL.parse(`https://${host}`)?.hostname;

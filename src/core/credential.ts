@@ -29,7 +29,7 @@ export const isImportable = (text: string): boolean => IMPORTED.test(text);
  * Parses an `Authorization` header (RFC 6750 §2.1; the scheme is case-insensitive, RFC 9110 §11.1). Returns null unless it contains
  * exactly one well-formed credential. Two headers arrive joined by a comma, which no credential contains.
  */
-export function credentialOf(authorization: string | undefined): Credential | null {
+export function parseCredential(authorization: string | undefined): Credential | null {
   const text = /^bearer +([^ ]+)$/i.exec(authorization ?? '')?.[1];
   if (text === undefined) return null;
   const letter = ISSUED.exec(text)?.[1];
@@ -46,7 +46,7 @@ function credentialWith(kind: Credential['kind'], text: string, database: number
     text,
     database,
     hash() {
-      hash ??= hashOf(text);
+      hash ??= sha256Hex(text);
       return hash;
     },
   };
@@ -60,7 +60,7 @@ export const newCredential = (prefix: 'bua_sk_' | 'bua_pk_', number: number): st
 const CODE = new RegExp(`^[0-9A-Za-z]{${1 + RANDOM_LENGTH}}$`);
 
 /** Parses the code of a console link. Null if it is malformed. */
-export const codeOf = (text: string): Credential | null =>
+export const parseCode = (text: string): Credential | null =>
   CODE.test(text) ? credentialWith('code', text, ALPHABET.indexOf(text.charAt(0))) : null;
 
 /** Generates a code with 196 random bits for database `number`. */
@@ -84,7 +84,7 @@ function randomText(length: number): string {
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Returns the SHA-256 of a text in hex. API keys are stored as this hash, without a salt, because the key itself is random. */
-export async function hashOf(text: string): Promise<string> {
+export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   let hex = '';
   for (const byte of new Uint8Array(digest)) hex += HEX[byte];
@@ -96,7 +96,7 @@ export async function hashOf(text: string): Promise<string> {
  * cannot use up the ids of a server.
  */
 export const digestOf = async (kind: CallerKind, id: string): Promise<string> =>
-  (await hashOf(`${namespaceOf(kind)}:${id}`)).slice(0, 32);
+  (await sha256Hex(`${namespaceOf(kind)}:${id}`)).slice(0, 32);
 
 /** Returns the namespace of a caller's use ids: `key` for servers, `token` for pages. */
 export const namespaceOf = (kind: CallerKind): 'key' | 'token' => (kind === 'token' ? 'token' : 'key');

@@ -1,16 +1,16 @@
 // Cursors of newest-first lists that span all databases. Each database counts its own ids, so a cursor names both.
 import { ALPHABET } from './credential.ts';
-import { idOf } from './request.ts';
+import { parseId } from './request.ts';
 
 /** The database of the next page, and the id that the page comes before. Null: the page starts with the newest entry. */
 export type Position = { number: number; before: number | null };
 
-export const cursorOf = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;
+export const formatCursor = ({ number, before }: Position): string => `${ALPHABET[number]}${before ?? ''}`;
 
 /** Parses a cursor. Null if it is malformed. The database may not exist. */
-export function positionOf(cursor: string): Position | null {
+export function parseCursor(cursor: string): Position | null {
   const [, letter, id] = /^([0-9A-Za-z])(.*)$/.exec(cursor) ?? [];
   if (letter === undefined) return null;
-  const before = id ? idOf(id) : null;
+  const before = id ? parseId(id) : null;
   return id && before === null ? null : { number: ALPHABET.indexOf(letter), before };
 }

@@ -25,11 +25,11 @@ export type RowPosition = { id: number; key: string | number };
 /** Where a page starts. `after` is null at the first row of the section. */
 export type PagePosition = { section: Section; after: RowPosition | null };
 
-export const exportCursorOf = ({ section, after }: PagePosition): string =>
+export const formatExportCursor = ({ section, after }: PagePosition): string =>
   after === null ? section : `${section}.${after.id}.${after.key}`;
 
 /** Parses a cursor. Null if it is malformed. */
-export function exportPositionOf(cursor: string): PagePosition | null {
+export function parseExportCursor(cursor: string): PagePosition | null {
   const [name, id, ...rest] = cursor.split('.');
   const section = SECTION_NAMES.find((section) => section === name);
   if (section === undefined) return null;

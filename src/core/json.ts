@@ -14,7 +14,7 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
 /** Counts the entries in a text. Null if it exceeds a limit. Reads each character once, and does not check that the text is JSON. */
-export function entriesIn(text: string): number | null {
+export function countEntries(text: string): number | null {
   let depth = 0;
   let entries = 0;
   let inString = false;
@@ -45,8 +45,8 @@ function countEntriesIn(value: unknown): number {
 /** The value of a text, or why it is refused. `repeated`: an object has the same member twice. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
-export function jsonOf(text: string): ParsedJson {
-  const entries = entriesIn(text);
+export function parseBoundedJson(text: string): ParsedJson {
+  const entries = countEntries(text);
   if (entries === null) return { problem: 'too_large' };
   try {
     const value: unknown = JSON.parse(text);

@@ -19,7 +19,7 @@ export type Billing = { billing_day: number; next_billing_day: number | null; fr
  * Limits, the uses that count towards each, and the first and last day of the billing month. Without a limit, its values are not read and
  * are null.
  */
-export type Standing = Limits & {
+export type LimitUsage = Limits & {
   today: number | null;
   month: number | null;
   month_starts_on: string | null;
@@ -27,7 +27,7 @@ export type Standing = Limits & {
 } & StoredThresholds;
 
 /** Returns the midnight at the end of a day. */
-export const endOf = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
+export const endOfDay = (day: string): Date => new Date(Date.parse(day) + DAY_MS);
 
 /** A limit that refuses a use. `overage` is how many uses it allows beyond the limit, and `left` is how many remain of both. */
 export type RefusingLimit = { period: LimitedPeriod; limit: number; overage: number; left: number };
@@ -36,12 +36,12 @@ type RefusingPeriod = RefusingLimit & { starts_on: string; ends_on: string };
 
 /** Returns the limit that refuses a use of this quantity today, or null. If both do, the monthly limit, which lasts longer. */
 export function refusingLimit(
-  { overage, ...standing }: Standing,
+  { overage, ...usage }: LimitUsage,
   quantity: number,
   today: string,
 ): RefusingPeriod | null {
   if (overage === null) return null;
-  const refusing = limitsOf(standing, today).find(({ limit, used }) => used - limit + quantity > overage);
+  const refusing = limitsOf(usage, today).find(({ limit, used }) => used - limit + quantity > overage);
   if (refusing === undefined) return null;
   const { used, ...period } = refusing;
   return { ...period, overage, left: Math.max(0, period.limit - used + overage) };
@@ -50,11 +50,11 @@ export function refusingLimit(
 /** Returns the seconds until the refusing period ends, rounded up. Null if the limits never allow this quantity. */
 export function secondsUntilAllowed(
   { ends_on, overage }: RefusingPeriod,
-  standing: Standing,
+  usage: LimitUsage,
   quantity: number,
   now: Date,
 ): number | null {
-  if (limitsOf(standing, dayOf(now)).some(({ limit }) => quantity - overage > limit)) return null;
+  if (limitsOf(usage, dayOf(now)).some(({ limit }) => quantity - overage > limit)) return null;
   return secondsUntilEndOf(ends_on, now);
 }
 
@@ -94,24 +94,24 @@ function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number 
     .at(-1);
   return fitsLater && last !== undefined ? secondsUntilEndOf(last, now) : null;
 }
-const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOf(day).getTime() - now.getTime()) / 1000);
+const secondsUntilEndOf = (day: string, now: Date) => Math.ceil((endOfDay(day).getTime() - now.getTime()) / 1000);
 
 /** Returns how many uses are left before a limit is reached, at least 0. Null without a limit. */
-export function remainingOf(standing: Standing, today: string): number | null {
-  const left = limitsOf(standing, today).map(({ limit, used }) => limit - used);
+export function remainingOf(usage: LimitUsage, today: string): number | null {
+  const left = limitsOf(usage, today).map(({ limit, used }) => limit - used);
   return left.length === 0 ? null : Math.max(0, Math.min(...left));
 }
 
-/** Returns the standing after `quantity` more uses. */
-export const standingAfter = (standing: Standing, quantity: number): Standing => ({
-  ...standing,
-  today: standing.today === null ? null : standing.today + quantity,
-  month: standing.month === null ? null : standing.month + quantity,
+/** Returns the usage after `quantity` more uses. */
+export const addUses = (usage: LimitUsage, quantity: number): LimitUsage => ({
+  ...usage,
+  today: usage.today === null ? null : usage.today + quantity,
+  month: usage.month === null ? null : usage.month + quantity,
 });
 
 /** Returns the limits that are set, the monthly one first, each with the uses in its period. */
-function limitsOf(standing: Omit<Standing, 'overage'>, day: string) {
-  const { daily_limit, monthly_limit, today, month, month_starts_on, month_ends_on } = standing;
+function limitsOf(usage: Omit<LimitUsage, 'overage'>, day: string) {
+  const { daily_limit, monthly_limit, today, month, month_starts_on, month_ends_on } = usage;
   const limits: { period: LimitedPeriod; starts_on: string; ends_on: string; limit: number; used: number }[] = [];
   if (monthly_limit !== null && month !== null && month_starts_on !== null && month_ends_on !== null)
     limits.push({
@@ -154,7 +154,7 @@ export type Passed = {
 };
 
 /** Returns the highest threshold of each limit that `quantity` more uses today reach for the first time. */
-export const thresholdsPassedBy = (before: Standing, quantity: number, today: string): Passed[] =>
+export const thresholdsPassedBy = (before: LimitUsage, quantity: number, today: string): Passed[] =>
   limitsOf(before, today).flatMap(({ used: usedBefore, ...period }) => {
     const used = usedBefore + quantity;
     const alert_at = thresholdsOf(before);

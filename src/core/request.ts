@@ -1,7 +1,7 @@
 // Ids and origins in the path and headers of a request.
 
 /** Parses an id: a positive integer up to 2^53 − 1, in plain decimal digits. Null if `text` is anything else. */
-export function idOf(text: string): number | null {
+export function parseId(text: string): number | null {
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(id) ? id : null;
 }
@@ -20,7 +20,7 @@ export function originOf(headers: Headers, ownOrigin: string): string | null {
 export const hasCredential = (headers: Headers): boolean => headers.has('Authorization') || headers.has('X-API-Key');
 
 /** Returns the origin if it is safe to repeat in a response or the log: at most 300 characters of printable ASCII. Otherwise null. */
-export const legibleOrigin = (origin: string | null): string | null =>
+export const printableOrigin = (origin: string | null): string | null =>
   origin !== null && /^[\x20-\x7e]{1,300}$/.test(origin) ? origin : null;
 
 /** Returns the service's own origin from the URL of a request. */

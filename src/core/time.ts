@@ -11,7 +11,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export type Range = { from: string; to: string };
 
 /** Formats an instant as ISO 8601 with six fractional digits. A Date supplies three of them. */
-export const timestampOf = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
+export const formatTimestamp = (instant: Date): string => instant.toISOString().replace('Z', '000Z');
 
 export const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
 
@@ -33,7 +33,7 @@ export const isDay = (text: string): boolean =>
 export const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
 /** Parses an instant to milliseconds since 1970, without finer digits. Null if it is invalid. */
-export function instantOf(text: string): number | null {
+export function parseInstant(text: string): number | null {
   if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return null;
   return Date.parse(`${text.slice(0, 'YYYY-MM-DDThh:mm:ss.mmm'.length).replace('Z', '')}Z`);
 }

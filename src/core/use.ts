@@ -1,6 +1,6 @@
 // Parses and checks what callers send about uses (docs/api.md, "Recording a use").
-import { jsonOf, type ParsedJson } from './json.ts';
-import { DAY_MS, instantOf, MINUTE_MS } from './time.ts';
+import { type ParsedJson, parseBoundedJson } from './json.ts';
+import { DAY_MS, MINUTE_MS, parseInstant } from './time.ts';
 
 /** What a POST to usage records: a use, a use with a quantity, or a list of uses with ids. `json` is not validated yet. */
 export type Recording =
@@ -8,9 +8,9 @@ export type Recording =
   | { operation: 'record_quantity' | 'record_uses'; json: ParsedJson };
 
 /** Finds out what a body records, whatever its content type. An empty body is one use. An unreadable body is treated as a list. */
-export function recordingOf(text: string): Recording {
+export function parseRecording(text: string): Recording {
   if (text.trim() === '') return { operation: 'record_use' };
-  const json = jsonOf(text);
+  const json = parseBoundedJson(text);
   const body = json.problem === undefined && typeof json.value === 'object' ? json.value : null;
   if (body !== null && Object.keys(body).length === 0) return { operation: 'record_use' };
   const isQuantity = body !== null && 'quantity' in body && !('uses' in body);
@@ -41,7 +41,7 @@ export const USE_ID = /^[\x21-\x7e]{1,255}$/;
  * Parses the id in an Idempotency-Key header: plain text, or a quoted string (RFC 8941 §3.3.3) with the same meaning. Null if it is
  * invalid.
  */
-export function idempotencyKeyOf(header: string): string | null {
+export function parseIdempotencyKey(header: string): string | null {
   const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1];
   const id = header.startsWith('"') ? quoted?.replace(/\\(.)/g, '$1') : header;
   return id !== undefined && USE_ID.test(id) ? id : null;
@@ -49,7 +49,7 @@ export function idempotencyKeyOf(header: string): string | null {
 
 /** Returns the day on which a use at the instant `at` counts. Null if `at` is invalid, too old or too far ahead. */
 export function dayOfUse(at: string, now: Date): string | null {
-  const time = instantOf(at);
+  const time = parseInstant(at);
   if (time === null) return null;
   const age = now.getTime() - time;
   return age <= MAX_AGE_DAYS * DAY_MS && age >= -MAX_AHEAD_MINUTES * MINUTE_MS ? at.slice(0, 10) : null;

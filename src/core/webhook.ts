@@ -28,7 +28,7 @@ export const SECRET_RULE = `must be ${SECRET_PREFIX} and the base64 of ${MIN_SEC
 export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);
 
 /** Parses a secret. Null if it is malformed. */
-export function secretOf(text: string): Uint8Array<ArrayBuffer> | null {
+export function parseSecret(text: string): Uint8Array<ArrayBuffer> | null {
   if (!text.startsWith(SECRET_PREFIX)) return null;
   const bytes = decodeBase64(text.slice(SECRET_PREFIX.length));
   if (bytes === null || bytes.length < MIN_SECRET_BYTES || bytes.length > MAX_SECRET_BYTES) return null;

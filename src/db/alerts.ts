@@ -4,7 +4,7 @@ import { and, desc, eq, isNotNull, isNull, lt, not, type SQL, sql } from 'drizzl
 import { drizzle } from 'drizzle-orm/d1';
 import { MAX_THRESHOLDS } from '../core/fields.ts';
 import { DEFAULT_ALERT_AT, type Passed } from '../core/limits.ts';
-import { addDays, dayOf, HOUR_MS, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
 import { billingMonth } from './billing.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
@@ -26,7 +26,7 @@ const LATELY_MS = 2 * HOUR_MS;
 const SMALL_SLICE = 100;
 
 /** The first day whose alerts and messages are retained. */
-export const alertsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
+export const alertsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ALERTS_DAYS);
 
 const isVerification = sql`${businesses.user_id} between ${sql.raw(`${FIRST_VERIFICATION_USER}`)}
   and ${sql.raw(`${FIRST_VERIFICATION_USER + VERIFICATION_USERS - 1}`)}`;
@@ -38,8 +38,13 @@ const isWritten = ({ business_id, period, starts_on, limit, threshold }: Reached
     and ${alerts.limit} = ${limit} and ${alerts.threshold} >= ${threshold})`;
 
 /** Stores the alerts for thresholds that were passed (`thresholdsPassedBy` in core/limits.ts), unless they are already stored. */
-export async function writePassed(d1: D1Database, business_id: number, passed: Passed[], now: Date): Promise<void> {
-  const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: timestampOf(now) };
+export async function storePassedAlerts(
+  d1: D1Database,
+  business_id: number,
+  passed: Passed[],
+  now: Date,
+): Promise<void> {
+  const row = { ...rowIn(alerts, sql`value`), id: NEW_ID, business_id: businesses.id, at: formatTimestamp(now) };
   const isOwn = and(eq(businesses.id, business_id), not(isVerification));
   // From businesses: a deleted business gets no alerts.
   const rows = sql`select ${newRow(alerts, row)} from ${businesses} cross join json_each(${JSON.stringify(passed)})
@@ -117,7 +122,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
     limit: sql`"limit"`,
     threshold: sql`threshold`,
     used: sql`used`,
-    at: timestampOf(now),
+    at: formatTimestamp(now),
   });
   await db.insert(alerts).select(
     sql`with swept as materialized (${swept}), measured as (${measured}), used as materialized (${used}), reached as (${reached})
@@ -126,7 +131,7 @@ async function writeMissing(db: Database, which: SQL, now: Date, inFull = sql`1`
 }
 
 /** Stores the missing alerts of one business, after a list of uses, whose response does not know which thresholds it passed. */
-export const writeMissingOf = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
+export const storeMissingAlerts = (d1: D1Database, business_id: number, now: Date): Promise<void> =>
   writeMissing(drizzle(d1), eq(businesses.id, business_id), now);
 
 /**
@@ -142,7 +147,7 @@ export function sweep(db: Database, now: Date): Promise<void> {
   const isSmall = sql`(select count(*) from (${inSlice})) < ${SMALL_SLICE}`;
   const due = sql`select value from json_each(${JSON.stringify(slices)}) where key = 0 or ${isSmall}`;
   const inFull = sql`(${businesses.id} / ${SLICES} % 24 = ${now.getUTCHours()})`;
-  const since = timestampOf(new Date(now.getTime() - LATELY_MS));
+  const since = formatTimestamp(new Date(now.getTime() - LATELY_MS));
   const today = dayOf(now);
   // Null: an older version counted the uses.
   const wasUsed = sql`exists (select 1 from ${dailyUsage} where ${dailyUsage.business_id} = ${businesses.id}

@@ -4,7 +4,7 @@ import type { Refusal } from '../core/policy.ts';
 import { billingDayOf, billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue } from './call.ts';
 import { asJson, type Json, jsonList, jsonObject, selectOne } from './json.ts';
-import { billingOf, standingOf } from './limits.ts';
+import { billingOf, limitUsageOf } from './limits.ts';
 import { isPermitted, type Permission, permittedId, ruleFor, verdictOf } from './permission.ts';
 import { refusedCountOf } from './refused-origins.ts';
 import {
@@ -46,7 +46,7 @@ export const businessInFull = statement([], (permission, _, shape) =>
     .select({
       ...verdictOf(permission),
       ...businessAndEntries,
-      ...standingOf(permission, shape),
+      ...limitUsageOf(permission, shape),
       ...billingOf(permission),
       former_tokens: formerTokensOf(businesses.id).as('former_tokens'),
     })

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { CallerKind } from '../core/credential.ts';
 import { namesBusiness, type Operation } from '../core/policy.ts';
 import { sitesCovering } from '../core/site.ts';
-import { timestampOf } from '../core/time.ts';
+import { formatTimestamp } from '../core/time.ts';
 import { type Bindable, placeholders } from './text.ts';
 
 /** Who requests what, and from where. The guard makes one for each request. */
@@ -56,7 +56,7 @@ export const candidate = (index: number) => `site_${index}`;
 /** The shape of a call and its values. */
 export function valuesOf({ operation, credential, business_id, ignoresPath, origin, ownOrigin, now, deadline }: Call) {
   const { kind } = credential;
-  const timestamp = timestampOf(now);
+  const timestamp = formatTimestamp(now);
   const isExempt = kind !== 'token' && (origin === null || origin === ownOrigin);
   const sites = origin === null || isExempt ? [] : sitesCovering(origin);
   const shape: CallShape = {

@@ -1,6 +1,6 @@
 // The list of changes: who changed what, newest first. change.ts writes it.
 import { and, desc, eq, getTableColumns, gte, lt, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { searchedTexts } from '../core/change.ts';
+import { searchVariants } from '../core/change.ts';
 import type { Optional } from '../core/optional.ts';
 import { addDays, dayOf } from '../core/time.ts';
 import { asJson, type ContentOf, type Json, jsonObject, selectOne } from './json.ts';
@@ -12,7 +12,7 @@ import { builder, type Placeholders } from './text.ts';
 const KEEP_CHANGES_DAYS = 400;
 
 /** The first day whose changes are retained. */
-export const changesKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
+export const changesRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_CHANGES_DAYS);
 
 /** A page ends once its texts reach this size: a change can have 130 KB, and D1 limits a text to 2 MB. */
 const PAGE_BYTES = sql.raw('500000');
@@ -137,7 +137,7 @@ export const changesOfUser = (page: Page, user_id: number) => ofUser({ ...ANY, .
 
 /** The variants of a search text, escaped as in JSON. */
 function textsInJson(search: string) {
-  const escaped = searchedTexts(search).map((text) => text && JSON.stringify(text).slice(1, -1));
+  const escaped = searchVariants(search).map((text) => text && JSON.stringify(text).slice(1, -1));
   const [text = null, upper_case = null, domain = null] = escaped;
   return { search: text, upper_case, domain };
 }

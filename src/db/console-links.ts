@@ -1,9 +1,9 @@
 // Creates console links for the operator. The code in a link starts a session (sessions.ts) and is stored as a hash.
 import { and, eq, gte, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { hashOf, newCode } from '../core/credential.ts';
+import { newCode, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
 import { CODE_MINUTES, DEFAULT_LINK_MINUTES, type LINK_ROLES } from '../core/session.ts';
-import { MINUTE_MS, timestampOf } from '../core/time.ts';
+import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { findHome } from './homes.ts';
@@ -59,8 +59,8 @@ export async function createConsoleLink(
   const home = await findHome(databases, user_id);
   if (home === null) return null;
   const code = newCode(home);
-  const expires_at = timestampOf(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
-  const hash = await hashOf(code);
+  const expires_at = formatTimestamp(new Date(now.getTime() + CODE_MINUTES * MINUTE_MS));
+  const hash = await sha256Hex(code);
   const columns = { hash, user_id, business_id, read_only: Number(role === 'read'), minutes, expires_at, return_url };
   const link = JSON.stringify(columns);
   const { row, created } = await databases.askIn(home)(readUser({ link }), {

@@ -1,7 +1,7 @@
 // Creates a business in the database of its owner.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm';
 import { Conflict, usedKeyRule } from '../core/conflict.ts';
-import { hashOf, newCredential } from '../core/credential.ts';
+import { newCredential, sha256Hex } from '../core/credential.ts';
 import { IDS_PER_DATABASE } from '../core/database.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Optional } from '../core/optional.ts';
@@ -137,7 +137,7 @@ export async function createBusinessIn(
     throw new Conflict('id', `must be at most ${maxId}, so that there is room after it`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
-  const hash = imported === undefined ? null : await hashOf(imported);
+  const hash = imported === undefined ? null : await sha256Hex(imported);
   const asked = { ...fields, token: imported, sites, ...(id !== undefined && { id }) };
   const { key, request } = await digestsOf(asked, idempotencyKey);
   const own = { token, decision: crypto.randomUUID(), key };
@@ -183,4 +183,4 @@ async function digestsOf(asked: { user_id: number }, idempotencyKey: string | un
 }
 
 /** Returns the first 16 bytes of the SHA-256 of a text in hex. */
-const shortHashOf = async (text: string): Promise<string> => (await hashOf(text)).slice(0, 32);
+const shortHashOf = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32);

@@ -2,7 +2,7 @@
 // millions and cannot be reached without the row, are purged later.
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
-import { hashOf } from '../core/credential.ts';
+import { sha256Hex } from '../core/credential.ts';
 import type { Ask } from './batch.ts';
 import { $call } from './call.ts';
 import { change, type Decision, decidedId, isDecided } from './change.ts';
@@ -90,6 +90,8 @@ export async function deleteBusiness(ask: Ask, name: string): Promise<void> {
     if (decided.length > 0) return;
     if (row.name !== name) throw new Conflict('name', `must be the name of the business: ${row.name}`);
     const tokens = parseJson(row.tokens);
-    retired = Object.fromEntries(await Promise.all(tokens.map(async (token) => [token, await hashOf(token)] as const)));
+    retired = Object.fromEntries(
+      await Promise.all(tokens.map(async (token) => [token, await sha256Hex(token)] as const)),
+    );
   }
 }

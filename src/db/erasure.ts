@@ -3,7 +3,7 @@
 import { and, eq, inArray, isNotNull, isNull, not, type SQL, sql } from 'drizzle-orm';
 import type { Action } from '../core/change.ts';
 import { Conflict, ownsRule, RECENT_RULE } from '../core/conflict.ts';
-import { MINUTE_MS, timestampOf } from '../core/time.ts';
+import { formatTimestamp, MINUTE_MS } from '../core/time.ts';
 import type { BoundDatabases } from './batch.ts';
 import { isBeforeDeadline } from './call.ts';
 import { boundHome, homeAfter, readHome } from './homes.ts';
@@ -118,7 +118,7 @@ const disownTokens = statement(['user_id'], (permission, $) => {
 export async function eraseUser(databases: BoundDatabases, user_id: number, now: Date): Promise<void> {
   const { row } = await databases.askIn(0)(readHome({ user_id }));
   const { database, claimed_at } = boundHome(databases, row.home);
-  const recent = timestampOf(new Date(now.getTime() - RECENT_MS));
+  const recent = formatTimestamp(new Date(now.getTime() - RECENT_MS));
   const isRecent = claimed_at !== null && claimed_at > recent;
   const steps = Object.fromEntries(Object.entries(STEPS).map(([name, define]) => [name, define({ user_id, recent })]));
   for (const number of database === null ? databases.numbers : [database]) {

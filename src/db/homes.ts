@@ -2,7 +2,7 @@
 // callers get the same home, and a database that is down affects only its own owners.
 import { and, eq, gt, inArray, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
-import { hashOf } from '../core/credential.ts';
+import { sha256Hex } from '../core/credential.ts';
 import { gapsIn, NotBound } from '../core/database.ts';
 import type { Optional } from '../core/optional.ts';
 import type { BoundDatabases } from './batch.ts';
@@ -134,7 +134,7 @@ export async function claimHome(
   if (wanted !== undefined && !numbers.includes(wanted))
     throw new Conflict('database', `must be the number of a database that is bound: ${numbers.join(', ')}`);
   const candidates = wanted === undefined ? numbers : [wanted];
-  const hash = token === undefined ? null : await hashOf(token);
+  const hash = token === undefined ? null : await sha256Hex(token);
   async function claim(open: readonly number[]) {
     const lists = { candidates: JSON.stringify(candidates), open: JSON.stringify(open) };
     const values = { user_id, token: token ?? null, hash, ...lists };

@@ -1,7 +1,7 @@
 // Creates, lists and revokes API keys for the operator. The key itself is only returned when it is created.
 import { and, eq, isNull, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { Conflict } from '../core/conflict.ts';
-import { hashOf, newCredential } from '../core/credential.ts';
+import { newCredential, sha256Hex } from '../core/credential.ts';
 import type { Optional } from '../core/optional.ts';
 import type { Role } from '../core/policy.ts';
 import type { Ask, BoundDatabases } from './batch.ts';
@@ -93,7 +93,7 @@ export async function createKeyIn(ask: Ask, number: number, key: NewKey): Promis
   const { user_id, name, role = 'full', business_id = null, expires_on = null } = key;
   const api_key = newCredential('bua_sk_', number);
   const last_four = api_key.slice(-4);
-  const hash = await hashOf(api_key);
+  const hash = await sha256Hex(api_key);
   const after = { key: `…${last_four}`, name, expires_on, business_id, read_only: role === 'read', role };
   const narrow = { read_only: Number(role === 'read'), record_only: Number(role === 'record') };
   const row = { user_id, name, hash, last_four, expires_on, business_id, ...narrow };

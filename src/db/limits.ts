@@ -37,8 +37,8 @@ export function isOverLimit(permission: Permission, quantity: SQLWrapper, shape:
     or coalesce(${month} + ${quantity} > ${monthly_limit} + ${allowed}, 0)`;
 }
 
-/** The fields of a Standing (core/limits.ts). */
-export function standingOf(permission: Permission, shape: CallShape) {
+/** The fields of a LimitUsage (core/limits.ts). */
+export function limitUsageOf(permission: Permission, shape: CallShape) {
   const { today, month } = usesOfLimits(permission);
   const { daily_limit, monthly_limit, alert_at } = permission;
   const { starts_on, ends_on } = monthOf(permission);

@@ -2,7 +2,7 @@
 // up. Messages that the receiver rejects are set aside. Apart from those, a database has at most one open message. A run leases the message
 // that it sends, so overlapping runs do not send it twice.
 import { and, type Column, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm';
-import { timestampOf } from '../core/time.ts';
+import { formatTimestamp } from '../core/time.ts';
 import { type AlertField, MESSAGE_TYPE } from '../core/webhook.ts';
 import { asJson, jsonObject } from './json.ts';
 import { newRow } from './new-row.ts';
@@ -11,7 +11,7 @@ import { alerts, businesses, type Database, messages } from './schema.ts';
 const ALERTS_PER_MESSAGE = 100;
 /** Longer than a run, and shorter than the minute until the next one. */
 const LEASE_MS = 30_000;
-/** How many statements takeMessage and endMessage run. takeMessage also runs endMessage's if a message ended. */
+/** How many statements leaseNextMessage and endMessage run. leaseNextMessage also runs endMessage's if a message ended. */
 export const TAKE_STATEMENTS = 2;
 export const END_STATEMENTS = 1;
 
@@ -29,7 +29,7 @@ export type EndedMessage = { message: Message } & ({ sentAt: Date | null } | { r
  * Leases the open message, or a new one with unsent alerts, or else one that is due for a retry. Null if there is nothing to send or another
  * run has the lease. Stores the outcome of `ended` first, in the same batch.
  */
-export async function takeMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
+export async function leaseNextMessage(db: Database, now: Date, ended: EndedMessage | null): Promise<Message | null> {
   const open = openMessage(db, now);
   const lease = leaseMessage(db, now);
   if (ended === null) return (await db.batch([open, lease]))[1][0] ?? null;
@@ -42,8 +42,8 @@ export const endMessage = (db: Database, { message, ...ended }: EndedMessage) =>
     .update(messages)
     .set(
       'retryAt' in ended
-        ? { retry_at: timestampOf(ended.retryAt) }
-        : { body: null, sent_at: ended.sentAt && timestampOf(ended.sentAt) },
+        ? { retry_at: formatTimestamp(ended.retryAt) }
+        : { body: null, sent_at: ended.sentAt && formatTimestamp(ended.sentAt) },
     )
     .where(and(eq(messages.last_id, message.last_id), isOpen));
 
@@ -59,7 +59,7 @@ function openMessage(db: Database, now: Date) {
     where ${id} > (select coalesce(max(last_id), 0) from ${messages})
       and not exists (select 1 from ${messages} where ${and(isOpen, isNull(messages.retry_at))})
     order by ${id} limit ${ALERTS_PER_MESSAGE}`;
-  const made = timestampOf(now);
+  const made = formatTimestamp(now);
   const listed = sql`json_group_array(${asJson(sql`alert`)} order by alert_id)`;
   const body = jsonObject({
     type: sql.raw(`'${MESSAGE_TYPE}'`),
@@ -79,12 +79,12 @@ function openMessage(db: Database, now: Date) {
 
 function leaseMessage(db: Database, now: Date) {
   const { last_id, id, body, retry_at } = messages;
-  const leased_until = timestampOf(new Date(now.getTime() + LEASE_MS));
-  const isDue = or(isNull(retry_at), lte(retry_at, timestampOf(now)));
+  const leased_until = formatTimestamp(new Date(now.getTime() + LEASE_MS));
+  const isDue = or(isNull(retry_at), lte(retry_at, formatTimestamp(now)));
   const next = db
     .select({ last_id })
     .from(messages)
-    .where(and(isOpen, isDue, lte(messages.leased_until, timestampOf(now))))
+    .where(and(isOpen, isDue, lte(messages.leased_until, formatTimestamp(now))))
     .orderBy(retry_at, last_id)
     .limit(1);
   return db

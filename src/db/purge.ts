@@ -4,12 +4,12 @@ import { and, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { unionAll } from 'drizzle-orm/sqlite-core';
 import { BINDINGS, type Binding } from '../core/database.ts';
-import { addDays, DAY_MS, dayOf, timestampOf } from '../core/time.ts';
-import { alertsKeptFrom } from './alerts.ts';
+import { addDays, DAY_MS, dayOf, formatTimestamp } from '../core/time.ts';
+import { alertsRetainedFrom } from './alerts.ts';
 import type { Cost } from './batch.ts';
-import { changesKeptFrom } from './changes.ts';
+import { changesRetainedFrom } from './changes.ts';
 import { metered } from './meter.ts';
-import { originsKeptFrom } from './refused-origins.ts';
+import { originsRetainedFrom } from './refused-origins.ts';
 import {
   alerts,
   apiKeys,
@@ -97,20 +97,20 @@ async function purgeIds(db: Database, now: Date): Promise<number> {
 const deleted = (db: Database) => db.select({ business_id: deletions.business_id }).from(deletions);
 
 const purgeFormerTokens = (db: Database, now: Date) =>
-  db.delete(formerTokens).where(lte(formerTokens.expires_at, timestampOf(now)));
+  db.delete(formerTokens).where(lte(formerTokens.expires_at, formatTimestamp(now)));
 
 /** Retains ended sessions for a while, so that the log can tell an ended session from an unknown one. */
 async function purgeSessions(db: Database, now: Date): Promise<void> {
-  const keptFrom = timestampOf(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
+  const keptFrom = formatTimestamp(new Date(now.getTime() - KEEP_SESSIONS_DAYS * DAY_MS));
   const ended = db.select({ id: apiKeys.id }).from(apiKeys).where(lte(apiKeys.ends_at, keptFrom));
   await db.delete(apiKeys).where(inArray(apiKeys.id, ended.limit(ROWS_PER_STATEMENT)));
 }
 
-const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, timestampOf(now)));
+const purgeCodes = (db: Database, now: Date) => db.delete(codes).where(lte(codes.expires_at, formatTimestamp(now)));
 
 /** Retains the last change of a business or user, so that its ids never restart. The first turn of a day checks all changes. */
 async function purgeChanges(db: Database, now: Date, turn: number): Promise<void> {
-  const keptFrom = changesKeptFrom(now);
+  const keptFrom = changesRetainedFrom(now);
   const isFirstTurn = turn === TURNS.indexOf(purgeChanges);
   const from = isFirstTurn ? undefined : gte(changes.at, addDays(keptFrom, -CHANGES_OVERDUE_DAYS));
   const hasLater = sql`exists (select 1 from ${changes} as later where later.subject = ${changes.subject}
@@ -140,7 +140,7 @@ async function purgeAlerts(db: Database, now: Date): Promise<void> {
   const old = db
     .select({ id: alerts.id })
     .from(alerts)
-    .where(lt(alerts.at, alertsKeptFrom(now)));
+    .where(lt(alerts.at, alertsRetainedFrom(now)));
   await db.delete(alerts).where(inArray(alerts.id, old.limit(ROWS_PER_STATEMENT)));
 }
 
@@ -154,7 +154,7 @@ async function purgeMessages(db: Database, now: Date): Promise<void> {
   const old = db
     .select({ last_id: messages.last_id })
     .from(messages)
-    .where(and(lt(messages.last_id, firstKept), lt(messages.created_at, alertsKeptFrom(now))));
+    .where(and(lt(messages.last_id, firstKept), lt(messages.created_at, alertsRetainedFrom(now))));
   await db.delete(messages).where(inArray(messages.last_id, old.limit(ROWS_PER_STATEMENT)));
 }
 
@@ -165,7 +165,7 @@ async function purgeRefusedOrigins(db: Database, now: Date, turn: number): Promi
   const businesses = sql`((select max(${business_id}) from ${refusedOrigins}) - ${first} + 1)`;
   const startOf = (slice: number) => sql`${first} + ${businesses} * ${slice} / ${RUNS_PER_DAY}`;
   const isInSlice = sql`${business_id} >= ${startOf(turn)} and ${business_id} < ${startOf(turn + 1)}`;
-  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsKeptFrom(now))));
+  await db.delete(refusedOrigins).where(and(isInSlice, lt(last_seen, originsRetainedFrom(now))));
 }
 
 /** Each run does one of these in turn. */

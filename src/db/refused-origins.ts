@@ -1,7 +1,7 @@
 // Origins that were refused although the credential was valid. They are a hint for the owner and decide nothing.
 import { and, asc, eq, gt, gte, type Placeholder, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { addDays, dayOf, timestampOf } from '../core/time.ts';
+import { addDays, dayOf, formatTimestamp } from '../core/time.ts';
 import { isBeforeDeadline } from './call.ts';
 import { jsonList, jsonObject, selectOne } from './json.ts';
 import { newRow } from './new-row.ts';
@@ -14,13 +14,13 @@ const MAX_ORIGINS = 50;
 const KEEP_ORIGINS_DAYS = 90;
 
 /** Origins last seen before this day are purged. */
-export const originsKeptFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
+export const originsRetainedFrom = (now: Date): string => addDays(dayOf(now), -KEEP_ORIGINS_DAYS);
 
 /**
  * Counts a refusal of `origin`. If the business has MAX_ORIGINS others, evicts the one with the lowest count, or of several, the one seen
  * longest ago: invented origins then evict each other, not real ones that recur. Writes at most two rows.
  */
-export async function rememberRefusal(d1: D1Database, business_id: number, origin: string, now: Date): Promise<void> {
+export async function recordRefusal(d1: D1Database, business_id: number, origin: string, now: Date): Promise<void> {
   const db = drizzle(d1);
   const own = eq(refusedOrigins.business_id, business_id);
   const known = sql`exists (select 1 from ${refusedOrigins} where ${and(own, eq(refusedOrigins.origin, origin))})`;
@@ -31,7 +31,7 @@ export async function rememberRefusal(d1: D1Database, business_id: number, origi
     .where(own)
     .orderBy(asc(refusedOrigins.count), asc(refusedOrigins.last_seen))
     .limit(1);
-  const seen = timestampOf(now);
+  const seen = formatTimestamp(now);
   await db.batch([
     db.delete(refusedOrigins).where(and(own, eq(refusedOrigins.origin, rarest), sql`not ${known}`, isFull)),
     db
@@ -80,7 +80,7 @@ export function refusedCountOf(business_id: SQL, updated_at: SQLWrapper, since: 
 }
 
 /** Deletes all refused origins of the business. */
-export const forgetRefused = statement([], (permission) =>
+export const deleteRefusedOrigins = statement([], (permission) =>
   builder
     .delete(refusedOrigins)
     .where(

@@ -7,7 +7,7 @@ import { KEEP_ID_DAYS } from '../core/use.ts';
 import { billingMonth } from './billing.ts';
 import { $call, type CallShape, type CallValue, isBeforeDeadline } from './call.ts';
 import { type Json, jsonList, jsonObject, parseJson, selectOne } from './json.ts';
-import { isOverLimit, standingOf } from './limits.ts';
+import { isOverLimit, limitUsageOf } from './limits.ts';
 import { type NewRow, newRow } from './new-row.ts';
 import { ifPermitted, isPermitted, type Permission, permittedId, verdictOf } from './permission.ts';
 import { businesses, dailyUsage, ledger } from './schema.ts';
@@ -96,9 +96,9 @@ const isNewFor = (business_id: SQLWrapper, digest: SQL) => sql`not exists (selec
 /** The same with the permitted id. Reads nothing for a refused call. */
 const isNew = (permission: Permission, digest: SQL) => isNewFor(permittedId(permission), digest);
 
-/** Reads the verdict and the standing. */
-export const readStanding = statement([], (permission, _, shape) =>
-  withVerdict(permission, standingOf(permission, shape)),
+/** Reads the verdict and the limit usage. */
+export const readLimitUsage = statement([], (permission, _, shape) =>
+  withVerdict(permission, limitUsageOf(permission, shape)),
 )({});
 
 /** Reads the verdict and the limits alone. */
@@ -160,7 +160,7 @@ export const countOnce = countingOnce(
     ),
 );
 /**
- * Reads the verdict, the standing, the day on which the use with this digest was counted, and that day's current count. `date` is null if
+ * Reads the verdict, the limit usage, the day on which the use with this digest was counted, and that day's current count. `date` is null if
  * the use is new.
  */
 export const readKnownUse = statement(['digest'], (permission, $, shape) => {
@@ -168,7 +168,7 @@ export const readKnownUse = statement(['digest'], (permission, $, shape) => {
   return builder
     .select({
       ...verdictOf(permission),
-      ...standingOf(permission, shape),
+      ...limitUsageOf(permission, shape),
       date: sql<string | null>`${ledger.day}`.as('date'),
       count: sql<number>`coalesce(${dailyUsage.count}, 0)`.as('count'),
     })

@@ -4,7 +4,7 @@ import { brokenBody, tooLarge } from './errors.ts';
 const MAX_BYTES = 1024 * 1024;
 
 /** Returns the body as text. A request without a body may still have an empty stream. */
-export async function bodyOf({ headers, body }: Request): Promise<string> {
+export async function readBody({ headers, body }: Request): Promise<string> {
   const length = headers.get('Content-Length');
   if (length === '0' || body === null) return '';
   if (Number(length) > MAX_BYTES) throw tooLarge();

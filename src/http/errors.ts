@@ -3,7 +3,7 @@ import { Conflict, type FieldErrors } from '../core/conflict.ts';
 import { NotBound } from '../core/database.ts';
 import type { RefusingLimit } from '../core/limits.ts';
 import { type Invalidity, POLICY, REFUSALS, type Refusal } from '../core/policy.ts';
-import { legibleOrigin } from '../core/request.ts';
+import { printableOrigin } from '../core/request.ts';
 import type { Call } from '../db/call.ts';
 import { outageOf } from '../db/outage.ts';
 import type { ContextOf, Env } from '../env.ts';
@@ -164,7 +164,7 @@ function messageOf(refusal: Refusal, { operation, origin, credential }: RefusedC
     case 'origin_missing':
       return 'This business token works only from pages of its registered sites. From a server, use an API key.';
     case 'origin_not_authorized': {
-      const legible = legibleOrigin(origin);
+      const legible = printableOrigin(origin);
       const message = `${legible === null ? 'This origin' : `Origin ${legible}`} is not authorized for this business.`;
       return credential.kind === 'key' ? `${message} Register it from a server, or from an authorized page.` : message;
     }

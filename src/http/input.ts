@@ -4,9 +4,9 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { FieldErrors } from '../core/conflict.ts';
-import { jsonOf, MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson } from '../core/json.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES, type ParsedJson, parseBoundedJson } from '../core/json.ts';
 import { type Operation, POLICY } from '../core/policy.ts';
-import { idempotencyKeyOf } from '../core/use.ts';
+import { parseIdempotencyKey } from '../core/use.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import {
@@ -44,13 +44,13 @@ export function idempotencyKeyError(req: HonoRequest, operation: Operation): Fie
 
 /** Returns the id in an Idempotency-Key. Throws if it is invalid. */
 export async function requireId(c: ContextOf<Guarded>, header: string): Promise<string> {
-  const id = idempotencyKeyOf(header);
+  const id = parseIdempotencyKey(header);
   if (id !== null) return id;
   throw await invalidField(c, 'Idempotency-Key', header.startsWith('"') ? `${QUOTED_RULE} ${ID_RULE}` : ID_RULE);
 }
 
 /** Groups the issues of `input` by field and prefixes messages with the field's name, which can be anything, even `__proto__`. */
-export function errorsOf(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
+export function groupIssuesByField(issues: readonly z.core.$ZodIssue[], input: unknown): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const issue of issues) {
     const unknown = issue.code === 'unrecognized_keys' ? [nameOf(issue.keys[0])] : [];
@@ -95,7 +95,7 @@ export const queryInput = (query: Query): MiddlewareHandler =>
     const isOperator = c.get('call').credential.kind === 'operator';
     const errors =
       unknownParameter(c.req, query, isOperator) ??
-      (result.success ? null : errorsOf(result.error.issues, result.data));
+      (result.success ? null : groupIssuesByField(result.error.issues, result.data));
     if (errors !== null) throw await invalidInput(c, errors);
   });
 
@@ -121,7 +121,7 @@ export async function readJson<S extends z.ZodMiniType>(
     const nothing = z.safeParse(schema, undefined);
     if (nothing.success) return nothing.data;
   }
-  return requireJson(c, jsonOf(body), schema);
+  return requireJson(c, parseBoundedJson(body), schema);
 }
 
 /** Validates a parsed JSON body. Throws if it is invalid. */
@@ -140,5 +140,5 @@ type Checked<T> = { data: T; errors?: never } | { data?: never; errors: FieldErr
 export function checkJson<S extends z.ZodMiniType>(json: ParsedJson, schema: S): Checked<z.output<S>> {
   if (json.problem !== undefined) return { errors: { body: [`body ${JSON_RULES[json.problem]}`] } };
   const result = z.safeParse(schema, json.value);
-  return result.success ? { data: result.data } : { errors: errorsOf(result.error.issues, json.value) };
+  return result.success ? { data: result.data } : { errors: groupIssuesByField(result.error.issues, json.value) };
 }

@@ -1,7 +1,7 @@
 // One structured log line per request: the operation, the outcome and the cost. Never contains a credential or a parameter.
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
-import { legibleOrigin, requestIdOf } from '../core/request.ts';
+import { printableOrigin, requestIdOf } from '../core/request.ts';
 import { noCost } from '../db/batch.ts';
 import { stackOf } from '../db/stack.ts';
 import type { Clock, Env, Log, LogEntry } from '../env.ts';
@@ -56,7 +56,7 @@ function logLine(
     ...(error instanceof Unauthenticated ? { reason: error.reason } : {}),
     business_id: call?.business_id ?? null,
     ...(call?.user_id ? { user_id: call.user_id } : {}),
-    ...(refusal === 'origin_not_authorized' ? { origin: legibleOrigin(call?.origin ?? null) } : {}),
+    ...(refusal === 'origin_not_authorized' ? { origin: printableOrigin(call?.origin ?? null) } : {}),
     credential,
     ms,
     database,

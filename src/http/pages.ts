@@ -1,5 +1,5 @@
 // Pagination. The operator's lists cover all databases, and each page comes from one.
-import { cursorOf } from '../core/cursor.ts';
+import { formatCursor } from '../core/cursor.ts';
 import { databaseOfId, startOfNextDatabase } from '../core/database.ts';
 import { readFirstPage } from '../db/homes.ts';
 import { type Json, parseJson } from '../db/json.ts';
@@ -74,7 +74,7 @@ export function shownAllAlerts(
 ): AllAlerts {
   const alerts = parseJson(row.alerts);
   const { page, next } = cutToPage(alerts, alerts.length, read);
-  if (next !== null) return { alerts: page, next: cursorOf({ number, before: next }) };
+  if (next !== null) return { alerts: page, next: formatCursor({ number, before: next }) };
   const following = numbers.find((other) => other > number);
-  return { alerts: page, next: following === undefined ? null : cursorOf({ number: following, before: null }) };
+  return { alerts: page, next: following === undefined ? null : formatCursor({ number: following, before: null }) };
 }

@@ -7,7 +7,7 @@ import { unknownParameter } from './input.ts';
 import { limitAddress } from './rate-limits.ts';
 
 /** Applies the rate limit of the client address and rejects parameters. */
-export const openToAll = createMiddleware<Env>(async function openToAll(c, next) {
+export const publicAccess = createMiddleware<Env>(async function publicAccess(c, next) {
   await limitAddress(c);
   const errors = unknownParameter(c.req, NO_QUERY);
   if (errors !== null) throw inputError(errors);

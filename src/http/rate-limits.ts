@@ -1,5 +1,5 @@
 // The rate limits, checked before the database: by client address, then by credential.
-import { type Credential, hashOf } from '../core/credential.ts';
+import { type Credential, sha256Hex } from '../core/credential.ts';
 import { stackOf } from '../db/stack.ts';
 import { withTimeout } from '../db/timeout.ts';
 import type { ContextOf, Env, RateLimiter } from '../env.ts';
@@ -49,7 +49,7 @@ export async function limitCredential(
   if (c.env.CREDENTIAL_LIMIT === undefined) return; // saves a digest
   const key =
     kind === 'token'
-      ? await hashOf(`${text} ${origin ?? ''}`)
+      ? await sha256Hex(`${text} ${origin ?? ''}`)
       : `${await hash()}${kind === 'operator' ? ` ${subject}` : ''}`;
   await requireWithin(c, 'CREDENTIAL_LIMIT', key);
 }

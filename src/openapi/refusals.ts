@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { namesBusiness, type Operation, POLICY, type Refusal } from '../core/policy.ts';
 import * as errors from '../http/errors.ts';
-import { errorsOf } from '../http/input.ts';
+import { groupIssuesByField } from '../http/input.ts';
 import { NO_BODY_RULE, NO_KEY_RULE, type Query, unknownRule } from '../wire/requests.ts';
 
 /** `when` says for a 404 which id does not exist. */
@@ -21,7 +21,7 @@ export const invalidField = (field: string, problem: string) => errors.inputErro
 export function mismatch(schema: z.ZodMiniType, input: unknown): Refused {
   const { error } = z.safeParse(schema, input);
   if (error === undefined) throw new Error(`this example of invalid input is valid: ${JSON.stringify(input)}`);
-  return errors.inputError(errorsOf(error.issues, input));
+  return errors.inputError(groupIssuesByField(error.issues, input));
 }
 
 /** Returns the refusals that the policy of an operation implies. */

@@ -1,11 +1,11 @@
 // /api/v1/business/{business_id}/access: the domains where a business token works.
 import { Conflict } from '../core/conflict.ts';
-import { idOf } from '../core/request.ts';
+import { parseId } from '../core/request.ts';
 import { covers, MAX_SITES } from '../core/site.ts';
 import { addSites, removeEntries, removeEntry } from '../db/access.ts';
 import { businessWithEntries } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
-import { forgetRefused, originsKeptFrom, refusedSince } from '../db/refused-origins.ts';
+import { deleteRefusedOrigins, originsRetainedFrom, refusedSince } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { ContextOf, Guarded } from '../env.ts';
 import { guard } from '../guard.ts';
@@ -55,15 +55,15 @@ export const access = newRoutes()
   })
   // Must precede /access/:access_id, which would match `refused` as an id.
   .get('/:business_id/access/refused', guard('read_refused_origins'), async (c) => {
-    const { row } = await c.get('ask')(refusedSince({ since: originsKeptFrom(c.get('call').now) }));
+    const { row } = await c.get('ask')(refusedSince({ since: originsRetainedFrom(c.get('call').now) }));
     return refusedOriginsResponse(c, row);
   })
   .delete('/:business_id/access/refused', guard('change_refused_origins'), async (c) => {
-    await c.get('ask')(readVerdict, { forgotten: forgetRefused });
+    await c.get('ask')(readVerdict, { forgotten: deleteRefusedOrigins });
     return success<RefusedOrigins>(c, { refused: [] });
   })
   .delete('/:business_id/access/:access_id', guard('change_access'), async (c) => {
-    const access_id = idOf(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
+    const access_id = parseId(c.req.param('access_id')); // a malformed id gets the same 404 as an unknown one
     const { row, decided } = await c.get('ask')(businessWithEntries, removeEntry(access_id));
     const entries = parseJson(row.entries);
     if (!entries.some(({ id }) => id === access_id)) throw unknownEntry('Access id');

@@ -1,5 +1,5 @@
 // /api/v1/alerts: the alerts of all businesses, for the operator.
-import { positionOf } from '../core/cursor.ts';
+import { parseCursor } from '../core/cursor.ts';
 import { allAlertsBefore } from '../db/alerts.ts';
 import { readFirstPage } from '../db/homes.ts';
 import { guard } from '../guard.ts';
@@ -14,7 +14,7 @@ export const alerts = newRoutes().get('/', guard('read_all_alerts', { query: all
   const { limit, cursor } = c.req.valid('query');
   const databases = c.get('databases');
   const { numbers, askIn } = databases;
-  const position = cursor === undefined ? { number: 0, before: null } : positionOf(cursor);
+  const position = cursor === undefined ? { number: 0, before: null } : parseCursor(cursor);
   if (position === null || !numbers.includes(position.number)) throw await invalidField(c, 'cursor', CURSOR_RULE);
   const page = pageBefore({ limit, before: position.before ?? undefined });
   const { number } = position;

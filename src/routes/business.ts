@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import { newCredential } from '../core/credential.ts';
 import { databaseOfId } from '../core/database.ts';
-import { durationOf } from '../core/duration.ts';
+import { parseDuration } from '../core/duration.ts';
 import { historyErrors } from '../core/history.ts';
-import { dayOf, rangeOf, timestampOf } from '../core/time.ts';
+import { dayOf, formatTimestamp, rangeOf } from '../core/time.ts';
 import { alertsBefore } from '../db/alerts.ts';
 import { businessesAfter, businessesOfUserAfter, businessInFull, businessWithEntries } from '../db/business.ts';
 import { changesOfBusiness } from '../db/changes.ts';
@@ -13,7 +13,7 @@ import { deleteBusiness } from '../db/deletion.ts';
 import { importHistory } from '../db/history.ts';
 import { findHome } from '../db/homes.ts';
 import { parseJson } from '../db/json.ts';
-import { originsKeptFrom } from '../db/refused-origins.ts';
+import { originsRetainedFrom } from '../db/refused-origins.ts';
 import { readVerdict } from '../db/statement.ts';
 import { rotateToken, stopFormerTokens } from '../db/tokens.ts';
 import { claimHomeIn, updateBusiness } from '../db/update.ts';
@@ -55,7 +55,7 @@ export const business = newRoutes()
     const today = dayOf(now);
     const limit = Number(query.limit ?? DEFAULT_PER_PAGE);
     const after = Number(query.after ?? 0);
-    const page = { limit, after, from: rangeOf({}, today).from, since: originsKeptFrom(now) };
+    const page = { limit, after, from: rangeOf({}, today).from, since: originsRetainedFrom(now) };
     const row =
       query.user_id === undefined
         ? await readPage(c, after, businessesAfter(page))
@@ -112,7 +112,8 @@ export const business = newRoutes()
   .post('/:business_id/token', guard('rotate_token', { body: z.optional(rotationBody) }), async (c) => {
     const { keep_old } = c.req.valid('json');
     const { business_id, now } = c.get('call');
-    const keepUntil = keep_old === undefined ? null : timestampOf(new Date(now.getTime() + durationOf(keep_old)));
+    const keepUntil =
+      keep_old === undefined ? null : formatTimestamp(new Date(now.getTime() + parseDuration(keep_old)));
     const token = newCredential('bua_pk_', databaseOfId(business_id));
     const { row, decided } = await c.get('ask')(businessWithEntries, rotateToken(token, keepUntil));
     const [business] = decided;

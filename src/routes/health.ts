@@ -2,7 +2,7 @@
 import { probe } from '../db/health.ts';
 import type { ContextOf, Env } from '../env.ts';
 import { unavailable } from '../http/errors.ts';
-import { openToAll } from '../http/public.ts';
+import { publicAccess } from '../http/public.ts';
 import { json } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 import type { Health } from '../wire/responses.ts';
@@ -37,7 +37,7 @@ export function health() {
     }
   }
 
-  return newRoutes().get('/health', openToAll, async (c) => {
+  return newRoutes().get('/health', publicAccess, async (c) => {
     const { faults, runs } = await latestResult(c);
     if (faults.length > 0) throw unavailable(new AggregateError(faults, `${faults.length} of the databases failed`));
     return json<Health>(c, { status: true, runs: { alerts: runs.alerts ?? null, purge: runs.purge ?? null } });

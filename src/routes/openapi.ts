@@ -1,11 +1,11 @@
 // /api/v1/openapi.json: serves the OpenAPI file from the build, with the headers of an API response.
-import { openToAll } from '../http/public.ts';
+import { publicAccess } from '../http/public.ts';
 import { send } from '../http/response.ts';
 import { newRoutes } from '../http/router.ts';
 
 const MAX_AGE_SECONDS = 3600;
 
-export const openapi = newRoutes().get('/openapi.json', openToAll, async (c) => {
+export const openapi = newRoutes().get('/openapi.json', publicAccess, async (c) => {
   // Uses the file's canonical path: the request may spell it differently.
   const file = await c.env.ASSETS.fetch(new Request(new URL('/api/v1/openapi.json', c.req.url), c.req.raw));
   if (file.status !== 200 && file.status !== 304)

@@ -1,10 +1,10 @@
 // /api/v1/session: console sessions, started with an API key or the code of a console link.
 import type { HonoRequest, MiddlewareHandler } from 'hono';
 import type * as z from 'zod/mini';
-import { type Credential, codeOf, hashOf, newCredential } from '../core/credential.ts';
-import { jsonOf } from '../core/json.ts';
+import { type Credential, newCredential, parseCode, sha256Hex } from '../core/credential.ts';
+import { parseBoundedJson } from '../core/json.ts';
 import { SESSION_HOURS } from '../core/session.ts';
-import { HOUR_MS, timestampOf } from '../core/time.ts';
+import { formatTimestamp, HOUR_MS } from '../core/time.ts';
 import { endSession, redeemCode, startSession } from '../db/sessions.ts';
 import { readVerdict } from '../db/statement.ts';
 import type { Guarded } from '../env.ts';
@@ -21,8 +21,8 @@ const MAX_CODE_CHARACTERS = 1000;
 /** Returns the code in a body, or null (401) for any other body or a parameter: an attacker learns only whether a code works. */
 function codeIn(req: HonoRequest, body: string): Credential | null {
   if (body.length > MAX_CODE_CHARACTERS || unknownParameter(req, NO_QUERY) !== null) return null;
-  const { data } = checkJson(jsonOf(body), codeBody);
-  return data === undefined ? null : codeOf(data.code);
+  const { data } = checkJson(parseBoundedJson(body), codeBody);
+  return data === undefined ? null : parseCode(data.code);
 }
 
 /** The input type is for Hono's client. */
@@ -35,9 +35,9 @@ export const session = newRoutes()
   .post('/', guardStart, async (c) => {
     const { credential, now } = c.get('call');
     const session_key = newCredential('bua_sk_', c.get('database'));
-    const hash = await hashOf(session_key);
+    const hash = await sha256Hex(session_key);
     const ask = c.get('ask');
-    const ends_at = timestampOf(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
+    const ends_at = formatTimestamp(new Date(now.getTime() + SESSION_HOURS * HOUR_MS));
     const { started, spent } =
       credential.kind === 'code'
         ? await ask(readVerdict, redeemCode(hash, session_key.slice(-4)))

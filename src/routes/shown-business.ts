@@ -1,6 +1,6 @@
 // Formats businesses for responses.
-import { type Billing, endOf, MAX_COUNT, remainingOf, type Standing, thresholdsOf } from '../core/limits.ts';
-import { dayOf, fillRange, rangeOf, timestampOf } from '../core/time.ts';
+import { type Billing, endOfDay, type LimitUsage, MAX_COUNT, remainingOf, thresholdsOf } from '../core/limits.ts';
+import { dayOf, fillRange, formatTimestamp, rangeOf } from '../core/time.ts';
 import type { ExaminedBusiness } from '../db/business.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import type { Verdict } from '../db/permission.ts';
@@ -26,23 +26,23 @@ export const businessResponse = (
   entries: Entry[],
 ) => success<Business>(c, shownBusiness(verdict, business, entries));
 
-function shownLimits(standing: Standing & Billing, today: string): Limits {
-  const remaining = remainingOf(standing, today);
+function shownLimits(usage: LimitUsage & Billing, today: string): Limits {
+  const remaining = remainingOf(usage, today);
   if (remaining === null) return null;
-  const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = standing;
+  const { daily_limit: daily, monthly_limit: monthly, month, month_ends_on, overage } = usage;
   return {
     daily,
     monthly,
-    billing_day: standing.billing_day,
-    next_billing_day: standing.next_billing_day,
-    from: standing.from,
+    billing_day: usage.billing_day,
+    next_billing_day: usage.next_billing_day,
+    from: usage.from,
     overage,
-    alert_at: [...thresholdsOf(standing)],
-    today: daily === null ? null : standing.today,
+    alert_at: [...thresholdsOf(usage)],
+    today: daily === null ? null : usage.today,
     month: month === null || monthly === null ? null : Math.min(month, MAX_COUNT),
     remaining,
-    day_ends: daily === null ? null : timestampOf(endOf(today)),
-    month_ends: month_ends_on === null ? null : timestampOf(endOf(month_ends_on)),
+    day_ends: daily === null ? null : formatTimestamp(endOfDay(today)),
+    month_ends: month_ends_on === null ? null : formatTimestamp(endOfDay(month_ends_on)),
   };
 }
 
@@ -57,7 +57,7 @@ export const detailsResponse = (
     limits: shownLimits(row, dayOf(c.get('call').now)),
     former_tokens,
   });
-type RowOfBusiness = Verdict & Standing & Billing & { entries: Json<Entry[]> };
+type RowOfBusiness = Verdict & LimitUsage & Billing & { entries: Json<Entry[]> };
 
 /** Formats a business for a list, with its uses of the last 30 days. */
 export function listedBusiness(

@@ -2,19 +2,19 @@
 import { Conflict } from '../core/conflict.ts';
 import { digestOf } from '../core/credential.ts';
 import {
+  addUses,
+  type LimitUsage,
   type ListedUse,
   MAX_COUNT,
   type PeriodBeyond,
   refusalOfList,
   refusingLimit,
   remainingOf,
-  type Standing,
   secondsUntilAllowed,
-  standingAfter,
   thresholdsPassedBy,
 } from '../core/limits.ts';
 import { dayOf, fillRange } from '../core/time.ts';
-import { writeMissingOf, writePassed } from '../db/alerts.ts';
+import { storeMissingAlerts, storePassedAlerts } from '../db/alerts.ts';
 import { type Json, parseJson } from '../db/json.ts';
 import { lowerUses } from '../db/lowering.ts';
 import {
@@ -24,7 +24,7 @@ import {
   isBeyondCount,
   limitsOnly,
   readKnownUse,
-  readStanding,
+  readLimitUsage,
   usageInRange,
 } from '../db/usage.ts';
 import type { ContextOf, Guarded } from '../env.ts';
@@ -41,7 +41,7 @@ import { rangeOfReport } from './range.ts';
 import { identifiedUses, loweredUses } from './recording.ts';
 
 /** `before` is the state before the use. `counted` is undefined if the use was not counted. */
-type Outcome = { before: Standing & { date?: string | null; count?: number }; counted: DayCount | undefined };
+type Outcome = { before: LimitUsage & { date?: string | null; count?: number }; counted: DayCount | undefined };
 type DayCount = { date: string; count: number };
 
 /** Counts a use. Retry-safe with an Idempotency-Key. */
@@ -49,7 +49,7 @@ async function recordUse(c: ContextOf<Guarded>, quantity: number): Promise<Outco
   const ask = c.get('ask');
   const header = c.req.header('Idempotency-Key');
   if (header === undefined) {
-    const { row, counted } = await orRefuseOverflow(ask(readStanding, { counted: countUse({ quantity }) }));
+    const { row, counted } = await orRefuseOverflow(ask(readLimitUsage, { counted: countUse({ quantity }) }));
     return { before: row, counted: counted[0] };
   }
   const digest = await digestOf(c.get('call').credential.kind, await requireId(c, header));
@@ -62,7 +62,7 @@ function scheduleAlerts(c: ContextOf<Guarded>, { before, counted }: Outcome, qua
   if (counted === undefined) return;
   const { business_id, now } = c.get('call');
   const passed = thresholdsPassedBy(before, quantity, dayOf(now));
-  if (passed.length > 0) c.get('later')('write_alerts', (d1) => writePassed(d1, business_id, passed, now));
+  if (passed.length > 0) c.get('later')('write_alerts', (d1) => storePassedAlerts(d1, business_id, passed, now));
 }
 
 /** Turns the overflow of a day's count into a Conflict. */
@@ -85,7 +85,7 @@ function requireRecorded({ before, counted }: Outcome, quantity: number, now: Da
       ? new Error('a permitted use was not counted')
       : limitReached(refusing, secondsUntilAllowed(refusing, before, quantity, now));
   }
-  const remaining = remainingOf(counted === undefined ? before : standingAfter(before, quantity), dayOf(now));
+  const remaining = remainingOf(counted === undefined ? before : addUses(before, quantity), dayOf(now));
   return remaining === null ? use : { ...use, remaining };
 }
 
@@ -123,7 +123,7 @@ export const usage = newRoutes()
       const { business_id, now } = c.get('call');
       if (refused[0] !== undefined) throw listRefused(uses, refused[0], now);
       if (remembered.length > 0 && (row.daily_limit ?? row.monthly_limit) !== null)
-        c.get('later')('write_alerts', (d1) => writeMissingOf(d1, business_id, now));
+        c.get('later')('write_alerts', (d1) => storeMissingAlerts(d1, business_id, now));
       return success<RecordedUses>(c, { recorded: remembered.length, duplicates: listed - remembered.length });
     }
     const { quantity } =

@@ -1,8 +1,8 @@
 // /api/v1/user: what the operator does for one user: API keys, console links, who changed what about them, the export and the erasure.
 import type { TypedResponse } from 'hono';
 import * as z from 'zod/mini';
-import { exportCursorOf, exportPositionOf, type PagePosition } from '../core/export.ts';
-import { idOf } from '../core/request.ts';
+import { formatExportCursor, type PagePosition, parseExportCursor } from '../core/export.ts';
+import { parseId } from '../core/request.ts';
 import { consoleUrl } from '../core/session.ts';
 import { dayOf } from '../core/time.ts';
 import { changesOfUser } from '../db/changes.ts';
@@ -23,7 +23,7 @@ import type { Changes, ConsoleLink, ErasedUser, Keys, NewKey, RevokedKey } from 
 
 /** The user in the path. */
 function userOf(c: ContextOf<Guarded>): number {
-  const user_id = idOf(c.req.param('user_id') ?? '');
+  const user_id = parseId(c.req.param('user_id') ?? '');
   if (user_id !== null) return user_id;
   throw unknownEntry('User id');
 }
@@ -41,7 +41,7 @@ function exportResponse(c: ContextOf<Guarded>, user_id: number, lines: object[],
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('');
   const url = `${c.get('call').ownOrigin}/api/v1/user/${user_id}/export`;
-  const link = next && { Link: `<${url}?cursor=${encodeURIComponent(exportCursorOf(next))}>; rel="next"` };
+  const link = next && { Link: `<${url}?cursor=${encodeURIComponent(formatExportCursor(next))}>; rel="next"` };
   const headers = { 'Content-Type': 'application/x-ndjson', ...link };
   return send(c, text, 200, headers) as Response & TypedResponse<string, 200, 'text'>; // for Hono's client
 }
@@ -55,7 +55,7 @@ export const user = newRoutes()
   .get('/:user_id/export', guard('export_user', { query: exportQuery }), async (c) => {
     const user_id = userOf(c);
     const { cursor } = c.req.valid('query');
-    const from = cursor === undefined ? null : exportPositionOf(cursor);
+    const from = cursor === undefined ? null : parseExportCursor(cursor);
     const { lines, next } = await exportPage(c.get('databases'), user_id, from);
     return exportResponse(c, user_id, lines, next);
   })
@@ -72,7 +72,7 @@ export const user = newRoutes()
   })
   .delete('/:user_id/keys/:key_id', guard('revoke_key'), async (c) => {
     const { user_id, ask } = await askForUser(c);
-    const key = await revokeKey(ask, idOf(c.req.param('key_id')), user_id);
+    const key = await revokeKey(ask, parseId(c.req.param('key_id')), user_id);
     if (key === null) throw unknownEntry('Key id');
     return success<RevokedKey>(c, { key });
   })

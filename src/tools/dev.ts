@@ -5,12 +5,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
-import { hashOf, newOperatorKey } from '../core/credential.ts';
+import { newOperatorKey, sha256Hex } from '../core/credential.ts';
 import { BINDINGS } from '../core/database.ts';
 import { secretTextOf } from '../core/operator.ts';
-import { idOf } from '../core/request.ts';
+import { parseId } from '../core/request.ts';
 import { prepareDemo } from './demo.ts';
-import { problemOf } from './port.ts';
+import { portProblem } from './port.ts';
 import { serviceAt } from './service.ts';
 
 /** The slot of this run's operator key. The others are free for permanent keys in `.dev.vars`. */
@@ -25,7 +25,7 @@ const START_WAIT_MS = 60_000;
 const { port, persist, count } = optionsOf();
 const state = resolve(persist ?? join(import.meta.dirname, '../../.wrangler/state'));
 // Checked before anything changes: a second start on the same port would replace the key of the first.
-const problem = await problemOf(port);
+const problem = await portProblem(port);
 if (problem !== null) end(problem, 1);
 
 // Loaded late: this takes more than a second to load, and an error need not wait for it.
@@ -47,7 +47,7 @@ for (const binding of bindings) migrate(binding);
 // The page shows the first demo business, in a folder that is not the deployed one.
 const folder = `dist/dev-${port}`;
 const operatorKey = newOperatorKey();
-const variable = `${SLOT}:${secretTextOf('full', await hashOf(operatorKey))}`;
+const variable = `${SLOT}:${secretTextOf('full', await sha256Hex(operatorKey))}`;
 const server = spawn('wrangler', ['dev', '--port', `${port}`, '--assets', folder, '--var', variable, ...where], {
   stdio: ['inherit', 'pipe', 'inherit'],
   env: { ...env, [DEMO_VARIABLE]: folder, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
@@ -185,7 +185,7 @@ function optionsOf() {
 }
 
 function numberIn(option: string, text: string, most: number, example: number): number {
-  const number = idOf(text);
+  const number = parseId(text);
   if (number !== null && number <= most) return number;
   throw new Error(`${option} must be a number from 1 to ${most}, such as ${example}`);
 }

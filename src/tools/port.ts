@@ -9,7 +9,7 @@ const ADDRESSES = ['127.0.0.1', '::1'];
 const NO_SUCH_ADDRESS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
 /** Returns a one-line reason why the port is not available, or null. */
-export async function problemOf(port: number): Promise<string | null> {
+export async function portProblem(port: number): Promise<string | null> {
   const problems = await Promise.all(ADDRESSES.map((host) => problemAt(host, port)));
   const problem = problems.find((code) => code !== null && !NO_SUCH_ADDRESS.includes(code));
   if (!problem) return null;

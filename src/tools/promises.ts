@@ -21,7 +21,7 @@ export type Business = { id: number; name: string; token: string; created_at: st
 export type Target = { service: Service; database: number; user_id: number; stopped: AbortSignal };
 
 /** A promise cannot be checked, because something that it needs has failed. */
-export class Unseen extends Error {}
+export class NotVerified extends Error {}
 
 export async function create({ service, stopped, ...target }: Target, more: object = {}) {
   stopped.throwIfAborted();
@@ -31,7 +31,7 @@ export async function create({ service, stopped, ...target }: Target, more: obje
 
 /** A new business, and what the promises ask about it. */
 async function newBusiness(target: Target, more?: object) {
-  const { data } = await create(target, more).catch(({ message }) => Promise.reject(new Unseen(message)));
+  const { data } = await create(target, more).catch(({ message }) => Promise.reject(new NotVerified(message)));
   const { send, ok } = target.service;
   const record = async (call?: Call) => (await send(`POST /business/usage/${data.id}`, call)).outcome;
   async function uses(): Promise<number> {
@@ -123,7 +123,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
   async 'the scheduled runs end'({ origin, send, fetch }, stopped) {
     async function runs() {
       const { outcome, text } = await send('GET /health', PUBLIC);
-      if (outcome !== '200') throw new Unseen(`health is ${outcome}`);
+      if (outcome !== '200') throw new NotVerified(`health is ${outcome}`);
       return Object.entries<string | null>(JSON.parse(text).runs);
     }
     const before = Object.fromEntries(await runs());
@@ -164,7 +164,8 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, head));
       refused = answers.find(({ outcome }) => outcome !== '200');
     }
-    if (refused === undefined && performance.now() - began > MAX_MS) throw new Unseen('the requests take too long');
+    if (refused === undefined && performance.now() - began > MAX_MS)
+      throw new NotVerified('the requests take too long');
     const seconds = refused?.headers['retry-after'];
     same([refused?.outcome, seconds], ['429 rate_limited', '10']);
     await wait(Number(seconds) * 1000, undefined, { signal: stopped });

@@ -1,10 +1,10 @@
 // npm run verify -- URL: checks a deployed service against its promises (promises.ts) with an operator key, prints a line for each, and
 // deletes what it created. Exits with 1 unless all pass, and with 2 if the command line or the environment is wrong.
 import { parseArgs } from 'node:util';
-import { credentialOf } from '../core/credential.ts';
+import { parseCredential } from '../core/credential.ts';
 import { bindingOf } from '../core/database.ts';
 import { FIRST_VERIFICATION_USER, VERIFICATION_USERS } from '../core/verification.ts';
-import { type Business, create, NAME, OF_DATABASE, OF_SERVICE, type Target, Unseen } from './promises.ts';
+import { type Business, create, NAME, NotVerified, OF_DATABASE, OF_SERVICE, type Target } from './promises.ts';
 import { serviceAt } from './service.ts';
 
 /** The time limit of a run. An older business was left by a run that was killed. */
@@ -46,19 +46,19 @@ async function look(name: string, check: () => Promise<void>, signal = stopped):
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
   if (error !== null && signal.aborted) return;
-  const mark = error === null ? 'ok' : error instanceof Unseen ? 'UNSEEN' : 'DIFFERS';
+  const mark = error === null ? 'ok' : error instanceof NotVerified ? 'UNSEEN' : 'DIFFERS';
   counts[mark]++;
   console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${oneLine(error.message)}`}`);
 }
 
 /** Checks all databases concurrently. Errors name the databases. */
 async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
-  if (places.length === 0) throw new Unseen('no database makes a business');
+  if (places.length === 0) throw new NotVerified('no database makes a business');
   const failed: [Target, Error][] = [];
   await Promise.all(places.map((target) => check(target).catch((error) => failed.push([target, error]))));
   if (failed.length === 0) return;
   const text = failed.map(([{ database }, { message }]) => `${bindingOf(database)}: ${message}`).join('; ');
-  throw failed.every(([, error]) => error instanceof Unseen) ? new Unseen(text) : new Error(text);
+  throw failed.every(([, error]) => error instanceof NotVerified) ? new NotVerified(text) : new Error(text);
 }
 
 /**
@@ -126,7 +126,7 @@ function settings(): [origin: string, operatorKey: string] {
     }
     if (positionals.length !== 1 || operatorKey === '')
       throw new Error('Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com');
-    if (credentialOf(`Bearer ${operatorKey}`)?.kind !== 'operator')
+    if (parseCredential(`Bearer ${operatorKey}`)?.kind !== 'operator')
       throw new Error('OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits');
     const url = URL.parse(`${positionals[0]}`);
     // Over http, the key would be sent to other machines unencrypted.

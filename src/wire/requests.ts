@@ -1,11 +1,11 @@
 // Schemas for each query and body, with error messages. Routes validate with them, and the OpenAPI description is built from them.
 import * as z from 'zod/mini';
 import { ACTIONS, MAX_SEARCH_LENGTH } from '../core/change.ts';
-import { codeOf, isImportable } from '../core/credential.ts';
-import { positionOf } from '../core/cursor.ts';
+import { isImportable, parseCode } from '../core/credential.ts';
+import { parseCursor } from '../core/cursor.ts';
 import { BINDINGS } from '../core/database.ts';
 import { DURATION, DURATION_RULE } from '../core/duration.ts';
-import { exportPositionOf } from '../core/export.ts';
+import { parseExportCursor } from '../core/export.ts';
 import {
   ALERT_AT_RULE,
   BILLING_DAY_RULE,
@@ -25,7 +25,7 @@ import {
 } from '../core/fields.ts';
 import { MAX_COUNT } from '../core/limits.ts';
 import { ROLES } from '../core/policy.ts';
-import { idOf } from '../core/request.ts';
+import { parseId } from '../core/request.ts';
 import { isReturnUrl, LINK_ROLES, MAX_LINK_MINUTES, MAX_RETURN_URL_LENGTH, RETURN_URL_RULE } from '../core/session.ts';
 import { canonicalSite, MAX_SITES_PER_CALL } from '../core/site.ts';
 import { INSTANT, isDay, MAX_RANGE_DAYS } from '../core/time.ts';
@@ -86,7 +86,7 @@ export const NO_QUERY = { name: 'this operation', schema: z.object({}) } satisfi
 
 const idParameter = (rule: string) =>
   z.optional(
-    described(z.string(rule).check(z.refine((text) => idOf(text) !== null, rule)), {
+    described(z.string(rule).check(z.refine((text) => parseId(text) !== null, rule)), {
       type: 'integer',
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
@@ -95,7 +95,7 @@ const idParameter = (rule: string) =>
 
 /** The query of a list that comes in pages of at most `most`: `limit`, and `cursor`, the id where the page before ended. */
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
-  const isLimit = (text: string) => (idOf(text) ?? most + 1) <= most;
+  const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;
   const limit = z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule));
   const schema = z.object({
@@ -125,7 +125,7 @@ export const exportQuery = {
   name: 'this operation',
   schema: z.object({
     cursor: z.optional(
-      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => exportPositionOf(text) !== null, EXPORT_CURSOR_RULE)),
+      z.string(EXPORT_CURSOR_RULE).check(z.refine((text) => parseExportCursor(text) !== null, EXPORT_CURSOR_RULE)),
     ),
   }),
 } satisfies Query;
@@ -133,7 +133,7 @@ export const allAlertsQuery = {
   name: 'this list',
   schema: z.object({
     limit: alertsQuery.schema.shape.limit,
-    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => positionOf(text) !== null, CURSOR_RULE))),
+    cursor: z.optional(z.string(CURSOR_RULE).check(z.refine((text) => parseCursor(text) !== null, CURSOR_RULE))),
   }),
 } satisfies Query;
 export const businessesQuery = {
@@ -282,7 +282,7 @@ export const rotationBody = strict(
 
 const CODE_RULE = 'must be a JSON object with the code of a console link, such as {"code":"…"}';
 export const codeBody = strict(
-  { code: z.string(CODE_RULE).check(z.refine((text) => codeOf(text) !== null, CODE_RULE)) },
+  { code: z.string(CODE_RULE).check(z.refine((text) => parseCode(text) !== null, CODE_RULE)) },
   CODE_RULE,
 );
 

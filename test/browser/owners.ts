@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
 import type { TestProject } from 'vitest/node';
 import { createOperatorKey } from '../../src/cli/operator-keys.ts';
-import { hashOf, newCredential } from '../../src/core/credential.ts';
+import { newCredential, sha256Hex } from '../../src/core/credential.ts';
 import type { Role } from '../../src/core/policy.ts';
-import { addDays, dayOf, timestampOf } from '../../src/core/time.ts';
+import { addDays, dayOf, formatTimestamp } from '../../src/core/time.ts';
 import { access, businesses, changes, codes, dailyUsage, refusedOrigins } from '../../src/db/schema.ts';
 import { boundTo, createBusiness, createKey, homeOf } from '../ask.ts';
 import { type LocalDatabase, withDatabases } from '../node/local.ts';
@@ -33,7 +33,7 @@ export default async function owners(project: TestProject) {
 }
 
 const NOW = new Date();
-const STAMP = timestampOf(NOW);
+const STAMP = formatTimestamp(NOW);
 const OWNER = 9;
 const MANY = 10;
 const NOBODY = 11;
@@ -129,7 +129,7 @@ async function makeOwners(first: LocalDatabase) {
   const change = (id: number, daysAgo: number, action: 'add_sites' | 'remove_sites') => {
     const changed = JSON.stringify({ sites: [`https://page-${id}.cafe.example`] });
     const [before, after] = action === 'add_sites' ? [null, changed] : [changed, null];
-    const at = timestampOf(new Date(NOW.getTime() - daysAgo * 86_400_000));
+    const at = formatTimestamp(new Date(NOW.getTime() - daysAgo * 86_400_000));
     const actor = `key ${laptop.id} (…${laptop.api_key.slice(-4)})`;
     return sql`insert into ${changes} values ('business', ${busy.id}, ${id}, ${at}, ${actor}, ${action}, ${before}, ${after})`;
   };
@@ -155,8 +155,8 @@ async function makeOwners(first: LocalDatabase) {
   await uses(lively.id, [{ day: '2024-06-01', count: 1_000_000_000_000 }]);
   const lateCode = newCredential('bua_pk_', 0).slice('bua_pk_'.length);
   await db.insert(codes).values({
-    ...{ user_id: OWNER, read_only: 0, minutes: 60, hash: await hashOf(lateCode) },
-    expires_at: timestampOf(new Date(NOW.getTime() - 1000)),
+    ...{ user_id: OWNER, read_only: 0, minutes: 60, hash: await sha256Hex(lateCode) },
+    expires_at: formatTimestamp(new Date(NOW.getTime() - 1000)),
   });
   const keys = {
     owner: await key(OWNER),

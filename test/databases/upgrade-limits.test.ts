@@ -4,8 +4,8 @@ import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { digestOf, hashOf } from '../../src/core/credential.ts';
-import { sweep, writeMissingOf } from '../../src/db/alerts.ts';
+import { digestOf, sha256Hex } from '../../src/core/credential.ts';
+import { storeMissingAlerts, sweep } from '../../src/db/alerts.ts';
 import type { Bindings } from '../../src/env.ts';
 import { BASE, env, NOW, TODAY } from '../support.ts';
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
     run(business, UNLIMITED, `bua_pk_0${'C'.repeat(33)}`, '', ''),
     run(
       `insert into api_keys (id, user_id, name, hash, last_four, created_at) values (17, 7, 'server', ?, ?, '${STAMP}')`,
-      await hashOf(KEY),
+      await sha256Hex(KEY),
       KEY.slice(-4),
     ),
     ...[BOTH, USED_UP, UNLIMITED].flatMap((id) => [
@@ -83,7 +83,7 @@ test('the limits and their uses are unchanged, and the month begins on the 1st',
 });
 
 test('a sweep stores alerts of the current day and month, and none of past ones', async () => {
-  for (const id of [BOTH, USED_UP, UNLIMITED]) await writeMissingOf(D1, id, NOW);
+  for (const id of [BOTH, USED_UP, UNLIMITED]) await storeMissingAlerts(D1, id, NOW);
   for (let minute = 0; minute < 60; minute++) await sweep(drizzle(D1), new Date(NOW.getTime() + minute * 60_000));
   expect(await alerts(BOTH)).toEqual([]);
   expect(await alerts(USED_UP)).toEqual([
@@ -128,7 +128,7 @@ test('the previous version can create a business: its month begins on the 1st, a
   expect(made).toEqual({ id: expect.any(Number), billing_day: 1, limits_at: null });
   const id = made?.id ?? 0;
   await run('insert into daily_usage (business_id, day, count) values (?, ?, 5)', id, TODAY).run();
-  await writeMissingOf(D1, id, NOW);
+  await storeMissingAlerts(D1, id, NOW);
   expect(await alerts(id)).toEqual([{ period: 'day', starts_on: TODAY, limit: 5, threshold: 100, used: 5 }]);
 });
 

@@ -2,7 +2,7 @@
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { hashOf } from '../../src/core/credential.ts';
+import { sha256Hex } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
 import { BASE, env, NOW } from '../support.ts';
 
@@ -13,7 +13,7 @@ async function insertCode(code = ''): Promise<void> {
   const columns = 'hash, user_id, business_id, read_only, minutes, expires_at';
   const expires_at = '2026-03-15T12:02:00.000000Z';
   const insert = D1.prepare(`insert into codes (${columns}) values (?, 7, null, 1, 15, ?)`);
-  await insert.bind(await hashOf(code), expires_at).run();
+  await insert.bind(await sha256Hex(code), expires_at).run();
 }
 
 test('console links that the previous version created before or during the upgrade start a session', async () => {

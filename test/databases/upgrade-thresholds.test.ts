@@ -3,8 +3,8 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
-import { writeMissingOf, writePassed } from '../../src/db/alerts.ts';
-import { takeMessage } from '../../src/db/messages.ts';
+import { storeMissingAlerts, storePassedAlerts } from '../../src/db/alerts.ts';
+import { leaseNextMessage } from '../../src/db/messages.ts';
 import { empty, env, NOW, TODAY } from '../support.ts';
 
 const STAMP = '2026-03-01T08:00:00.000000Z';
@@ -59,11 +59,11 @@ test('the ids of an emptied table continue after the last, and the next alert is
   await upgrade();
   expect(await lastId()).toEqual([['alerts', 7]]);
   const passed = { period: 'day', starts_on: TODAY, ends_on: TODAY, limit: 10, threshold: 80, used: 8 } as const;
-  await writePassed(D1, 42, [passed], NOW);
+  await storePassedAlerts(D1, 42, [passed], NOW);
   expect(await rows('select id, business_id, threshold from alerts')).toEqual([
     { id: 8, business_id: 42, threshold: 80 },
   ]);
-  expect(JSON.parse((await takeMessage(drizzle(D1), NOW, null))?.body ?? '')).toMatchObject({
+  expect(JSON.parse((await leaseNextMessage(drizzle(D1), NOW, null))?.body ?? '')).toMatchObject({
     data: { alerts: [{ id: 8, business_id: 42 }] },
   });
 });
@@ -83,7 +83,7 @@ test('thresholds default to 80 and 100, and can be from 1 to 1,000', async () =>
     run(day, 42, TODAY),
     run('update businesses set alert_at = ? where id = 42', '[5,600]'),
   ]);
-  for (const id of [41, 42]) await writeMissingOf(D1, id, NOW);
+  for (const id of [41, 42]) await storeMissingAlerts(D1, id, NOW);
   expect(await rows('select business_id, threshold from alerts order by business_id')).toEqual([
     { business_id: 41, threshold: 100 },
     { business_id: 42, threshold: 600 },

@@ -4,7 +4,7 @@ import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { drizzle } from 'drizzle-orm/d1';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { digestOf, hashOf } from '../../src/core/credential.ts';
+import { digestOf, sha256Hex } from '../../src/core/credential.ts';
 import type { Bindings } from '../../src/env.ts';
 import { boundTo, homeOf } from '../ask.ts';
 import { BASE, env, homes, NOW, OPERATOR, OPERATOR_SECRETS } from '../support.ts';
@@ -46,8 +46,8 @@ beforeAll(async () => {
   const rows: [sql: string, ...values: (string | number)[]][] = [
     [business, 41, BEFORE.token],
     [business, 42, BEFORE.imported],
-    [key, 17, OWNER, await hashOf(BEFORE.key), BEFORE.key.slice(-4)],
-    [key, 18, KEY_HOLDER, await hashOf('a key of user 8'), 'abcd'],
+    [key, 17, OWNER, await sha256Hex(BEFORE.key), BEFORE.key.slice(-4)],
+    [key, 18, KEY_HOLDER, await sha256Hex('a key of user 8'), 'abcd'],
     [`insert into access values (23, 41, 'https://shop.example', '${STAMP}', '${STAMP}')`],
     ...Object.entries(USED).map(([date, count]): [string, string, number] => [day, date, count]),
     [`insert into ledger values (41, unhex(?), '2026-03-14', '2026-03-14')`, await digestOf('key', 'order-1')],

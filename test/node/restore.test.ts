@@ -9,7 +9,7 @@ import { scheduler } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { unstable_splitSqlQuery as statementsOf } from 'wrangler';
 import { createApp } from '../../src/app.ts';
-import { hashOf } from '../../src/core/credential.ts';
+import { sha256Hex } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
 import { SCHEDULES } from '../../src/core/schedule.ts';
 import type { Bindings } from '../../src/env.ts';
@@ -46,7 +46,7 @@ vi.stubGlobal('scheduler', scheduler); // a global in Workers, and a module in N
 afterAll(() => void vi.unstubAllGlobals());
 const log = { log() {}, error: console.error };
 const { fetch } = createApp(() => NOW, log);
-const secrets = { OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)) };
+const secrets = { OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(KEY)) };
 
 /** While what happened is repeated, only the operator is let in. */
 let only: { OPERATOR_ONLY?: '1' } = {};

@@ -6,7 +6,7 @@ import { addSites } from '../../src/db/access.ts';
 import { businessWithEntries } from '../../src/db/business.ts';
 import type { Steps } from '../../src/db/statement.ts';
 import { rotateToken } from '../../src/db/tokens.ts';
-import { countOnce, countUse, readKnownUse, readStanding, usageInRange } from '../../src/db/usage.ts';
+import { countOnce, countUse, readKnownUse, readLimitUsage, usageInRange } from '../../src/db/usage.ts';
 
 const digest = '00'.repeat(16);
 const token = `bua_pk_0${'a'.repeat(33)}`;
@@ -15,7 +15,7 @@ const server = { caller: 'key', namesBusiness: true, origin: 'exempt', candidate
 
 test.each([
   ['report', 'permission-to-read', { ...page, operation: 'read_usage' }, { read: usageInRange({ from: '2026-03-01', to: '2026-03-31' }) }],
-  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readStanding, counted: countUse({ quantity: 1 }) }],
+  ['use', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readLimitUsage, counted: countUse({ quantity: 1 }) }],
   ['use-with-id', 'permission-to-record', { ...page, operation: 'record_use' }, { read: readKnownUse({ digest }), ...countOnce({ digest, quantity: 1 }) }],
   ['add-sites', 'permission-to-change', { ...server, operation: 'change_access' }, { read: businessWithEntries, ...addSites(['https://shop.example'], true) }],
   ['rotate-token', 'permission-to-change', { ...server, operation: 'rotate_token' }, { read: businessWithEntries, ...rotateToken(token, '2026-03-16T12:00:00.000000Z') }],

@@ -5,10 +5,10 @@ import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
+import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
 import { readConfiguration } from '../../src/tools/configuration.ts';
-import { problemOf } from '../../src/tools/port.ts';
+import { portProblem } from '../../src/tools/port.ts';
 import { node, nodeIn, ROOT } from '../cli/support.ts';
 import { freePort } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
@@ -125,7 +125,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const [called, printed = ''] = stdout.split('\nReady: ');
     const operatorKey = /^export OPERATOR_KEY=(bua_op_\w{43})$/m.exec(printed)?.[1] ?? '';
     expect([...printed.matchAll(/^export (\w+)/gm)].map(([, name]) => name)).toEqual(['API', 'OPERATOR_KEY']);
-    const variable = `--var OPERATOR_KEY_4:full:${await hashOf(operatorKey)}`;
+    const variable = `--var OPERATOR_KEY_4:full:${await sha256Hex(operatorKey)}`;
     expect(called?.trimEnd().split('\n')).toEqual([
       `dev --port ${port} --assets dist/dev-${port} ${variable} --config wrangler.dev-3.toml --persist-to ${state}`,
     ]);
@@ -145,7 +145,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     timeout: 180_000,
   }, async () => {
     const own = newOperatorKey();
-    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await hashOf(own))}\n`);
+    const cwd = projectWith('.dev.vars', `OPERATOR_KEY_1=${secretTextOf('full', await sha256Hex(own))}\n`);
     const port = await freePort();
     async function inspect(output: string) {
       const exported = [...output.matchAll(/^export .*/gm)].join(' ').matchAll(/(\w+)=(\S+)/g);
@@ -185,10 +185,10 @@ describe('a port', () => {
   test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('is in use where a process listens at %s', async (host) => {
     using other = await listenAt(host);
     // Another test's server may have the same port at 127.0.0.1.
-    expect(await problemOf(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));
+    expect(await portProblem(other.port)).toMatch(inUse(other.port, host === '::1' ? '\\d+' : process.pid));
   });
 
   test('is free where none does', async () => {
-    expect(await problemOf(await freePort())).toBeNull();
+    expect(await portProblem(await freePort())).toBeNull();
   });
 });

@@ -7,9 +7,9 @@ import { createServer, type RequestOptions, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hashOf, newOperatorKey } from '../../src/core/credential.ts';
+import { newOperatorKey, sha256Hex } from '../../src/core/credential.ts';
 import { secretTextOf } from '../../src/core/operator.ts';
-import { OF_DATABASE, OF_SERVICE, type Target, Unseen } from '../../src/tools/promises.ts';
+import { NotVerified, OF_DATABASE, OF_SERVICE, type Target } from '../../src/tools/promises.ts';
 import { serviceAt } from '../../src/tools/service.ts';
 import { nodeIn, ROOT, threeDatabases } from '../cli/support.ts';
 import { freePort, startService, withDatabases } from '../node/server.ts';
@@ -27,8 +27,8 @@ const ADDRESS_LIMIT = 100;
 /** Starts a service with two operator keys on its own databases. */
 async function newService(state = newDatabase(), databases = 1) {
   const secrets = {
-    OPERATOR_KEY_1: secretTextOf('full', await hashOf(KEY)),
-    OPERATOR_KEY_2: secretTextOf('record', await hashOf(RECORD_KEY)),
+    OPERATOR_KEY_1: secretTextOf('full', await sha256Hex(KEY)),
+    OPERATOR_KEY_2: secretTextOf('record', await sha256Hex(RECORD_KEY)),
   };
   const { url, stop } = await startService(state, { secrets, config: withDatabases(databases, ADDRESS_LIMIT) });
   const front = await serviceInFrontOf(url, () => undefined);
@@ -236,7 +236,7 @@ describe.concurrent('a promise', () => {
       await using broken = await serviceInFrontOf(service.url, BREAKS[name] as Break);
       const problem = await problemAt(broken.url, name);
       expect(problem).toBeInstanceOf(Error);
-      expect(problem).not.toBeInstanceOf(Unseen);
+      expect(problem).not.toBeInstanceOf(NotVerified);
     },
   );
 });

@@ -1,6 +1,6 @@
 // The hash holds the view and, in its query, what the owner chose there, so that back, forward, bookmarks and copied links work.
 import { useEffect, useState } from 'preact/hooks';
-import { idOf } from '../../core/request.ts';
+import { parseId } from '../../core/request.ts';
 import { TABS, type Tab } from './tabs.ts';
 
 type Route = { query: URLSearchParams } & (
@@ -13,7 +13,7 @@ function routeOf(hash: string): Route {
   const [path = '', search] = hash.split('?');
   const [, first = '', second = '', part = ''] = path.split('/');
   const query = new URLSearchParams(search);
-  const id = idOf(first);
+  const id = parseId(first);
   if (id === null) return { view: 'businesses', query };
   return { view: 'business', id, tab: TABS.find((tab) => tab === second) ?? TABS[0], part, query };
 }

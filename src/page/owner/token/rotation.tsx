@@ -1,7 +1,7 @@
 // Replaces the token, and stops old tokens.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { durationOf } from '../../../core/duration.ts';
-import { timestampOf } from '../../../core/time.ts';
+import { parseDuration } from '../../../core/duration.ts';
+import { formatTimestamp } from '../../../core/time.ts';
 import type { Business, BusinessDetails } from '../../../wire/responses.ts';
 import { now } from '../clock.ts';
 import { Confirm } from '../confirm.tsx';
@@ -66,7 +66,8 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
       throw error;
     });
     // A prediction until the business is read again: the service counts `keep` from the change.
-    const expiresAfter = (time: string) => timestampOf(new Date(Date.parse(rotated.updated_at) + durationOf(time)));
+    const expiresAfter = (time: string) =>
+      formatTimestamp(new Date(Date.parse(rotated.updated_at) + parseDuration(time)));
     const old = keep === null ? null : { last_four: business.token.slice(-4), expires_at: expiresAfter(keep) };
     const details: BusinessDetails = {
       ...business,
@@ -197,7 +198,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
               <small>
                 {choice.keep === null
                   ? `Pages with ${tailOf(token)}${earlier} are refused from the next request on.`
-                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + durationOf(choice.keep)))}.`}
+                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + parseDuration(choice.keep)))}.`}
               </small>
             </span>
           </label>
