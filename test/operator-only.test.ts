@@ -110,7 +110,7 @@ test('while it is 1, the code of a console link is 503, and works afterwards', a
 test('while it is 1, public routes, preflights, unknown paths and other methods respond as usual', async () => {
   for (const route of PUBLIC) {
     const [method = '', path = ''] = route.split(' ');
-    expect((await ask(new Request(BASE + path, { method }))).status).toBe(200);
+    expect((await ask(new Request(BASE + path, { method }))).status, route).toBe(200);
   }
   const statuses = [];
   for (const [method, path] of [

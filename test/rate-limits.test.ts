@@ -33,19 +33,16 @@ describe.each(FAULTS)('a limiter that %s', (_, limit, error) => {
     expect(errors).toEqual([{ operation: 'rate_limit', limiter, request_id, error: expect.stringMatching(error) }]);
   });
 
-  test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'] as const)(
-    'prevents the storing of refused origins: %s',
-    async (limiter) => {
-      const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-      const bindings = { [limiter]: faulty(limit) };
-      const refused = call('GET', usage, { as: token, origin: 'https://copycat.example', bindings });
-      const { status, errors } = await inTime(refused);
-      expect(status).toBe(403);
-      expect(errors).toMatchObject([{ operation: 'rate_limit', limiter }]);
-      expect(await db.$count(refusedOrigins)).toBe(0);
-    },
-  );
+  test.each(['REFUSED_ORIGIN_LIMIT', 'REFUSED_BUSINESS_LIMIT'])('stores no refused origin: %s', async (limiter) => {
+    const { usage, token, db } = await newBusiness({ sites: ['https://shop.example'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const bindings = { [limiter]: faulty(limit) };
+    const refused = call('GET', usage, { as: token, origin: 'https://copycat.example', bindings });
+    const { status, errors } = await inTime(refused);
+    expect(status).toBe(403);
+    expect(errors).toMatchObject([{ operation: 'rate_limit', limiter }]);
+    expect(await db.$count(refusedOrigins)).toBe(0);
+  });
 });
 
 test('the log line of a request over a limit has the limiter and the caller as the request names them', async () => {

@@ -34,8 +34,8 @@ test('every range has a label, and at most as many as fit', () => {
   for (let count = 1; count <= 366; count++) {
     for (let most = 2; most <= 20; most++) {
       const { length } = dayTicks(year.slice(0, count), most).at;
-      expect(length).toBeGreaterThan(0);
-      expect(length).toBeLessThanOrEqual(most);
+      expect(length, `labels of ${count} days`).toBeGreaterThan(0);
+      expect(length, `labels of ${count} days`).toBeLessThanOrEqual(most);
     }
   }
 });
@@ -46,7 +46,7 @@ test('bars do not overlap, and have a width', () => {
       const band = width / count;
       const bars = Array.from({ length: count }, (_, index) => barIn(index, band));
       for (const [index, bar] of bars.entries()) {
-        expect(bar.width).toBeGreaterThan(0);
+        expect(bar.width, `width of bar ${index} of ${count}`).toBeGreaterThan(0);
         expect(bar.x).toBeGreaterThanOrEqual(0);
         expect(bar.x + bar.width).toBeLessThanOrEqual((bars[index + 1]?.x ?? width) + 0.001);
       }
@@ -65,11 +65,13 @@ test('a bar is a day, a week that ends with the last day, or a month, and the ba
     ['month', 13, 12],
   ] as const) {
     const bars = barsBy(unit, used, [], '2030-01-01');
-    expect(bars.length).toBe(length);
-    expect(bars.filter((bar) => bar.whole).length).toBe(whole);
-    expect(bars.reduce((sum, { count }) => sum + count, 0)).toBe(total);
-    expect(bars[0]?.from).toBe('2025-01-01');
-    expect(bars.at(-1)?.to).toBe('2026-01-01');
+    const sum = bars.reduce((sum, { count }) => sum + count, 0);
+    expect({ bars: bars.length, whole: bars.filter((bar) => bar.whole).length, sum }).toEqual({
+      bars: length,
+      whole,
+      sum: total,
+    });
+    expect([bars[0]?.from, bars.at(-1)?.to]).toEqual(['2025-01-01', '2026-01-01']);
   }
   expect(barsBy('week', used, [], '2030-01-01').at(-1)?.from).toBe('2025-12-26');
 });

@@ -58,31 +58,28 @@ test('an unknown schedule starts both runs, and logs an error', async () => {
 });
 
 describe('while a database fails', () => {
-  test.each(homes.map((home) => [home.binding, home] as const))(
-    'the runs continue in the others, name it, and fail: %s',
-    async (binding, home) => {
-      const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
-      const bindings = databases((d1) => {
-        if (d1 !== home.d1) return d1;
-        const broken = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'));
-        return {
-          prepare: () => ({ bind: () => ({ run: broken, all: broken }) }),
-          batch: broken,
-        } as unknown as D1Database;
-      });
-      for (const [cron, operation, done] of [
-        [SCHEDULES.alerts, 'look_for_alerts', ALERTS],
-        [SCHEDULES.purge, 'purge', PURGE],
-      ] as const) {
-        const { logged, errors, thrown } = await scheduled(cron, bindings);
-        expect(logged).toEqual([{ ...done, failed: [binding] }]);
-        // The end of a run is stored in DB.
-        const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
-        expect(errors).toEqual([{ operation, ...line }, ...unstored]);
-        expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
-      }
-    },
-  );
+  test.each(homes)('the runs continue in the others, name it, and fail: $binding', async ({ binding, d1: failing }) => {
+    const line = { database: binding, error: expect.stringContaining('D1_ERROR: Network connection lost.') };
+    const bindings = databases((d1) => {
+      if (d1 !== failing) return d1;
+      const broken = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'));
+      return {
+        prepare: () => ({ bind: () => ({ run: broken, all: broken }) }),
+        batch: broken,
+      } as unknown as D1Database;
+    });
+    for (const [cron, operation, done] of [
+      [SCHEDULES.alerts, 'look_for_alerts', ALERTS],
+      [SCHEDULES.purge, 'purge', PURGE],
+    ] as const) {
+      const { logged, errors, thrown } = await scheduled(cron, bindings);
+      expect(logged).toEqual([{ ...done, failed: [binding] }]);
+      // The end of a run is stored in DB.
+      const unstored = binding === 'DB' ? [{ operation: done.operation, ...line }] : [];
+      expect(errors).toEqual([{ operation, ...line }, ...unstored]);
+      expect(thrown).toBe(`Error: ${done.operation}: ${binding} failed`);
+    }
+  });
 });
 
 test('a run that hangs in DB ends five seconds later, and logs an error', async () => {

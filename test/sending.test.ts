@@ -273,16 +273,13 @@ describe('the receiver', () => {
     expect(await stored()).toMatchObject([{ body: null, sent_at: STAMP }]);
   });
 
-  test.each([200, 500])(
-    'does not have its response body read: an endless one with status %i is cancelled',
-    async (status) => {
-      await newAlerts(1);
-      let cancelled = false;
-      const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
-      expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
-      expect(cancelled).toBe(true);
-    },
-  );
+  test.each([200, 500])('has an endless response body of status %i cancelled', async (status) => {
+    await newAlerts(1);
+    let cancelled = false;
+    const receiver = newReceiver(() => endless(status, () => (cancelled = true)));
+    expect(await run(receiver)).toEqual(status === 200 ? [] : [notSent({ status })]);
+    expect(cancelled, 'the body is cancelled').toBe(true);
+  });
 
   const elsewhere = { location: 'https://elsewhere.example/' };
   test.each([
@@ -316,32 +313,30 @@ describe('the receiver', () => {
     expect(last?.id).not.toBe(first?.id);
   });
 
-  test.each([400, 403, 404, 409, 410, 413, 422, 451, 499])(
-    'rejects a message by answering %i: it is set aside for an hour, and the others are sent',
-    async (status) => {
-      const made = await newAlerts(350);
-      const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
-      const receiver = newReceiver((_, { text }) => new Response(null, { status: isRejected(text) ? status : 200 }));
-      const rejected = (hours: number) => [
-        { ...notSent({ status }), retry_at: `2026-03-15T${12 + hours}:00:00.000000Z` },
-      ];
-      expect(await run(receiver)).toEqual(rejected(1));
-      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // four messages, each once
-      expect(await run(receiver, later(59 * MINUTE_MS))).toEqual([]);
-      expect(receiver.sent).toHaveLength(4);
-      const others = await newAlerts(1);
-      expect(await run(receiver, later(60 * MINUTE_MS))).toEqual(rejected(2));
-      // After the others, and unchanged.
-      expect(receiver.sent.slice(4).map(({ ids }) => ids)).toEqual([idsOf(others), receiver.sent[1]?.ids]);
-      expect([receiver.sent[5]?.id, receiver.sent[5]?.text]).toEqual([receiver.sent[1]?.id, receiver.sent[1]?.text]);
-      receiver.answer = answers(200);
-      expect(await run(receiver, later(120 * MINUTE_MS))).toEqual([]);
-      expect(receiver.sent).toHaveLength(7);
-      expect((await stored()).map(({ body }) => body)).toEqual(Array(5).fill(null));
-    },
-  );
+  const REJECTIONS = [400, 403, 404, 409, 410, 413, 422, 451, 499];
+  test.each(REJECTIONS)('has a message that it rejects with %i set aside for an hour', async (status) => {
+    const made = await newAlerts(350);
+    const isRejected = (text: string) => text.includes(`"id":${made[150]?.id},`);
+    const receiver = newReceiver((_, { text }) => new Response(null, { status: isRejected(text) ? status : 200 }));
+    const rejected = (hours: number) => [
+      { ...notSent({ status }), retry_at: `2026-03-15T${12 + hours}:00:00.000000Z` },
+    ];
+    expect(await run(receiver)).toEqual(rejected(1));
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made)); // four messages, each once
+    expect(await run(receiver, later(59 * MINUTE_MS))).toEqual([]);
+    expect(receiver.sent).toHaveLength(4);
+    const others = await newAlerts(1);
+    expect(await run(receiver, later(60 * MINUTE_MS))).toEqual(rejected(2));
+    // After the others, and unchanged.
+    expect(receiver.sent.slice(4).map(({ ids }) => ids)).toEqual([idsOf(others), receiver.sent[1]?.ids]);
+    expect([receiver.sent[5]?.id, receiver.sent[5]?.text]).toEqual([receiver.sent[1]?.id, receiver.sent[1]?.text]);
+    receiver.answer = answers(200);
+    expect(await run(receiver, later(120 * MINUTE_MS))).toEqual([]);
+    expect(receiver.sent).toHaveLength(7);
+    expect((await stored()).map(({ body }) => body)).toEqual(Array(5).fill(null));
+  });
 
-  test('that rejects everything gets each message once an hour for three days, then it is given up', {
+  test('that rejects everything gets each message once an hour for three days', {
     tags: 'slow',
   }, async () => {
     const made = await newAlerts(201);
@@ -536,7 +531,7 @@ describe('a run', () => {
     const message = await leaseNextMessage(drizzle(d1), NOW, null);
     await endMessage(drizzle(d1), { message: message as Message, sentAt: NOW }).run();
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 4 });
-    expect(cost.rows_read).toBeLessThanOrEqual(310);
+    expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(310);
   });
 
   test('begins with a different database each minute, and ends at its first failure', async () => {
@@ -565,7 +560,7 @@ describe('a run', () => {
     await run(newReceiver(), later(MINUTE_MS), { DB: metered(home.d1, cost) });
     expect(cost).toMatchObject({ round_trips: 2, rows_written: 0 });
     // The sweep reads 15 of them.
-    expect(cost.rows_read).toBeLessThanOrEqual(22);
+    expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(22);
   });
 });
 
@@ -661,7 +656,7 @@ describe('a sweep', () => {
 });
 
 describe('while the receiver is down', () => {
-  test('for a day, nothing is lost: once it is up, all alerts are sent, oldest first, a retried message under its id', {
+  test('for a day, nothing is lost, and all is sent oldest first once it is up', {
     tags: 'slow',
   }, async () => {
     const receiver = newReceiver(answers(503));
@@ -744,21 +739,17 @@ describe('an invocation', () => {
     [10, 50, 13],
     [11, 55, 14],
     [62, 310, 82],
-  ])(
-    'with %i databases sends at most %i statements, skips no database, and sends %i messages',
-    { tags: 'slow' },
-    async (count, most, expected) => {
-      const made = await newAlerts(12_000);
-      const cost = { statements: 0, asked: new Set<string>() };
-      const receiver = newReceiver();
-      expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
-      expect(cost.statements).toBeLessThanOrEqual(most);
-      expect(cost.statements).toBeGreaterThan(most - 3);
-      expect(receiver.sent).toHaveLength(expected);
-      expect(cost.asked.size).toBe(count);
-      expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
-      // Every message that was sent is closed.
-      expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
-    },
-  );
+  ])('with %i databases sends up to %i statements and %i messages', { tags: 'slow' }, async (count, most, expected) => {
+    const made = await newAlerts(12_000);
+    const cost = { statements: 0, asked: new Set<string>() };
+    const receiver = newReceiver();
+    expect(await run(receiver, NOW, under(count, cost))).toEqual([]);
+    expect(cost.statements, 'statements').toBeLessThanOrEqual(most);
+    expect(cost.statements, 'statements').toBeGreaterThan(most - 3);
+    expect(receiver.sent).toHaveLength(expected);
+    expect(cost.asked.size, 'databases').toBe(count);
+    expect(receiver.sent.flatMap(({ ids }) => ids)).toEqual(idsOf(made).slice(0, 100 * receiver.sent.length));
+    // Every message that was sent is closed.
+    expect((await stored()).map(({ body }) => body)).toEqual(receiver.sent.map(() => null));
+  });
 });

@@ -107,7 +107,7 @@ describe('an API key starts a session', () => {
   test('with a body of white space, and from a page of any site', async () => {
     const { key } = await newBusiness({ sites: [SHOP] });
     for (const options of [{ body: ' \r\n\t' }, { origin: EVIL }, { origin: BASE }, { origin: SHOP }]) {
-      expect((await start(key, options)).status).toBe(200);
+      expect((await start(key, options)).status, JSON.stringify(options)).toBe(200);
     }
   });
 
@@ -291,7 +291,7 @@ describe('a session ends', () => {
       const linked = (await redeem(await newCode(business))).body.data.session_key;
       const ofOther = await sessionOf(other.key);
       await revokeKey(business.db, await keyId(business), business.user_id, later(ahead));
-      for (const session of sessions) expect(await statusOf(session, NOW)).toBe(401);
+      for (const session of sessions) expect(await statusOf(session, NOW), 'a session of the revoked key').toBe(401);
       expect([await statusOf(ofOther, NOW), await statusOf(linked, NOW)]).toEqual([200, 200]);
       await revokeKey(business.db, await keyId(business), business.user_id, later(ahead + SECOND_MS));
       await revokeKey(business.db, other.id, business.user_id, later(ahead));
@@ -325,7 +325,7 @@ describe('a session ends', () => {
       (await redeem(await newCode(business, { minutes: 1440 }))).body.data.session_key as string;
     const sessions = [await byLink()];
     for (let index = 1; index < 20; index++) sessions.push(await sessionOf(business.key));
-    expect(await running(business)).toBe(20);
+    expect(await running(business), 'running sessions').toBe(20);
     const ended = async () => {
       const statuses = await Promise.all(sessions.map((as) => statusOf(as, NOW)));
       return statuses.flatMap((status, index) => (status === 401 ? [index] : []));
@@ -338,7 +338,7 @@ describe('a session ends', () => {
     // The first session of a narrow key ends the oldest of all. Later ones end that key's own.
     for (let index = 0; index < 30; index++) sessions.push(await sessionOf(other.key));
     expect(await ended()).toEqual([0, 1, 2, ...Array.from({ length: 29 }, (_, index) => 22 + index)]);
-    expect(await running(business)).toBe(20);
+    expect(await running(business), 'running sessions').toBe(20);
     expect(await statusOf(foreign, NOW)).toBe(200);
   });
 
@@ -349,7 +349,7 @@ describe('a session ends', () => {
       apiKeys,
       and(eq(apiKeys.user_id, business.user_id), isNotNull(apiKeys.ends_at)),
     );
-    expect(stored).toBe(50);
+    expect(stored, 'ended sessions that are stored').toBe(50);
   });
 
   test('for versions older than sessions too, which see a revoked or expired key', async () => {
@@ -376,7 +376,7 @@ describe('a session ends', () => {
     await end(sessions[5] ?? '');
     await sessionOf(business.key);
     expect(await statusOf(sessions[0] ?? '', NOW)).toBe(200);
-    expect(await running(business)).toBe(20);
+    expect(await running(business), 'running sessions').toBe(20);
   });
 
   test('so that 20 run of 25 that begin at once', async () => {
@@ -385,7 +385,7 @@ describe('a session ends', () => {
     expect(new Set(sessions).size).toBe(25);
     const statuses = await Promise.all(sessions.map((as) => statusOf(as, NOW)));
     expect(statuses.filter((status) => status === 200)).toHaveLength(20);
-    expect(await running(business)).toBe(20);
+    expect(await running(business), 'running sessions').toBe(20);
   });
 
   test('when its business is deleted, and so does a code for that business', async () => {
@@ -473,7 +473,7 @@ describe('the code of a console link starts a session', () => {
       { operation: 'start_session', refusal: 'unauthenticated', reason: 'unknown_code' },
     ]);
     expect(await everything()).toBe(before);
-    expect(await running(business)).toBe(1);
+    expect(await running(business), 'running sessions').toBe(1);
   });
 
   test('once, of twenty requests at the same time', async () => {
@@ -481,7 +481,7 @@ describe('the code of a console link starts a session', () => {
     const code = await newCode(business);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => redeem(code)))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([200, ...Array(19).fill(401)]);
-    expect(await running(business)).toBe(1);
+    expect(await running(business), 'running sessions').toBe(1);
   });
 
   test('within two minutes', async () => {
@@ -554,7 +554,7 @@ describe('a caller without a credential or a working code', () => {
     expect(answer.headers.get('Error-Code')).toBe('unauthenticated');
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     expect(answer.cost.round_trips).toBe(0);
-    expect(digests).toBe(0);
+    expect(digests, 'hashes computed').toBe(0);
     expect(answer.lines).toMatchObject([{ database: null, credential: null, refusal: 'unauthenticated' }]);
   });
 
@@ -573,7 +573,7 @@ describe('a caller without a credential or a working code', () => {
       const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id');
       responses.add(JSON.stringify({ status: answer.status, text: answer.text, headers, digests }));
       expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      expect(answer.cost.rows_read).toBeLessThanOrEqual(14);
+      expect(answer.cost.rows_read, `rows read for ${code}`).toBeLessThanOrEqual(14);
       expect(answer.lines).toMatchObject([{ reason: 'unknown_code', database: business.home.binding }]);
     }
     expect([...responses]).toEqual([expect.stringContaining('Unauthenticated.')]);
@@ -714,14 +714,14 @@ describe('the cost', () => {
       for (const { status, cost } of [await start(business.key), await redeem(await newCode(business))]) {
         expect(status).toBe(200);
         expect(cost.round_trips).toBe(1);
-        expect(cost.rows_read).toBeLessThanOrEqual(130);
-        expect(cost.rows_written).toBeLessThanOrEqual(15);
+        expect(cost.rows_read, 'rows read').toBeLessThanOrEqual(130);
+        expect(cost.rows_written, 'rows written').toBeLessThanOrEqual(15);
       }
     }
     const ended = await end(await sessionOf(business.key));
     expect(ended.cost).toMatchObject({ round_trips: 1 });
-    expect(ended.cost.rows_read).toBeLessThanOrEqual(6);
-    expect(ended.cost.rows_written).toBeLessThanOrEqual(3);
+    expect(ended.cost.rows_read, 'rows read').toBeLessThanOrEqual(6);
+    expect(ended.cost.rows_written, 'rows written').toBeLessThanOrEqual(3);
   });
 
   test('includes no full scan', async () => {

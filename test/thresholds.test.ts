@@ -7,6 +7,7 @@ import { storeMissingAlerts, sweep } from '../src/db/alerts.ts';
 import { leaseNextMessage } from '../src/db/messages.ts';
 import { alerts, businesses, dailyUsage, messages } from '../src/db/schema.ts';
 import { answerOf, invalid } from './answers.ts';
+import { NEW_BUSINESS } from './routes.ts';
 import { type Business, call, NOW, newBusiness, OPERATOR, STAMP, TODAY } from './support.ts';
 
 type Fields = {
@@ -27,10 +28,7 @@ let user_id = 996_000;
 const create = (fields: Fields) =>
   call('POST', '/api/v1/business', {
     as: OPERATOR.full,
-    body: {
-      ...{ user_id: user_id++, name: 'A', main_domain: 'a.example', site: 'https://a.example', country_id: 1 },
-      ...{ business_size: 'small', ...fields },
-    },
+    body: { ...NEW_BUSINESS, user_id: user_id++, ...fields },
   });
 const limitsOf = async ({ id }: Pick<Business, 'id'>) =>
   (await call('GET', `/api/v1/business/${id}`, { as: OPERATOR.full })).body.data.limits;
@@ -75,14 +73,12 @@ describe('alert_at', () => {
     expect(await limitsOf(business)).toMatchObject({ daily: 10, alert_at: [7] });
   });
 
-  test.each([[[1]], [[1000]], [[80]], [[1, 2, 3, 4, 5]], [[50, 80, 100, 150, 1000]]])(
-    'can be %j, at creation and later',
-    async (alert_at) => {
-      const { id } = (await create({ monthly_limit: 10, alert_at })).body.data;
-      expect(await limitsOf({ id })).toMatchObject({ monthly: 10, alert_at });
-      expect(await limitsOf(await limited({ daily_limit: 10, alert_at }))).toMatchObject({ daily: 10, alert_at });
-    },
-  );
+  const VALID = [[1], [1000], [80], [1, 2, 3, 4, 5], [50, 80, 100, 150, 1000]].map((alert_at) => ({ alert_at }));
+  test.each(VALID)('can be $alert_at, at creation and later', async ({ alert_at }) => {
+    const { id } = (await create({ monthly_limit: 10, alert_at })).body.data;
+    expect(await limitsOf({ id })).toMatchObject({ monthly: 10, alert_at });
+    expect(await limitsOf(await limited({ daily_limit: 10, alert_at }))).toMatchObject({ daily: 10, alert_at });
+  });
 
   test('defaults to 80 and 100, and is shown in lists', async () => {
     const { id } = (await create({ monthly_limit: 10 })).body.data;
@@ -119,12 +115,11 @@ describe('alert_at', () => {
   });
 
   test('is part of the request that an Idempotency-Key identifies', async () => {
-    const fields = { user_id: 996_900, name: 'A', main_domain: 'a.example', site: 'https://a.example', country_id: 1 };
     const send = (alert_at: number[]) =>
       call('POST', '/api/v1/business', {
         as: OPERATOR.full,
         headers: { 'Idempotency-Key': 'signup' },
-        body: { ...fields, business_size: 'small', alert_at },
+        body: { ...NEW_BUSINESS, user_id: 996_900, alert_at },
       });
     const [first, same, other] = [await send([50]), await send([50]), await send([60])];
     expect([first.status, same.body.data.id, other.status]).toEqual([200, first.body.data.id, 422]);

@@ -6,8 +6,9 @@ import { claimHome } from '../src/db/homes.ts';
 import { leaseNextMessage } from '../src/db/messages.ts';
 import { purge } from '../src/db/purge.ts';
 import { alerts, messages } from '../src/db/schema.ts';
-import { answerOf } from './answers.ts';
+import { answerOf, invalid } from './answers.ts';
 import { boundTo } from './ask.ts';
+import { NEW_BUSINESS } from './routes.ts';
 import { call, databases, env, everything, type Home, homes, later, NOW, OPERATOR, withBatch } from './support.ts';
 
 // A message contains the alerts of every business, so each test starts with none.
@@ -55,25 +56,14 @@ async function exported(user_id: number, at = NOW) {
     const { status, headers, text, cost } = await operate('GET', path, undefined, at);
     expect([status, headers.get('Content-Type')]).toEqual([200, 'application/x-ndjson']);
     expect(text).toMatch(/^(\{.*\}\n)*$/);
-    pages.push(
-      text
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line)),
-    );
+    pages.push(Array.from(text.matchAll(/.+/g), ([line]) => JSON.parse(line)));
     costs.push({ path, ...cost });
     path = /^<https:\/\/service\.example\/api\/v1(.*)>; rel="next"$/.exec(headers.get('Link') ?? '')?.[1];
   }
   return { lines: pages.flat(), pages, costs };
 }
 
-const OTHERS = {
-  name: 'Acme',
-  main_domain: 'acme.example',
-  site: 'https://acme.example',
-  country_id: 1,
-  business_size: 'small',
-};
+const { user_id: _, ...OTHERS } = NEW_BUSINESS;
 
 /**
  * A user with rows in every table: two businesses, one of them received from another user, one business that was given away and one that
@@ -84,15 +74,8 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const host = `${word.toLowerCase()}.example`;
   const FIELDS = { ...OTHERS, name: `${word} Ltd`, main_domain: host, site: `https://${host}` };
   const imported = `Imported-token-of-user-${user_id}`;
-  const own = {
-    ...FIELDS,
-    user_id,
-    database: number,
-    monthly_limit: 10,
-    alert_at: [90],
-    token: imported,
-    sites: [`https://${host}`],
-  };
+  const limits = { monthly_limit: 10, alert_at: [90] };
+  const own = { ...FIELDS, ...limits, user_id, database: number, token: imported, sites: [`https://${host}`] };
   const { id } = await done('POST', '/business', own);
   const given = await done('POST', '/business', { ...OTHERS, user_id });
   const received = await done('POST', '/business', { ...OTHERS, user_id: other, database: number, monthly_limit: 10 });
@@ -100,28 +83,18 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   const gone = await done('POST', '/business', { ...FIELDS, user_id, name: `${word} gone` });
   const key = await done('POST', `/user/${user_id}/keys`, { name: `${word} server` });
   const narrow = await done('POST', `/user/${user_id}/keys`, { name: `${word} laptop`, business_id: given.id });
-  const revoked = await done('POST', `/user/${user_id}/keys`, {
-    name: `${word} phone`,
-    business_id: id,
-    role: 'record',
-  });
+  const phone = { name: `${word} phone`, business_id: id, role: 'record' };
+  const revoked = await done('POST', `/user/${user_id}/keys`, phone);
   await done('DELETE', `/user/${user_id}/keys/${revoked.id}`);
-  await call('POST', `/api/v1/business/${given.id}/access`, {
-    as: narrow.api_key,
-    body: { sites: ['https://b.example'] },
-  });
+  const body = { sites: ['https://b.example'] };
+  await call('POST', `/api/v1/business/${given.id}/access`, { as: narrow.api_key, body });
   const session = await call('POST', '/api/v1/session', { as: key.api_key });
-  const { url } = await done('POST', `/user/${user_id}/console-link`, {
-    minutes: 5,
-    return_url: `https://shop.${host}/settings`,
-  });
+  const link = { minutes: 5, return_url: `https://shop.${host}/settings` };
+  const { url } = await done('POST', `/user/${user_id}/console-link`, link);
   await done('POST', `/business/${id}/token`, { keep_old: '2d' });
   const { token } = await done('POST', `/business/${id}/token`, { keep_old: '1d' });
   for (const business of [id, received.id, theirs.id, gone.id])
-    await call('POST', `/api/v1/business/usage/${business}`, {
-      as: OPERATOR.full,
-      body: { uses: [{ id: 'order-1', quantity: 9 }] },
-    });
+    await done('POST', `/business/usage/${business}`, { uses: [{ id: 'order-1', quantity: 9 }] });
   await call('GET', `/api/v1/business/usage/${id}`, { as: token, origin: `https://shop.${host}` });
   await done('PATCH', `/business/${id}`, { billing_day: 15 });
   await done('PUT', `/business/${id}/history`, { days: [{ date: '2026-03-14', count: 3 }] });
@@ -130,19 +103,8 @@ async function newUser(user_id: number, number: number, word = 'Zyxomma') {
   await done('PATCH', `/business/${gone.id}`, { name: `${word} lost` });
   await done('DELETE', `/business/${gone.id}?name=${word}%20lost`);
   const secrets = [imported, token, key.api_key, narrow.api_key, session.body.data.session_key, url.split('=')[1]];
-  return {
-    user_id,
-    word,
-    theirs: theirs.id,
-    other,
-    home,
-    id,
-    given: given.id,
-    received: received.id,
-    gone: gone.id,
-    imported,
-    secrets,
-  };
+  const ids = { id, given: given.id, received: received.id, gone: gone.id, theirs: theirs.id };
+  return { ...ids, user_id, word, other, home, imported, secrets };
 }
 type User = Awaited<ReturnType<typeof newUser>>;
 const deleteBusinesses = async ({ id, received, word }: User) => {
@@ -303,11 +265,8 @@ describe('the pages of an export', () => {
     const { lines, pages, costs } = await exported(770_080_000);
     const texts = lines.map((line) => JSON.stringify(line));
     expect(new Set(texts).size).toBe(texts.length);
-    const counts = Object.entries(Object.groupBy(lines, ({ type }) => type)).map(([type, of = []]) => [
-      type,
-      of.length,
-    ]);
-    expect(Object.fromEntries(counts)).toEqual({
+    const byType = Object.entries(Object.groupBy(lines, ({ type }) => type));
+    expect(Object.fromEntries(byType.map(([type, of = []]) => [type, of.length]))).toEqual({
       ...{ user: 1, business: N + 2, site: 2 * N, count: 2 * N, refused_origin: 2 * N, alert: 2 * N, key: N, end: 1 },
       ...{ billing_change: 2 * N, imported_day: 2 * N },
       change: 2 + 2 * 149 + 149 + 149 + 149, // two creations
@@ -322,17 +281,20 @@ describe('the pages of an export', () => {
     }
   });
 
-  test.each(['', 'x', 'businesses.', 'sites.x.y', 'alerts.1.x', 'keys.1', 'counts.99999999999999999.', 'businesses..'])(
-    'do not begin at a malformed cursor: %j',
-    async (cursor) => {
-      const { status, body } = await operate('GET', `/user/7/export?cursor=${cursor}`);
-      const rule = 'cursor must be that of the Link of the previous page, and given once';
-      expect({ status, body }).toEqual({
-        status: 422,
-        body: { status: false, message: rule, errors: { cursor: [rule] } },
-      });
-    },
-  );
+  const MALFORMED = [
+    '',
+    'x',
+    'businesses.',
+    'sites.x.y',
+    'alerts.1.x',
+    'keys.1',
+    'counts.99999999999999999.',
+    'businesses..',
+  ];
+  test.each(MALFORMED)('do not begin at a malformed cursor: %j', async (cursor) => {
+    const rule = 'cursor must be that of the Link of the previous page, and given once';
+    expect(answerOf(await operate('GET', `/user/7/export?cursor=${cursor}`))).toEqual(invalid('cursor', rule));
+  });
 });
 
 /** Purges what is left of deleted businesses, except for one change each. */
@@ -383,19 +345,9 @@ describe('an erasure', () => {
     );
     await purgeAll();
     const { results } = await home.d1.prepare(`select * from changes where subject_id = ${gone}`).all();
-    expect(results).toEqual([
-      {
-        ...{
-          subject: 'business',
-          subject_id: gone,
-          id: 3,
-          at: formatTimestamp(NOW),
-          actor: `operator (…${'f'.repeat(4)})`,
-        },
-        ...{ action: 'delete_business', before: null, after: null },
-      },
-    ]);
-    const left = await leaseNextMessage(home.db, later(HOUR_MS), null);
+    const deletion = { subject: 'business', subject_id: gone, id: 3, at: timestampOf(NOW), actor: 'operator (…ffff)' };
+    expect(results).toEqual([{ ...deletion, action: 'delete_business', before: null, after: null }]);
+    const left = await takeMessage(home.db, later(HOUR_MS), null);
     expect(left?.id).toBe(whole?.id);
     const ofOther = JSON.parse(whole?.body ?? '{}');
     ofOther.data.alerts = ofOther.data.alerts.filter(({ business_id }: Line) => business_id === theirs);
@@ -419,10 +371,7 @@ describe('an erasure', () => {
     const before = await everything();
     const rule = `user_id must be a user without a business: delete business ${id} first, or give it to another user`;
     const answer = await erase(user_id);
-    expect(answerOf(answer)).toEqual({
-      status: 422,
-      body: { status: false, message: rule, errors: { user_id: [rule] } },
-    });
+    expect(answerOf(answer)).toEqual(invalid('user_id', rule));
     expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
     expect(await everything()).toBe(before);
   });

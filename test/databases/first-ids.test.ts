@@ -5,17 +5,11 @@ import { drizzle } from 'drizzle-orm/d1';
 import { beforeEach, expect, test } from 'vitest';
 import { databaseOfId } from '../../src/core/database.ts';
 import { createBusiness, createKey } from '../ask.ts';
+import { NEW_BUSINESS } from '../routes.ts';
 import { empty, env, NOW } from '../support.ts';
 
 const home = (number: number) => ({ number, db: drizzle(env.ONE) });
-const fields = {
-  user_id: 1,
-  name: 'Acme',
-  main_domain: 'acme.example',
-  site: 'https://acme.example',
-  country_id: 1,
-  business_size: 'small',
-};
+const fields = { ...NEW_BUSINESS, user_id: 1 };
 
 beforeEach(async () => {
   await empty();

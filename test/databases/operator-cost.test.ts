@@ -29,9 +29,9 @@ async function within(
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
   const answer = await call(method, `/api/v1${path}`, { as: OPERATOR.full, headers, at, ...(body && { body }) });
   const { round_trips, rows_read, rows_written } = answer.cost;
-  expect({ status: answer.status, round_trips }).toEqual({ status: 200, round_trips: trips });
-  expect(rows_read).toBeLessThanOrEqual(read);
-  expect(rows_written).toBeLessThanOrEqual(written);
+  expect({ status: answer.status, round_trips }, path).toEqual({ status: 200, round_trips: trips });
+  expect(rows_read, `rows read by ${method} ${path}`).toBeLessThanOrEqual(read);
+  expect(rows_written, `rows written by ${method} ${path}`).toBeLessThanOrEqual(written);
   return answer.body?.data;
 }
 

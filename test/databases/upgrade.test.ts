@@ -136,5 +136,5 @@ test('a rotated token and a revoked key stop working', async () => {
   expect((await sendTo(service, 'POST', 'business/41/token', OPERATOR.full)).status).toBe(200);
   expect((await sendTo(service, 'DELETE', `user/${OWNER}/keys/17`, OPERATOR.full)).status).toBe(200);
   for (const credential of [BEFORE.token, BEFORE.former, BEFORE.key])
-    expect((await sendTo(service, 'GET', 'business/usage/41', credential, page)).status).toBe(401);
+    expect((await sendTo(service, 'GET', 'business/usage/41', credential, page)).status, credential).toBe(401);
 });

@@ -64,11 +64,14 @@ test('200 concurrent creations for 20 users, killed twice with SIGKILL and retri
   await restarted;
   expect(kills).toBe(2);
   const distinct = (of: (business: (typeof made)[number]) => unknown) => new Set(made.map(of)).size;
-  expect(distinct(({ sign_up }) => sign_up)).toBe(USERS * KEYS_PER_USER);
-  expect(distinct(({ sign_up, id }) => `${sign_up} ${id}`)).toBe(USERS * KEYS_PER_USER);
-  expect(distinct(({ token }) => token)).toBe(USERS * KEYS_PER_USER);
-  expect(distinct(({ user_id, id }) => `${user_id} ${databaseOfId(id)}`)).toBe(USERS);
-  expect(distinct(({ id }) => databaseOfId(id))).toBe(3);
+  const keys = USERS * KEYS_PER_USER;
+  expect({
+    signUps: distinct(({ sign_up }) => sign_up),
+    businesses: distinct(({ sign_up, id }) => `${sign_up} ${id}`),
+    tokens: distinct(({ token }) => token),
+    homes: distinct(({ user_id, id }) => `${user_id} ${databaseOfId(id)}`),
+    databases: distinct(({ id }) => databaseOfId(id)),
+  }).toEqual({ signUps: keys, businesses: keys, tokens: keys, homes: USERS, databases: 3 });
 
   for (let user_id = 1; user_id <= USERS; user_id++) {
     const list = await fetch(`${service?.url}/api/v1/business?user_id=${user_id}&limit=50`, { headers });

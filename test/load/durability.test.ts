@@ -47,7 +47,7 @@ test('SIGKILL under load loses no acknowledged use, and counts none that was not
   const { data } = (await answer.json()) as { data: { used: { count: number }[] } };
   const counted = data.used.reduce((sum, { count }) => sum + count, 0);
   expect(acknowledged).toBeGreaterThanOrEqual(500);
-  expect(counted).toBeGreaterThanOrEqual(acknowledged);
-  expect(counted).toBeLessThanOrEqual(sent);
+  expect(counted, 'counted, of those acknowledged').toBeGreaterThanOrEqual(acknowledged);
+  expect(counted, 'counted, of those sent').toBeLessThanOrEqual(sent);
   console.log(`acknowledged ${acknowledged} ≤ counted ${counted} ≤ sent ${sent}`);
 });
