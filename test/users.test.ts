@@ -345,9 +345,15 @@ describe('an erasure', () => {
     );
     await purgeAll();
     const { results } = await home.d1.prepare(`select * from changes where subject_id = ${gone}`).all();
-    const deletion = { subject: 'business', subject_id: gone, id: 3, at: timestampOf(NOW), actor: 'operator (…ffff)' };
+    const deletion = {
+      subject: 'business',
+      subject_id: gone,
+      id: 3,
+      at: formatTimestamp(NOW),
+      actor: 'operator (…ffff)',
+    };
     expect(results).toEqual([{ ...deletion, action: 'delete_business', before: null, after: null }]);
-    const left = await takeMessage(home.db, later(HOUR_MS), null);
+    const left = await leaseNextMessage(home.db, later(HOUR_MS), null);
     expect(left?.id).toBe(whole?.id);
     const ofOther = JSON.parse(whole?.body ?? '{}');
     ofOther.data.alerts = ofOther.data.alerts.filter(({ business_id }: Line) => business_id === theirs);
