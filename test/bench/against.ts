@@ -1,10 +1,10 @@
-// Two bundles of the service, the new one beside the old one, on one database.
+// Compares two bundles of the service, the new one with the old one, on one database.
 import { duel, type Scene } from './duel.ts';
 import { OWN_ROWS, REPEATED, ROWS, SIZES, serviceOf } from './floors.ts';
 import type { Call } from './load.ts';
 import type { Contender } from './stage.ts';
 
-/** With an address, as every call from the internet has. */
+/** A client address, as in every call from the internet. */
 const withAddress = ({ headers, ...call }: Call): Call => ({
   ...call,
   headers: { ...headers, 'CF-Connecting-IP': '192.0.2.1' },

@@ -1,4 +1,4 @@
-// What `wrangler deploy` would upload, and what it weighs.
+// The bundle that `wrangler deploy` would upload, and its size.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempDisposableSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ export type Bundle = {
   code: string;
   /** Bytes, gzipped. */
   size: number;
-  /** The same without the list of public suffixes, which is loaded only where a wildcard is registered. */
+  /** Without the list of public suffixes, which only registering a wildcard loads. */
   sizeWithoutList: number;
-  /** Milliseconds to load it and to run its top level. */
+  /** Milliseconds to load it and run its top level. */
   startMs: number;
 };
 
@@ -31,14 +31,14 @@ export function build(): Bundle {
 
 const newDirectory = () => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
-/** The code, which is written to `directory` too. */
+/** Returns the code, and writes it to `directory`. */
 function deployed(directory: string, more: string[] = [], root = ROOT): Buffer {
   const args = [join(root, WRANGLER), 'deploy', '--dry-run', '--outdir', directory, ...more];
   execFileSync(process.execPath, args, { cwd: root, stdio: 'pipe' });
   return readFileSync(join(directory, 'index.js'));
 }
 
-/** The code of a checkout of the project, or of a commit, which is built with the packages of this one. */
+/** The code of another checkout or commit, built with the packages of this one. */
 export function codeOf(checkoutOrCommit = ROOT): string {
   using directory = newDirectory();
   if (existsSync(checkoutOrCommit)) return deployed(directory.path, [], resolve(checkoutOrCommit)).toString();
@@ -50,14 +50,14 @@ export function codeOf(checkoutOrCommit = ROOT): string {
   return deployed(directory.path, [], root).toString();
 }
 
-/** A file of test/bench/workers with what it imports. */
+/** Bundles a file of test/bench/workers. */
 export function bundled(file: string): string {
   const entryPoints = [join(import.meta.dirname, 'workers', file)];
   const { outputFiles } = esbuild.buildSync({ entryPoints, bundle: true, minify: true, format: 'esm', write: false });
   return outputFiles[0]?.text ?? '';
 }
 
-/** The median of some processes that load the file once. It is V8's time in Node: workerd's clock stands still at the start. */
+/** The median over several Node processes that load the file once. In workerd, the clock stands still during startup. */
 function startOf(file: string): number {
   const script = `const start = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - start)`;
   const args = ['--no-warnings', '--input-type=module', '--eval', script];

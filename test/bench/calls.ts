@@ -1,4 +1,4 @@
-// What is asked of the service, mostly of the same business.
+// The requests to measure, most of them for the same business.
 import { BUSINESS } from './data.ts';
 import type { Call } from './load.ts';
 
@@ -8,7 +8,7 @@ const path = pathOf(BUSINESS.id);
 
 export const RANGE_DAYS = 31;
 
-/** The day so many days before today, UTC. */
+/** The day `days` days before today, UTC. */
 export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 const page: Record<string, string> = { Authorization: `Bearer ${BUSINESS.token}`, Origin: BUSINESS.origin };
@@ -31,7 +31,7 @@ export const CALLS = {
   reportByServer: reportOf(RANGE_DAYS, server),
   record: recordOf(page),
   recordByServer: recordOf(server),
-  // autocannon puts another id into each request.
+  // autocannon puts a new id into each request.
   recordOnce: recordOf({ ...server, 'Idempotency-Key': '[<id>]' }),
   preflight: { method: 'OPTIONS', path, headers: { Origin: BUSINESS.origin, ...asking }, status: 204 },
   notFound: { method: 'GET', path: '/api/v1/businesses', headers: page, status: 404 },

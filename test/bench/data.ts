@@ -1,4 +1,4 @@
-// The databases that are measured: real migrations, and rows made by SQL inside of them.
+// The databases to measure: real migrations, and rows that SQL generates.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 const ROWS_PER_STATEMENT = 100_000;
 const STAMP = '2026-01-01T00:00:00.000000Z';
 
-/** The business that is asked about, and the credentials with which. */
+/** The business in the requests, and its credentials. */
 export const BUSINESS = {
   id: 1,
   token: `bua_pk_${'1'.padStart(33, '0')}`,
@@ -19,29 +19,29 @@ export const BUSINESS = {
   origin: 'https://s1.example',
 };
 
-/** What tokens in a database begin with. Those in the first one are older than the letter. */
+/** The prefix of tokens in a database. Those in the first one have no database letter. */
 export const prefixOf = (database: number) => (database === 0 ? 'bua_pk_' : `bua_pk_${ALPHABET[database]}`);
 
-/** How much is stored. */
+/** The number of stored rows. */
 export type Size = {
   businesses: number;
-  /** Up to today, of each business. */
+  /** Days up to today, per business. */
   days: number;
-  /** Of the business that is asked about; the others have two. */
+  /** Sites of the requested business. The others have two. */
   sites: number;
-  /** Of its user; the others have one. */
+  /** Businesses of its user. Other users have one. */
   keys: number;
-  /** Uses of it in the ledger. */
+  /** Its uses in the ledger. */
   uses: number;
-  /** Events of it in the last 31 days, for the usual way. */
+  /** Its events in the last 31 days, for the baseline that counts events. */
   events: number;
-  /** The number of the database: the ids of businesses and their tokens begin with it. */
+  /** The number of the database, which is part of business ids and tokens. */
   database?: number;
 };
 
 export const SMALL: Size = { businesses: 1, days: 31, sites: 1, keys: 1, uses: 10, events: 0 };
 
-/** Makes the tables and fills them. `today` is the last day with counts. */
+/** Creates and fills the tables. `today` is the last day with counts. */
 export async function fill(db: D1Database, size: Size, today: string): Promise<void> {
   for (const name of readdirSync(MIGRATIONS).sort()) {
     const statements = statementsOf(readFileSync(join(MIGRATIONS, name), 'utf8'));
@@ -51,7 +51,7 @@ export async function fill(db: D1Database, size: Size, today: string): Promise<v
   const before = database * IDS_PER_DATABASE;
   const site = 'access (business_id, site, created_at, updated_at)';
   const key = 'api_keys (user_id, name, hash, last_four, created_at)';
-  // So many rows, from n(i), i from 1 on.
+  // n(i) has rows 1 to the given number.
   const inserts: [number, string][] = [
     [
       businesses,

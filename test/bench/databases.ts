@@ -1,4 +1,4 @@
-// The service on three databases beside the service on one: the same owners and the same load, in one workerd.
+// Compares three databases with one: the same owners and the same load, in one workerd.
 import { IDS_PER_DATABASE } from '../../src/core/database.ts';
 import { RANGE_DAYS, recordOf, reportOf } from './calls.ts';
 import { BUSINESS, prefixOf, type Size, SMALL } from './data.ts';
@@ -9,7 +9,7 @@ const THREE = ['first', 'second', 'third'];
 const SIZE: Size = { ...SMALL, businesses: 1000 };
 const OWNERS = 24;
 
-/** What a page of each owner sends, where the owners are in so many databases in turn. */
+/** The requests of each owner's page. Owners are spread over the databases round-robin. */
 const callsOf = (call: (headers: Record<string, string>, id: number) => Call, databases: number) =>
   Array.from({ length: OWNERS }, (_, owner) => {
     const [database, index] = [owner % databases, 1 + Math.floor(owner / databases)];
@@ -35,6 +35,6 @@ export const threeBesideOne = (text: string): Scene => ({
   ],
 });
 
-/** The rows in which three are slower than one, beyond what varies from round to round. */
+/** The rows in which three databases are slower than one by more than the noise between rounds. */
 export const slower = (rows: Outcome[]): string[] =>
   rows.filter(({ ratio }) => ratio.high < 1).map(({ name, ratio }) => `${name}: ${ratio.median.toFixed(2)} of one`);

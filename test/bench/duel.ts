@@ -1,6 +1,5 @@
-// Measures in rounds: in each, every contender right beside the one it is compared with, so that what else the machine
-// does meanwhile meets both. And in several starts of workerd: for as long as it runs, one and the same Worker is a tenth
-// faster or slower than in another start.
+// Measures in rounds. Each round runs a contender right after the one it is compared with, so that other load on the machine affects
+// both. Measures several starts of workerd, because the same Worker can be 10 % faster or slower for as long as one process runs.
 import { dayAgo } from './calls.ts';
 import { fill, type Size } from './data.ts';
 import { type Call, load, type Slice, type Span } from './load.ts';
@@ -8,27 +7,27 @@ import { type Contender, type Cost, costOf, open, type Stage } from './stage.ts'
 import { median, quantile, type Spread, spreadOf } from './stats.ts';
 
 type Side = { contender: string; call: Call | Call[]; span?: Span | undefined };
-/** A row of a table. */
+/** A row of the table. */
 export type Duel = { table: string; name: string; side: Side; against: Side };
-/** Workers, what their databases hold, and who is compared with whom. */
+/** The Workers, the contents of their databases, and the pairs to compare. */
 export type Scene = {
   contenders: Contender[];
   sizes: Record<string, Size>;
   duels: Duel[];
 };
 
-/** With what the call costs at the database, if there is a contender of that name that is counted. */
+/** The name of the contender that measures what the call costs at the database, if any. */
 type Timing = { contender: string; perSecond: number; p50: number; p99: number; cost?: Cost };
 export type Outcome = {
   table: string;
   name: string;
   side: Timing;
   against: Timing;
-  /** Throughput of the side by that of the other, round by round. */
+  /** Ratio of the throughputs, per round. */
   ratio: Spread;
 };
 
-/** With so many rounds in each start, and only the rows whose name contains `only`. */
+/** `rounds` are per start. Only rows whose name contains `only` run. */
 export type Effort = { only: string; starts: number; rounds: number };
 export type Progress = (text: string) => void;
 
@@ -44,7 +43,7 @@ export function duel(table: string, name: string, call: Call, [side, against]: [
   return { table, name, side: { ...both, contender: side }, against: { ...both, contender: against } };
 }
 
-/** Runs each duel in each round, and in one before those of each start that is for warming up. */
+/** Runs each duel in each round, after one warm-up round per start. */
 export async function measure(
   { contenders, sizes, duels }: Scene,
   { only, starts, rounds }: Effort,
@@ -63,7 +62,7 @@ export async function measure(
     for (let round = 0; round <= rounds; round++) {
       for (const { name, side, against, slices } of rows) {
         progress(`start ${start} of ${starts}, ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}: ${name}`);
-        // Who is first changes from round to round.
+        // The order alternates between rounds.
         const before = (start + round) % 2 === 0 ? null : await slice(against);
         const mine = await slice(side);
         const theirs = before ?? (await slice(against));

@@ -1,4 +1,4 @@
-// The service and what it is measured against: on one database, of which every operation has a floor.
+// Compares each operation of the service with a floor: the least that a Worker can do on the same database.
 import { bundled } from './bundle.ts';
 import { CALLS, dayAgo, RANGE_DAYS } from './calls.ts';
 import { fill, type Size, SMALL } from './data.ts';
@@ -11,7 +11,7 @@ export const SIZES = { stage: SIZE };
 const databases = Object.keys(SIZES);
 const REPORT = `report, ${RANGE_DAYS} days, from a page`;
 
-/** The calls, and the floor of each. */
+/** The calls and their floors. */
 export const ROWS: [name: string, Call, floor: string][] = [
   [REPORT, CALLS.report, 'statement'],
   [`report, ${RANGE_DAYS} days, from a server`, CALLS.reportByServer, 'statement'],
@@ -22,7 +22,7 @@ export const ROWS: [name: string, Call, floor: string][] = [
   ['404', CALLS.notFound, 'not found'],
   ['401, malformed bearer', CALLS.malformed, 'malformed'],
 ];
-/** The Worker's own time: a call with the results of its database replayed, repeated within one request. No socket is in the way. */
+/** The Worker's own CPU time: repeats a call within one request, with replayed database results and without sockets. */
 export const OWN_ROWS: typeof ROWS = [
   [`own time: ${REPORT}`, CALLS.report, 'bare report'],
   ['own time: record a use, from a page', CALLS.record, 'bare record'],
@@ -44,13 +44,13 @@ export async function floors(code: string): Promise<Scene> {
     duels: [
       ...ROWS.map(([name, call, floor]) => duel('floors', name, call, ['service', floor])),
       ...OWN_ROWS.map(([name, call, bare]) => duel('own', name, call, ['repeated', bare], REPEATED)),
-      // It takes so long that a slice of it is counted in requests.
+      // Slow enough to measure a fixed number of requests instead of a fixed time.
       { ...usual, against: { ...usual.against, span: { requests: 3 } } },
     ],
   };
 }
 
-/** The Workers that answer exactly what the service answers: to what asks no database, and bare routes beside its own time. */
+/** Workers that return the same responses without a database, and bare routes to compare with the service's own time. */
 async function constantsOf(service: Contender): Promise<Contender[]> {
   const bare = { code: { text: bundled('bare.js') }, around: 'repeated' } as const;
   const constants = [

@@ -1,4 +1,4 @@
-// The same operations where little is stored and where much is: what does not depend on it costs the same.
+// Compares the operations on a small and on a large database. What does not depend on the amount of data costs the same.
 import { CALLS, RANGE_DAYS, reportOf } from './calls.ts';
 import { type Size, SMALL } from './data.ts';
 import { countedOf, type Duel, duel, type Scene } from './duel.ts';
@@ -20,7 +20,7 @@ const OPERATIONS = {
   'record with an id': CALLS.recordOnce,
 };
 
-/** The name of a database, which is a contender's, too. */
+/** The name of a database and of its contender. */
 const nameOf = (index: number) => `grown-${index}`;
 
 export function growth(code: string): Scene {
@@ -38,7 +38,7 @@ export function growth(code: string): Scene {
           duel('growth', `${operation}: ${name}`, call, [nameOf(index), 'small']),
         ),
       ),
-      // Of the report, where all of these are stored: the one thing that an answer grows with.
+      // Only the report grows, with the number of stored days in its range.
       ...[1, 366].map((days): Duel => {
         const name = `report: ${days} day${days === 1 ? '' : 's'} instead of ${RANGE_DAYS}`;
         const contender = nameOf(Object.keys(GROWN).indexOf('all of these'));

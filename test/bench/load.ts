@@ -1,10 +1,10 @@
-// Sends requests, and times them. To this machine only, and bounded.
+// Sends requests to this machine only, for a bounded time, and measures them.
 import { once } from 'node:events';
 import autocannon from 'autocannon';
 
 const CONNECTIONS = 8;
 
-/** Every answer must have `status`, which is 200 unless told. */
+/** Every response must have `status`, 200 by default. */
 export type Call = {
   method: 'GET' | 'POST' | 'OPTIONS';
   path: string;
@@ -14,13 +14,10 @@ export type Call = {
 
 export type Slice = { perSecond: number; latencies: number[] };
 
-/**
- * For how long: some seconds, or some requests one after the other, where one can take as long as a slice. Or one request that
- * repeats the call so often: its contender is `repeated`.
- */
+/** Seconds; or sequential requests, for slow calls; or one request to a `repeated` contender, which repeats the call. */
 export type Span = { seconds: number } | { requests: number } | { repeats: number };
 
-/** Loads `url` for a span. Of several calls, each connection sends one after the other. */
+/** Loads `url` for a span. Each connection sends the calls in turn. */
 export async function load(url: string, calls: Call | Call[], span: Span = { seconds: 0.25 }): Promise<Slice> {
   const [call] = [calls].flat() as [Call];
   if ('repeats' in span) return repeat(url, call, span.repeats);
@@ -54,11 +51,11 @@ export async function load(url: string, calls: Call | Call[], span: Span = { sec
   return { perSecond: (latencies.length / (last - start)) * 1000, latencies };
 }
 
-/** The same calls, from another one on: each connection begins with one of its own. */
+/** Rotates the calls, so that each connection starts with a different one. */
 const from = (calls: Call[], first: number): Call[] =>
   calls.map((_, index) => ({ ...(calls[(first + index) % calls.length] as Call) }));
 
-/** The clock is that of the caller: a Worker's stands still within a request. */
+/** Uses the caller's clock, because a Worker's stands still during a request. */
 async function repeat(url: string, call: Call, repeats: number): Promise<Slice> {
   const start = performance.now();
   await send(url, call, { 'Bench-Repeat': `${repeats}` });
@@ -66,7 +63,7 @@ async function repeat(url: string, call: Call, repeats: number): Promise<Slice> 
   return { perSecond: (repeats / milliseconds) * 1000, latencies: [milliseconds / repeats] };
 }
 
-/** Sends one request, and reads its answer to the end. */
+/** Sends one request and reads the whole response. */
 export async function send(
   url: string,
   { method, path, headers, status = 200 }: Call,

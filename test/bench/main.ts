@@ -1,4 +1,4 @@
-// npm run bench: the service beside floors that do as little as can be done, in one run, on one machine.
+// npm run bench: compares the service with floors that do the least possible, in one run on one machine.
 import { parseArgs } from 'node:util';
 import { against } from './against.ts';
 import { build, codeOf } from './bundle.ts';
@@ -30,14 +30,14 @@ const { values: options } = parseArgs({
 });
 const { only, quick } = options;
 
-/** A line that is written over, or where nobody watches, one for each step. */
+/** Overwrites one line on a terminal. Otherwise, prints one line per step. */
 const progress = (text: string) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
 
 async function run(): Promise<void> {
   progress('building');
   const bundle = build();
   const { code, ...weight } = bundle;
-  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // there, the ratio is close to 1
+  const rounds = (quick ? 3 : 8) * (options.databases ? 2 : 1); // their ratio is close to 1, so it needs more rounds
   let scene = options.growth ? growth(code) : options.databases ? threeBesideOne(code) : null;
   if (options.against !== undefined) scene ??= against(codeOf(options.against), code);
   const outcomes = await measure(scene ?? (await floors(code)), { only, starts: quick ? 1 : 5, rounds }, progress);

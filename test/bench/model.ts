@@ -11,15 +11,15 @@ import { open } from './stage.ts';
 import { median, type Spread, spreadOf } from './stats.ts';
 
 export const NUMBERS = [1, 2, 4, 8, 16, 32];
-/** What a deployed database takes for a use (docs/performance.md, "What one database holds"). */
+/** Milliseconds that a deployed database needs for a use (docs/performance.md, "What one database holds"). */
 const USE_MS = 5;
-/** A stand-in takes so many times as long. */
+/** A stand-in is slower by this factor. */
 const SCALE = 10;
-/** For each database. */
+/** Per database. */
 const IN_FLIGHT = 16;
-/** Each has one business in one database. A multiple of every number of databases, so that each holds as many. */
+/** Each has one business. A multiple of every number of databases, so that all databases have the same number of owners. */
 const OWNERS = 1024;
-/** The least throughput for each database, compared with that of one, where all owners send as much. */
+/** The minimum throughput per database, relative to a single database, with evenly distributed load. */
 const GOAL = 0.95;
 
 export type ModelEffort = { only: string; rounds: number; warmUpSeconds: number; seconds: number };
@@ -27,11 +27,11 @@ export type Modelled = {
   name: string;
   databases: number;
   skewed: boolean;
-  /** Uses, as if a database took `USE_MS`. */
+  /** Uses per second, scaled to databases that need `USE_MS`. */
   perSecond: number;
-  /** Throughput by that of one database, round by round. */
+  /** Throughput relative to a single database, per round. */
   ratio: Spread;
-  /** The share of all uses that the busiest database gets. */
+  /** The share of uses that go to the busiest database. */
   hottest: number;
 };
 
@@ -58,7 +58,7 @@ export async function model(
     for (const { name, databases, skewed, owners, measured } of rows) {
       progress(`round ${round} of ${rounds}: ${name}`);
       const callers = owners.slice(0, databases * IN_FLIGHT);
-      // Where owners are skewed, nearly all callers wait for the busiest database sooner or later: they begin there.
+      // With skewed load, nearly all callers end up waiting for the busiest database, so they start there.
       if (skewed) callers.fill(owners.reduce((a, b) => (a.weight > b.weight ? a : b)));
       measured.push((await throughputOf(stage.url(`${databases}`), owners, callers, time)) * SCALE);
     }
@@ -75,11 +75,11 @@ export async function model(
 const nameOf = (databases: number, skewed: boolean) =>
   `model: ${databases} database${databases === 1 ? '' : 's'}, ${skewed ? 'skewed' : 'uniform'}`;
 
-/** Owners in the databases in turn, as new owners get the database with the fewest businesses. */
+/** Spreads owners round-robin, as the service does: a new owner gets the database with the fewest owners. */
 function ownersOf(databases: number, skewed: boolean): Owner[] {
   const digest = (owner: number) => createHash('sha256').update(`${owner}`).digest('hex');
   const indexes = Array.from({ length: OWNERS }, (_, index) => index);
-  // Zipf: the second sends half as much as the first, the third a third. Who is which does not depend on the database.
+  // Zipf: the second owner sends half as much as the first, the third a third. Rank and database are independent.
   const ranked = indexes.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
   return indexes.map((index) => {
     const database = index % databases;
@@ -96,7 +96,7 @@ function hottestOf(owners: Owner[]): number {
   return Math.max(...shares) / sum(owners);
 }
 
-/** Uses per second. Each caller records one use after the other: the first for its owner, the others for owners by their weight. */
+/** Returns uses per second. Callers send uses sequentially: the first for their own owner, the others for owners drawn by weight. */
 async function throughputOf(
   url: string,
   owners: Owner[],
@@ -131,7 +131,7 @@ async function throughputOf(
   return recorded / seconds;
 }
 
-/** The rows that miss the goal. */
+/** The rows that miss their target. */
 export const missing = (rows: Modelled[]): string[] =>
   rows
     .filter(({ databases, skewed, ratio }) => !skewed && ratio.median < GOAL * databases)

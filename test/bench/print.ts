@@ -1,4 +1,4 @@
-// The results as tables that a README can take as they are.
+// Formats the results as Markdown tables.
 import type { Bundle } from './bundle.ts';
 import type { Outcome } from './duel.ts';
 import type { Modelled } from './model.ts';
@@ -20,7 +20,7 @@ const kibibytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
 const spread = ({ median, low, high }: Spread, digits = 2) =>
   `${median.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
 
-/** By its header, what a column shows of a row. */
+/** Formats the cells of a column, by header. */
 type Columns<Row> = Record<string, (row: Row) => string>;
 
 const perSecond: Columns<Outcome>[string] = ({ side }) => whole(side.perSecond);
@@ -29,7 +29,7 @@ const latencies: Columns<Outcome> = {
   p50: ({ side }) => milliseconds(side.p50),
   p99: ({ side }) => milliseconds(side.p99),
 };
-/** With that of the other in brackets, if there is another. */
+/** Adds the value of the other contender in brackets, if there is one. */
 const cost =
   (count: keyof Cost) =>
   ({ side, against }: Outcome) => {
@@ -70,7 +70,7 @@ const MODELLED: Columns<Modelled> = {
   'the hottest database’s share': (row) => `${(row.hottest * 100).toFixed(1)} %`,
 };
 
-/** What was measured, in the order in which it was. */
+/** The results, in the order in which they were measured. */
 export function printed(outcomes: Outcome[], modelled: Modelled[], bundle: Bundle): string {
   const parts: string[] = [];
   for (const [name, rows] of Map.groupBy(outcomes, ({ table }) => table)) {
@@ -90,7 +90,7 @@ counts 1,000,000 events: ${against.perSecond.toFixed(1)} requests/s, p50 ${milli
 const weightOf = ({ size, sizeWithoutList, startMs }: Bundle) =>
   `Bundle: ${kibibytes(sizeWithoutList)} gzipped, ${kibibytes(size)} with the list of public suffixes; ${milliseconds(startMs)} to start.`;
 
-/** A Markdown table, aligned for reading as it is: the first column to the left, numbers to the right. */
+/** An aligned Markdown table: the first column to the left, numbers to the right. */
 function table<Row extends { name: string }>(rows: Row[], columns: Columns<Row>): string {
   const lines = [['', ...Object.keys(columns)]];
   for (const row of rows) lines.push([row.name, ...Object.values(columns).map((cell) => cell(row))]);

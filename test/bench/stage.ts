@@ -1,5 +1,5 @@
-// Puts Workers on the stage: all in one workerd, each on a socket of its own, with nothing between it and the load. They have no
-// rate limits; those that are measured as they are deployed have stand-ins for them.
+// Starts all Workers in one workerd, each on its own socket, with nothing between it and the load. They have no rate limits, or stubs
+// of them if they are measured as deployed.
 import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,27 +12,27 @@ const HERE = import.meta.dirname;
 const MEMORY = '/dev/shm';
 const { compatibility_date, ratelimits } = unstable_readConfig({ config: resolve(HERE, '../../wrangler.toml') });
 
-/** What the platform does for a deployed service: the limiters to stand in for. Log lines are serialized, too. */
+/** The rate limiters to stub, as the platform would provide them. Log lines are serialized as well. */
 const DEPLOYED = { LIMITERS: ratelimits.map(({ name }: { name: string }) => name) };
 
 export type Contender = {
   name: string;
-  /** Its code, or the file of test/bench/workers that holds it. */
+  /** Its code, or its file in test/bench/workers. */
   code: { text: string } | { file: string };
-  /** The names of its databases, by number: those with the same name share one. */
+  /** The names of its databases. Contenders with the same name share the database. */
   databases?: string[];
   bindings?: Record<string, unknown>;
-  /** By binding: the name of another contender. */
+  /** Service bindings: the names of other contenders. */
   services?: Record<string, string>;
-  /** Whether it is `repeated` with rate limits, which are never reached, and with its log lines serialized. */
+  /** Whether `repeated` runs it with rate limits, which are never reached, and serializes its log lines. */
   isDeployed?: boolean;
-  /** Whether its answers tell what they cost, a call is repeated without its database, or its databases are stand-ins. */
+  /** `counted`: responses report their cost. `repeated`: repeats a call without the database. `modelled`: databases are stand-ins. */
   around?: 'counted' | 'repeated' | 'modelled';
 };
 export type Stage = Awaited<ReturnType<typeof open>>;
 
 export async function open(contenders: Contender[]) {
-  // Where the system has a folder in memory, the database is in it: D1's cost is in what is measured, this disk's is not.
+  // In memory if possible: this measures the cost of D1, not of this disk.
   const directory = mkdtempDisposableSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'bench-'));
   const workers = contenders.map(worker);
   const options = convertV4MiniflareOptions({ workers, resourcePersistencePath: directory.path } as never);
@@ -51,9 +51,9 @@ export async function open(contenders: Contender[]) {
       return (await miniflare.getD1Database(binding, owner?.name ?? '')) as unknown as D1Database;
     },
     has: (contender: string) => urls.has(contender),
-    /** Where it listens, until the next start. */
+    /** Its URL until the next start. */
     url: (contender: string) => urls.get(contender) ?? '',
-    /** Starts workerd anew, with what the databases hold. */
+    /** Restarts workerd. The databases keep their data. */
     async restart() {
       await miniflare.dispose();
       miniflare = await start();
@@ -91,7 +91,7 @@ const source = (file: string) => readFileSync(join(HERE, 'workers', file), 'utf8
 
 export type Cost = { round_trips: number; rows_read: number; rows_written: number };
 
-/** What one call costs at the database; `url` is that of a contender that is counted. */
+/** The cost of one call at the database. `url` must be of a `counted` contender. */
 export async function costOf(url: string, call: Call): Promise<Cost> {
   const fresh = Object.entries(call.headers).map(([name, value]) => [
     name,

@@ -1,6 +1,6 @@
-// The few numbers that a sample is told by.
+// Summary statistics of a sample.
 
-/** The value below which `share` of the sample lies. */
+/** The quantile: the value below which `share` of the sample lies. */
 export function quantile(sample: readonly number[], share: number): number {
   const sorted = Float64Array.from(sample).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -8,7 +8,7 @@ export function quantile(sample: readonly number[], share: number): number {
 
 export const median = (sample: readonly number[]): number => quantile(sample, 0.5);
 
-/** The middle of the sample, and between what the middle half of it lies. */
+/** The median and the interquartile range. */
 export type Spread = { median: number; low: number; high: number };
 
 export const spreadOf = (sample: readonly number[]): Spread => ({
@@ -17,7 +17,7 @@ export const spreadOf = (sample: readonly number[]): Spread => ({
   high: quantile(sample, 0.75),
 });
 
-/** The spread of a ratio the other way round. */
+/** The spread of the inverse ratio. */
 export const inverse = ({ median, low, high }: Spread): Spread => ({
   median: 1 / median,
   low: 1 / high,

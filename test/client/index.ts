@@ -21,7 +21,7 @@ const list = await usage.POST('/api/v1/business/usage/{business_id}', {
 });
 if (list.error) throw new Error(list.error.message);
 
-// One operation has two results. `in` tells them apart, for TypeScript too.
+// One operation has two results. `in` narrows the type.
 for (const { data: result } of [use.data, list.data]) {
   if ('count' in result) console.log(`${result.date}: ${result.count}`);
   else console.log(`${result.recorded} new, ${result.duplicates} known`);

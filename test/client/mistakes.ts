@@ -1,4 +1,4 @@
-// What the types made of openapi.json do not let through: this compiles only as long as each line below a comment does not.
+// Mistakes that the types generated from openapi.json reject. This file compiles only if each line below a comment does not.
 import createClient from 'openapi-fetch';
 import type { paths } from './usage.d.ts';
 
@@ -16,18 +16,18 @@ await usage.POST('/api/v1/business/{business_id}/access', { params: { path }, bo
 // @ts-expect-error a use without an id
 await usage.POST('/api/v1/business/usage/{business_id}', { params: { path }, body: { uses: [{ at: '…' }] } });
 const recorded = await usage.POST('/api/v1/business/usage/{business_id}', { params: { path } });
-// @ts-expect-error a field of one of the two responses, without a look which of them it is
+// @ts-expect-error a field of one of the two responses, without narrowing
 recorded.data?.data.count;
 if (recorded.data && 'recorded' in recorded.data.data) {
   const { recorded: fresh, duplicates } = recorded.data.data;
   console.log(fresh.toFixed(), duplicates.toFixed());
-  // @ts-expect-error a field of one use, where the result is that of a list
+  // @ts-expect-error a field of the response to one use, in the response to a list
   recorded.data.data.date;
 }
 if (recorded.data && 'count' in recorded.data.data) {
   const { date, count, remaining } = recorded.data.data;
   console.log(date.slice(5), count.toFixed(), remaining?.toFixed());
-  // @ts-expect-error a field of a list, where the result is that of one use
+  // @ts-expect-error a field of the response to a list, in the response to one use
   recorded.data.data.duplicates;
 }
 // @ts-expect-error a number of hours without its unit
@@ -35,10 +35,10 @@ await usage.POST('/api/v1/business/{business_id}/token', { params: { path }, bod
 const { data: one } = await usage.GET('/api/v1/business/{business_id}', { params: { path } });
 // @ts-expect-error a limit of a business that may have none
 one?.data.limits.daily;
-// @ts-expect-error a former token as a whole
+// @ts-expect-error a whole former token
 one?.data.former_tokens[0]?.token;
 const { data: page } = await usage.GET('/api/v1/business');
 // @ts-expect-error a limit of a business that may have none
 page?.data.businesses[0]?.limits.daily;
-// @ts-expect-error a status that there is not
+// @ts-expect-error an unknown status
 await usage.PATCH('/api/v1/business/{business_id}', { params: { path }, body: { status: 'paused' } });

@@ -1,4 +1,4 @@
-// Registers a site, records uses in each form of the body, rotates the token, and reads a report and lists that come in pages.
+// Registers a site, records uses with each kind of body, rotates the token, and reads a report and paginated lists.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './usage.d.ts';
 
@@ -51,7 +51,7 @@ const stopped = await usage.DELETE('/api/v1/business/{business_id}/token/former'
 if (stopped.error) throw new Error(stopped.error.message);
 console.log(`former: ${stopped.data.data.former_tokens.length}`);
 
-// A page of the list can be empty although there is another.
+// A page can be empty although more follow.
 type Page = components['schemas']['Businesses'];
 for (let after: Page['next'] = 0; after !== null; ) {
   const page: { data?: { data: Page } } = await usage.GET('/api/v1/business', {

@@ -1,4 +1,4 @@
-// docs/alerts.md: its receiver runs exactly as it is printed, and the service sends to it over loopback.
+// Runs the receiver of docs/alerts.md exactly as printed. The service sends to it over loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const ALERT_SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 const { operator_key, secret } = await createOperatorKey('full', OPERATOR_SECRETS[0]);
 let service: Service;
 
-/** Each request of the service, in front of the receiver. */
+/** Every request of the service, recorded in front of the receiver. */
 const requests: { method: string; url: string; headers: Record<string, string>; body: string }[] = [];
 let elsewhere = false;
 const receiverPort = await freePort();
@@ -38,7 +38,7 @@ async function forward(...[request, response]: Parameters<RequestListener>) {
   expect(webhook).toBe(true);
   response.writeHead(status).end();
 }
-/** Sends a request of the service to the receiver, as it was or with changes. */
+/** Sends a recorded request to the receiver, unchanged or modified. */
 async function post(index: number, changed: { body?: string; headers?: Record<string, string> } = {}) {
   const { headers, body } = requests[index] as (typeof requests)[number];
   const signed = Object.fromEntries(Object.entries(headers).filter(([name]) => /^webhook-|^content-type$/.test(name)));
@@ -49,7 +49,7 @@ async function post(index: number, changed: { body?: string; headers?: Record<st
 
 const children: ChildProcess[] = [];
 let printed = '';
-/** Starts the receiver, and waits until it listens. What is returned ends it with a signal. */
+/** Starts the receiver and waits until it listens. Returns a function that stops it with a signal. */
 async function startReceiver() {
   const env = { PATH: process.env.PATH, ALERT_SECRET, PORT: `${receiverPort}` };
   const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-// Reads the documents: their examples, their tables, and how what they print compares with a response.
+// Parses the documents: their examples and tables. Compares a printed response with an actual one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
@@ -36,14 +36,14 @@ const DAY_MS = 86_400_000;
 export const dayFromNow = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 type Day = { date: string; count: number };
-/** A report up to today in which not every count is 0: as many days as printed, or the 30 that are printed shortened. */
+/** Matches a report up to today with some uses: as many days as printed, or 30 if the document prints only the last ones. */
 const isReport = (printed: Day[], length: number) => (used: Day[]) =>
   used.length === length &&
   [dayFromNow(0), dayFromNow(-1)].includes(used.at(-1)?.date ?? '') && // midnight may have passed
   used.some(({ count }) => count > 0) &&
   [...printed, ...used].every((day) => `${Object.keys(day)}` === 'date,count');
 
-/** A CSV file, as an array of rows, and lines of JSON, as an array of them. What is JSON stays as it is. */
+/** Parses JSON, a CSV file (to rows) or lines of JSON (to an array). */
 export const valueIn = (text: string): unknown =>
   /^(date|business_id),/.test(text)
     ? text
@@ -60,7 +60,7 @@ export const valueIn = (text: string): unknown =>
 const isPositive = expect.toSatisfy((value: number) => Number.isInteger(value) && value > 0, 'a positive integer');
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 const isTimeOrNull = expect.toSatisfy((value) => value === null || isTime.asymmetricMatch(value), 'a time, or null');
-/** Values that vary, by key, except null and 0. */
+/** Values that vary, by key. Null and 0 must match exactly. */
 const VARIES: Record<string, unknown> = {
   ...{ id: isPositive, business_id: isPositive, next: isPositive, count: isPositive, remaining: isPositive },
   ...{ created_at: isTime, updated_at: isTime, expires_at: isTime, first_seen: isTime, last_seen: isTime, at: isTime },
@@ -80,14 +80,14 @@ const VARIES: Record<string, unknown> = {
   date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
 };
 
-/** Values that vary, by what is printed: the end of a secret; and, in a CSV file, a day and its count. */
+/** Values that vary, by printed text: the last four characters of a secret, and days and counts in CSV. */
 const VARIANTS: [RegExp, unknown][] = [
   [/^….{4}$/, expect.stringMatching(/^…[0-9A-Za-z]{4}$/)],
   [/^\d{4}-\d\d-\d\d$/, VARIES.date],
   [/^\d+$/, expect.stringMatching(/^\d+$/)],
 ];
 
-/** `…` stands for any text. */
+/** `…` matches any text. */
 const patternOf = (printed: string) =>
   new RegExp(
     `^${printed
@@ -96,7 +96,7 @@ const patternOf = (printed: string) =>
       .join('.*')}$`,
   );
 
-/** What a response must equal. */
+/** Returns a matcher for a printed response. */
 export function like(printed: unknown, command = '', key = ''): unknown {
   const days = printed as Day[];
   if (key === 'used') return expect.toSatisfy(isReport(days, command.includes('from=') ? days.length : 30), 'a report');

@@ -1,4 +1,4 @@
-// What the documents name exists: links, files, commands and settings.
+// The links, files, commands and settings in the documents exist.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { codesIn, DOCUMENTS, read, tableIn } from './document.ts';
 
 const all = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found = '']) => found);
 const missing = (paths: string[]) => paths.filter((path) => !existsSync(path));
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -85,7 +85,7 @@ test('docs/restoring.md saves the claims of DB, or takes them from the others, a
   );
   expect(`${save}${putBack}${take}`).not.toMatch(/d1 export|--file/);
 
-  // In place of wrangler: it executes the command on the file $DATABASE.
+  // Replaces wrangler: executes the command on the file $DATABASE.
   const folder = mkdtempSync(join(tmpdir(), 'claims-'));
   const execute = `const { DatabaseSync } = require('node:sqlite');
     const database = new DatabaseSync(process.env.DATABASE);

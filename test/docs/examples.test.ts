@@ -1,4 +1,4 @@
-// What the documents print is what happens: their examples, in order, then the tables of docs/api.md, on a running service.
+// Runs the examples of all documents in order on a running service, then checks the tables of docs/api.md.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -56,7 +56,7 @@ test('with -fOJ, the example of a report as CSV is saved as a file that the serv
   expect(readdirSync(folder)).toEqual([name]);
 });
 
-/** What the service has logged so far. */
+/** The log lines so far. */
 const logLines = () => [...output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line));
 
 test('docs/operating.md has the fields of a log line', () => {
@@ -118,7 +118,7 @@ const record = (uses: object[]) => call('POST', usage(), key, { uses });
 const recordAt = (minutes: number) =>
   record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
 const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
-/** No valid body is as deep or as large as one may be: what is refused then is only the member. */
+/** No valid body reaches these maximums, so a body within them is rejected only for its unknown member. */
 const EXTRA = { status: 422, body: { message: 'extra is not a member of this object: it takes uses' } };
 const AT_MOST: Record<string, object> = {
   'levels of nesting in a body': EXTRA,
@@ -218,7 +218,7 @@ test('errors: the tables have every refusal, and every row is one', async () => 
   const rows = [...plain, ...others];
   const seen = responses.map(({ body: { errors: _, ...body }, ...rest }) => ({ ...rest, body }));
   for (const response of seen) expect(rows).toContainEqual(response);
-  // What no one request brings about is in test/http.test.ts (400) and test/operations.test.ts. Limits are an example above.
+  // A single request cannot cause the others: see test/http.test.ts (400) and test/operations.test.ts. Limits are an example above.
   for (const row of rows.filter(({ status }) => ![400, 429, 500, 503].includes(status)))
     expect(seen).toContainEqual(row);
 });

@@ -1,5 +1,5 @@
-// docs/product.md: its program runs beside the service, from a sign-up to the end, through outages, crashes and months. What each step
-// has done is looked up in the service, and the invoices are compared with its counts.
+// Runs the program of docs/product.md beside the service, from sign-up to deletion, through outages, crashes and months. Checks each step
+// in the service, and compares the invoices with its counts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -26,16 +26,13 @@ const [full, record] = [
 ];
 let service: Service;
 
-/**
- * What happens to a request of the product, in front of the service: it is not done, its response is lost, or the product is killed
- * before it arrives or before the response does. Null: nothing.
- */
+/** A fault between the product and the service: 503, a lost response, or the product is killed before or after the service responds. */
 type Accident = null | 'unavailable' | 'lost' | 'killed before' | 'killed after';
-/** Those of the next requests. */
+/** The faults of the next requests. */
 const accidents: Accident[] = [];
-/** What happens to all of them: no connection, no answer, or 503. */
+/** The fault of every request: no connection, no response, or 503. */
 let outage: null | 'unreachable' | 'silent' | 'unavailable' = null;
-/** Each request of the product, with the last four characters of its key. */
+/** Every request of the product, with the last four characters of its key. */
 const requests: string[] = [];
 const front = createServer(forward);
 
@@ -53,7 +50,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The way to the service. It has the invoice run take a page for two businesses. */
+/** A proxy to the service. It limits pages of the invoice run to two businesses. */
 async function forward(...[request, response]: Parameters<RequestListener>) {
   const { method = '', url = '', headers } = request;
   const chunks: Buffer[] = [];
@@ -85,7 +82,7 @@ async function forward(...[request, response]: Parameters<RequestListener>) {
 const kill = () => void children.at(-1)?.kill('SIGKILL');
 
 const children: ChildProcess[] = [];
-/** What the product has written to its log. */
+/** The product's log. */
 let log = '';
 const productPort = await freePort();
 function running(...args: string[]) {
@@ -108,7 +105,7 @@ function running(...args: string[]) {
   return { child, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Starts the product, and waits until it listens. What is returned stops it, and has its exit code. */
+/** Starts the product and waits until it listens. Returns a function that stops it and returns the exit code. */
 async function start() {
   const { child, ended } = running();
   await vi.waitFor(() => fetch(`http://127.0.0.1:${productPort}`), { timeout: 30_000, interval: 20 });
@@ -117,7 +114,7 @@ async function start() {
     return ended;
   };
 }
-/** Runs the job of the night before this day. */
+/** Runs the nightly job as on this day. */
 async function night(day: string) {
   log = '';
   expect({
@@ -138,7 +135,7 @@ function sql(text: string, ...values: (string | number)[]): any[] {
     database.close();
   }
 }
-/** Waits until the product has recorded what it kept for these users, and set nothing aside meanwhile. */
+/** Waits until the product has recorded the stored uses of these users. It must not have set any aside. */
 const recorded = (...users: number[]) =>
   vi.waitUntil(() => sql(`${LATE} and user_id in (${users}) and refused is null`).length === 0, {
     timeout: 20_000,
@@ -146,7 +143,7 @@ const recorded = (...users: number[]) =>
   });
 const LATE = 'select late.* from late join customers using (business_id) where 1 = 1';
 
-/** What a user of the product sends to it, and gets. */
+/** Sends a request of a user to the product. */
 async function send(user: number | string, method: string, path: string, body?: unknown) {
   const answer = await fetch(`http://127.0.0.1:${productPort}${path}`, {
     method,
@@ -162,11 +159,11 @@ const ok = async (...request: Parameters<typeof send>) => {
   expect({ request, status, body }).toMatchObject({ status: 200 });
   return body;
 };
-/** Has a customer do work that counts as so many uses. */
+/** Does a customer's work, which counts as `quantity` uses. */
 const work = (user: number, uses: number) => send(user, 'POST', '/work', { text: 'x'.repeat(100 * uses) });
 const DONE = { status: 200, body: { answer: 42 } };
 
-/** A message of the payment provider. */
+/** Sends a message of the payment provider. */
 async function pay(
   data: { user_id: number | string },
   { paid = true, at = new Date(), id = `msg_${Math.random()}`, secret = PAYMENT_SECRET, sentAt = new Date() } = {},
@@ -186,7 +183,7 @@ async function pay(
   return (await fetch(`http://127.0.0.1:${productPort}/webhooks/payment`, init)).status;
 }
 
-/** A request to the service itself. */
+/** Sends a request to the service itself. */
 async function call(
   as: string | null,
   method: string,
@@ -202,7 +199,7 @@ async function call(
   return { status: answer.status, body: (await answer.json()) as any };
 }
 const dataOf = async (path: string) => (await call(full.operator_key, 'GET', path)).body.data;
-/** The uses of a business, today or on the days from the first to the last. */
+/** The uses of a business, today or in a range of days. */
 const used = async (business: number, from = dayFromNow(0), to = from): Promise<number> =>
   (await dataOf(`/business/usage/${business}?from=${from}&to=${to}`)).used.reduce(
     (sum: number, day: { count: number }) => sum + day.count,
@@ -211,13 +208,13 @@ const used = async (business: number, from = dayFromNow(0), to = from): Promise<
 const businessOf = (user: number): number =>
   sql('select business_id from customers where user_id = ?', user)[0].business_id;
 
-/** A new customer, of whom the service knows all. */
+/** Signs up a customer and waits until the service has everything. */
 async function customer(user: number, plan = 'free') {
   await ok(user, 'POST', '/signup', { name: `Acme ${user}`, domain: `acme${user}.example` });
   await ok(user, 'POST', '/settings/plan', { plan });
   return businessOf(user);
 }
-/** The outcome of the invoices of a business: what was billed in all for each month, at the last count of it. */
+/** The total billed for each month of a business, after the last settlement. */
 const billed = (business: number) =>
   sql(
     `select starts_on, ends_on, sum(units) as units, sum(amount) as amount, group_concat(kind) as kinds from
@@ -231,7 +228,7 @@ beforeEach(() => {
   accidents.length = 0;
   outage = null;
 });
-/** What a test that failed has left running must not be in the way of the next. */
+/** Processes of a failed test must not disturb the next one. */
 afterEach(async () => {
   for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   front.closeAllConnections();
@@ -244,11 +241,11 @@ test('a customer signs up, works, changes settings and is let into the console',
   const stop = await start();
   const entry = (id: number, site: string) => expect.objectContaining({ id, business_id: 1, site });
 
-  // Sign-up: once, though the first response is lost.
+  // Sign-up happens once although the first response is lost.
   accidents.push('lost');
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
   expect(await ok(7, 'POST', '/signup', SIGNUP)).toEqual({ business: 1 });
-  // Every response is lost, and the customer corrects what was sent.
+  // Every response is lost, and the customer corrects the form.
   accidents.push('lost', 'lost');
   expect(await send(8, 'POST', '/signup', { name: 'Blot', domain: 'blot.example' })).toMatchObject({ status: 502 });
   expect(await ok(8, 'POST', '/signup', { name: 'Bolt', domain: 'bolt.example' })).toEqual({ business: 2 });
@@ -278,19 +275,19 @@ test('a customer signs up, works, changes settings and is let into the console',
     { id: 2, user_id: 8 },
   ]);
 
-  // Only those who have signed in, and up.
+  // Only signed-in customers get in.
   expect(await send(9, 'GET', '/settings')).toMatchObject({ status: 404, body: { message: 'Sign up first' } });
   for (const user of ['', '0', '-7', '7.5', 'acme', '7/../8'])
     expect({ user, ...(await send(user, 'GET', '/keys')) }).toMatchObject({ user, status: 401 });
 
-  // The token, in the pages of the customer.
+  // The token works in the customer's pages.
   const { html } = await ok(7, 'GET', '/snippet');
   const [, business, token = ''] = /business="(\d+)" token="(.*?)"/.exec(html) ?? [];
   expect([business, token]).toEqual(['1', (await dataOf('/business/1')).token]);
   const visit = async (as: string, origin = ACME) => (await call(as, 'GET', '/business/usage/1', { origin })).status;
   expect([await visit(token), await visit(token, 'https://evil.example')]).toEqual([200, 403]);
 
-  // The hot path, with the key that only records. What is charged before is lowered after; if the work fails, to nothing.
+  // The hot path uses the record key. It charges in advance and lowers afterwards, to 0 if the work fails.
   requests.length = 0;
   expect(await work(7, 50)).toMatchObject(DONE);
   const post = `POST /business/usage/1 ${record.operator_key.slice(-4)}`;
@@ -300,7 +297,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   expect(await send(7, 'POST', '/work', { text: 5 })).toMatchObject({ status: 502 });
   expect(await used(1)).toBe(53);
 
-  // The limit of a plan, and a plan that bills what is over. The cheaper one waits for the next month.
+  // One plan stops at its limit, the other bills the excess. A downgrade waits for the next month.
   const uses = [{ id: 'earlier', quantity: 947 }];
   await call(full.operator_key, 'POST', '/business/usage/1', { body: { uses } });
   const reached = 'This business has used its 1000 uses of this month.';
@@ -332,7 +329,7 @@ test('a customer signs up, works, changes settings and is let into the console',
     body: { message: expect.stringContaining('must not be the last entry') },
   });
 
-  // The token is replaced, with an overlap that is cut short.
+  // The token is replaced. Its grace period is cut short.
   const rotated = await ok(7, 'POST', '/settings/token');
   expect([await visit(token), await visit(rotated.token)]).toEqual([200, 200]);
   expect((await ok(7, 'GET', '/settings')).former_tokens).toMatchObject([{ last_four: token.slice(-4) }]);
@@ -370,10 +367,10 @@ test('work goes on through an outage; its uses survive the end of the process an
       expect(await work(20, uses)).toMatchObject(DONE);
       sum += uses;
     }
-    expect((await send(20, 'POST', '/work', {})).status).toBe(502); // the work fails, and costs nothing
+    expect((await send(20, 'POST', '/work', {})).status).toBe(502); // failed work is free
   }
   await workAll();
-  // 503 and lost responses: of recording, of lowering, and of both.
+  // 503s and lost responses when recording, lowering, or both.
   for (const accident of ['unavailable', 'lost'] as const)
     for (const pattern of [[accident], [null, accident], [accident, null, accident]]) {
       accidents.push(...pattern);
@@ -396,7 +393,7 @@ test('work goes on through an outage; its uses survive the end of the process an
   expect(await stop()).toBe(0);
   expect(sql(LATE)).toHaveLength(late);
   outage = null;
-  // The first attempt after the start fails, too: nothing is lost and nothing counts twice.
+  // The first attempt after the restart also fails. Nothing is lost or counted twice.
   accidents.push(null, 'lost', 'lost');
   const stopAgain = await start();
   await vi.waitUntil(() => accidents.length === 0, { timeout: 10_000 });
@@ -415,7 +412,7 @@ test('who does not pay does no work, says the payment provider and nobody else',
   const becomes = (id: number, status: string) =>
     vi.waitUntil(async () => (await statusOf(id)) === status, { timeout: 10_000, interval: 20 });
 
-  // What the provider has not signed, or not now.
+  // Messages with a missing, wrong or old signature.
   const failed = { paid: false };
   const old = new Date(Date.now() - 301_000);
   const forged = `whsec_${Buffer.alloc(32, 'q').toString('base64')}`;
@@ -428,12 +425,12 @@ test('who does not pay does no work, says the payment provider and nobody else',
     for (const value of ['', 'v1,', 'msg_1', `${Math.floor(Date.now() / 1000)}`])
       expect(await pay({ user_id: 30 }, failed, { headers: { [header]: `${value}0` } })).toBe(401);
   expect(await pay({ user_id: 30 }, failed, { body: 'x'.repeat(100_001) })).toBe(422);
-  // No customer can say it.
+  // Customers cannot claim a payment themselves.
   for (const path of ['/payment', '/webhooks/payment'])
     expect((await send(30, 'POST', path, { paid: true, user_id: 30 })).status).toBeGreaterThan(400);
   expect(sql('select * from payments')).toEqual([]);
 
-  // A payment fails, while the service is down. There is no work from then on, and what came before is recorded.
+  // A payment fails while the service is down. Work stops, and earlier uses are still recorded.
   outage = 'unreachable';
   expect(await work(30, 4)).toMatchObject(DONE);
   expect(await pay({ user_id: '30' }, { ...failed, at: new Date(1_000_000) })).toBe(200);
@@ -446,7 +443,7 @@ test('who does not pay does no work, says the payment provider and nobody else',
   await becomes(business, 'suspended');
   expect([await used(business), await used(other), await statusOf(other)]).toEqual([4, 5, 'active']);
 
-  // Paid. A message that is repeated, or comes late, changes nothing.
+  // Paid. Repeated and late messages have no effect.
   const message = { id: 'msg_paid', at: new Date(3_000_000) };
   expect([await pay({ user_id: 30 }, message), await pay({ user_id: 30 }, message)]).toEqual([200, 200]);
   await becomes(business, 'active');
@@ -455,7 +452,7 @@ test('who does not pay does no work, says the payment provider and nobody else',
   expect(await work(30, 1)).toMatchObject(DONE);
   expect([await statusOf(business), await used(business)]).toEqual(['active', 5]);
 
-  // To cancel and to sign up again is no way around a payment.
+  // Canceling and signing up again does not avoid the payment.
   expect(await pay({ user_id: 30 }, { ...failed, at: new Date(5_000_000) })).toBe(200);
   await becomes(business, 'suspended');
   await ok(30, 'POST', '/cancel');
@@ -473,7 +470,7 @@ test('a customer whose uses are refused holds up nobody, and a use that is refus
   outage = 'unavailable';
   for (const user of [40, 41, 43]) for (const uses of [1, 2, 50]) expect(await work(user, uses)).toMatchObject(DONE);
   await stop();
-  // 40 is unknown to the service. Two of the uses of 41 are too old, and 42 is suspended.
+  // The service does not know 40. Two uses of 41 are too old, and 42 is suspended.
   await call(full.operator_key, 'DELETE', `/business/${businesses[0]}?name=Acme%2040`);
   const old = `${dayFromNow(-36)}T12:00:00Z`;
   sql(`update late set at = ? where business_id = ? and quantity <= 2`, old, businesses[1] as number);
@@ -495,7 +492,7 @@ test('a customer whose uses are refused holds up nobody, and a use that is refus
   sql(`delete from late`);
 });
 
-/** The first day of the month so many months ago. */
+/** The first day of the month `months` months ago. */
 function monthAgo(months: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 10);
@@ -505,7 +502,7 @@ const count = async (business: number, days: Record<string, number>) => {
   const body = { days: Object.entries(days).map(([date, count]) => ({ date, count })), replace: true };
   expect((await call(full.operator_key, 'PUT', `/business/${business}/history`, { body })).status).toBe(200);
 };
-/** Compares the invoices of a business with the counts of the service, to the unit. */
+/** Asserts that the invoices of a business equal the service's counts exactly. */
 async function compare(business: number, included: number, price: number) {
   const months = billed(business);
   for (const { starts_on, ends_on, units, amount } of months) {
@@ -526,7 +523,7 @@ test('the nights bill each month once and settle it when its count is final; the
   await count(less, { [first]: 9_999, [second]: 11_000 });
   await count(free, { [first]: 1_500 });
   await night(second);
-  await night(second); // a repeat does nothing
+  await night(second); // has no effect
   expect(billed(more)).toMatchObject([{ starts_on: first, units: 2_345, amount: 4_690, kinds: 'month' }]);
   await count(more, { [dayAfter(second, -1)]: 445 });
   await count(less, { [dayAfter(second, -1)]: 2 });
@@ -536,7 +533,7 @@ test('the nights bill each month once and settle it when its count is final; the
   expect(billed(more)[0]).toMatchObject({ units: 2_445, amount: 4_890, kinds: 'month,true_up' });
   expect(billed(less)[0]).toMatchObject({ units: 1, amount: 2, kinds: 'month,true_up' });
 
-  // The second month: a charge, and a credit. The job misses all nights in between.
+  // The second month has a charge and a credit. The job misses all nights in between.
   await night(third);
   expect(billed(less)[1]).toMatchObject({ starts_on: second, units: 1_000 });
   await count(more, { [dayAfter(third, -1)]: 2_500 });
@@ -554,7 +551,7 @@ test('the nights bill each month once and settle it when its count is final; the
   ] as const)
     expect((await compare(business, included, price)).length).toBe(4);
 
-  // A cancellation while the service is down, with late uses of today and of the month that was billed last.
+  // A cancellation while the service is down, with late uses of today and of the last billed month.
   outage = 'unreachable';
   expect(await work(50, 50)).toMatchObject(DONE);
   expect(await work(50, 30)).toMatchObject(DONE);
@@ -566,7 +563,7 @@ test('the nights bill each month once and settle it when its count is final; the
   expect(await send(50, 'POST', '/signup', SIGNUP)).toMatchObject({ status: 402 });
   await stop();
   outage = null;
-  // The process is killed at each of its requests, before it and after it, until the customer is gone.
+  // The process is killed before and after each of its requests, until the customer is deleted.
   for (let step = 0; sql('select * from customers where user_id = 50').length > 0; step++) {
     expect(step).toBeLessThan(40);
     accidents.length = 0;
