@@ -1,5 +1,5 @@
-// The two back ends of docs/embedding.md, exactly as printed, against a service that fails in every way. The visits of all cases run
-// concurrently, because some wait for a timeout.
+// The two back ends of docs/embedding.md, exactly as they are published, beside a service that fails in every way. The visits of all
+// cases are made at once, because a service that never answers is waited for.
 // @module-tag slow
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

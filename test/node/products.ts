@@ -1,4 +1,4 @@
-// The two back ends of docs/embedding.md, started exactly as they are printed.
+// The two back ends of docs/embedding.md: the one that it prints, and the Worker that it links to.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { freePort } from './server.ts';
 
 const document = readFileSync('docs/embedding.md', 'utf8');
 export const [, ON_ANY_SERVER = ''] = /^```js\n(import .*?)^```$/ms.exec(document) ?? [];
-export const [, IN_A_WORKER = ''] = /^```ts\n(\/\/ A product's back end\..*?)^```$/ms.exec(document) ?? [];
+export const IN_A_WORKER = readFileSync('test/product/index.ts', 'utf8');
 
 /** A product that runs, and what it has logged. */
 export type Product = { url: string; log: string[]; stop: () => Promise<unknown> };
