@@ -1,8 +1,8 @@
-// Runs the program of docs/product.md beside the service, from sign-up to deletion, through outages, crashes and months. Checks each step
+// Runs docs/examples/product.mjs beside the service, from sign-up to deletion, through outages, crashes and months. Checks each step
 // in the service, and compares the invoices with its counts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -13,11 +13,10 @@ import { createOperatorKey } from '../../src/cli/operator-keys.ts';
 import { OPERATOR_SECRETS } from '../../src/core/operator.ts';
 import { freePort, type Service, startService } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
-import { dayFromNow, read } from './document.ts';
+import { dayFromNow } from './document.ts';
 
-const [, PROGRAM = ''] = /^```js\n(.*?)^```$/ms.exec(read('docs/product.md')) ?? [];
 const folder = newFolder();
-writeFileSync(join(folder, 'product.mjs'), PROGRAM);
+copyFileSync('docs/examples/product.mjs', join(folder, 'product.mjs'));
 const PAYMENT_SECRET = `whsec_${Buffer.alloc(32, 'p').toString('base64')}`;
 
 const [full, record] = [

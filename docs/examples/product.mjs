@@ -1,0 +1,428 @@
+// A product's back end, from sign-up to invoice (docs/product.md). Replace what is yours: the login, the work, the plans and the prices.
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const { API, OPERATOR_KEY, RECORD_KEY, PAYMENT_SECRET = '', DATABASE = 'product.db', PORT = '3000' } = process.env;
+const paymentKey = Buffer.from(PAYMENT_SECRET.replace('whsec_', ''), 'base64');
+if (!API || !OPERATOR_KEY || !RECORD_KEY || paymentKey.length < 24) throw new Error('A variable is missing');
+
+/** Beyond the monthly limit, `free` stops, and `pro` costs `price` cents per use. */
+const PLANS = {
+  free: { price: 0, limits: { monthly_limit: 1000, overage: 0 } },
+  pro: { price: 2, limits: { monthly_limit: 10_000, overage: null } },
+};
+/** The maximum number of uses per job. It is charged before the work. */
+const MOST = 50;
+
+/** Your own login. */
+const userOf = (request) => Number(request.headers['x-user']);
+/** The work that customers pay for, and how many uses it took. */
+const work = async ({ text }) => ({ answer: 42, uses: Math.min(Math.ceil(text.trim().length / 100), MOST) });
+
+const db = new DatabaseSync(DATABASE);
+db.exec(`
+  pragma journal_mode = wal;
+  pragma busy_timeout = 5000;
+  create table if not exists customers (
+    user_id integer primary key, business_id integer not null unique, name text not null, signed_up text not null,
+    plan text not null default 'free', next_plan text, -- from the next month on
+    told text, -- what the service knows
+    step text not null default 'open' -- then cancelled, then billed, then the row is gone
+  ) strict;
+  create table if not exists late (
+    id text primary key, business_id integer not null, at text not null, quantity integer not null,
+    refused text -- why it is set aside
+  ) strict;
+  create index if not exists late_of on late (business_id, at);
+  create table if not exists payments (
+    id text primary key, user_id integer not null, at text not null, paid integer not null
+  ) strict;
+  create index if not exists payments_of on payments (user_id, at);
+  create table if not exists invoices (
+    business_id integer, starts_on text, kind text, ends_on text, user_id integer, count integer,
+    included integer, price integer, units integer, amount integer as (units * price),
+    primary key (business_id, starts_on, kind)
+  ) strict;
+  create table if not exists nights (day text primary key) strict;
+  create view if not exists account as select *, coalesce((
+    select paid from payments where user_id = customers.user_id order by at desc limit 1
+  ), 1) as paid from customers;
+`);
+const all = (sql, ...values) => db.prepare(sql).all(...values);
+const one = (sql, ...values) => db.prepare(sql).get(...values);
+const run = (sql, ...values) => db.prepare(sql).run(...values).changes;
+function inTransaction(steps) {
+  db.exec('begin immediate');
+  try {
+    steps();
+    db.exec('commit');
+  } catch (error) {
+    db.exec('rollback');
+    throw error;
+  }
+}
+
+const dayOf = (time) => new Date(time).toISOString().slice(0, 10);
+const dayAfter = (day, days = 1) => dayOf(Date.parse(day) + days * 86_400_000);
+
+function fail(code, message, more) {
+  throw Object.assign(new Error(message), { code, ...more });
+}
+const SAFE = ['rate_limited', 'unavailable'];
+const UNKNOWN = ['server_error', 'no_response'];
+/** Other errors are 502. */
+const STATUS = {
+  ...{ not_signed_in: 401, inactive_business: 402, unknown_entry: 404 },
+  ...{ invalid_input: 422, last_domain: 422, limit_reached: 429 },
+};
+
+/** The default timeout is 11 seconds, because the service waits up to 10 for its database. */
+async function sendOnce(method, path, { key = OPERATOR_KEY, once, body, seconds = 11 } = {}) {
+  const headers = { Authorization: `Bearer ${key}`, ...(once && { 'Idempotency-Key': once }) };
+  const signal = AbortSignal.timeout(seconds * 1000);
+  const init = { method, headers, body: JSON.stringify(body), signal };
+  const response = await fetch(API + path, init).catch(() => null);
+  const json = await response?.json().catch(() => null);
+  if (response?.ok && json) return json.data;
+  // Without the header, the service did not respond.
+  const code = response?.headers.get('Error-Code') ?? 'no_response';
+  const retryAfter = Number(response?.headers.get('Retry-After') ?? 1);
+  fail(code, json?.message ?? 'No response', { errors: json?.errors ?? {}, retryAfter });
+}
+/** Retries once if the request is safe to retry. */
+async function ask(method, path, options = {}) {
+  try {
+    return await sendOnce(method, path, options);
+  } catch (error) {
+    const isSafe = UNKNOWN.includes(error.code) && (method !== 'POST' || options.once);
+    if (!SAFE.includes(error.code) && !isSafe) throw error;
+    await wait(error.retryAfter * 1000);
+    return sendOnce(method, path, options);
+  }
+}
+
+function customer(user) {
+  const found = one(
+    "select *, '/business/' || business_id as path from account where user_id = ? and step = 'open'",
+    user,
+  );
+  return found ?? fail('unknown_entry', 'Sign up first');
+}
+async function settingsOf(user) {
+  const { path, plan, next_plan } = customer(user);
+  return { ...(await ask('GET', path)), plan, next_plan };
+}
+/** Corrects the business of an earlier sign-up whose response was lost. */
+async function correct(error, user, fields, sites) {
+  if (error.code !== 'invalid_input') throw error;
+  const { businesses } = await ask('GET', `/business?user_id=${user}`);
+  if (businesses.length === 0) throw error;
+  const path = `/business/${businesses[0].id}`;
+  await ask('PATCH', path, { body: fields });
+  return ask('POST', `${path}/access`, { body: { sites } });
+}
+
+/** Charges the maximum before the work. */
+async function record({ business_id }) {
+  const use = { id: randomUUID(), business_id, at: new Date().toISOString(), quantity: MOST };
+  const options = { key: RECORD_KEY, once: use.id, body: { quantity: MOST }, seconds: 2 };
+  await sendOnce('POST', usagePath(business_id), options).catch((error) => {
+    if (![...SAFE, ...UNKNOWN].includes(error.code)) throw error;
+    keep(use);
+  });
+  return use;
+}
+/** Lowers the charge to the actual quantity after the work. */
+async function settle(use, quantity) {
+  if (quantity === use.quantity) return;
+  if (run('update late set quantity = ? where id = ?', quantity, use.id) > 0) return;
+  const options = { key: RECORD_KEY, body: { uses: [{ id: use.id, quantity }] }, seconds: 2 };
+  await sendOnce('PATCH', usagePath(use.business_id), options).catch(() => keep({ ...use, quantity }));
+}
+const keep = (use) => run('insert into late values (:id, :business_id, :at, :quantity, null)', use);
+const usagePath = (business) => `/business/usage/${business}`;
+/** The number of running jobs, by customer. */
+const underWay = new Map();
+const addWork = (user, change) => underWay.set(user, (underWay.get(user) ?? 0) + change);
+
+const routes = {
+  // A repeated sign-up creates one business.
+  'POST /signup': async (user, { name, domain }) => {
+    if (one("select 1 from customers where user_id = ? and step <> 'open'", user))
+      fail('inactive_business', 'Your cancellation is under way. Try again in a minute.');
+    const fields = { name, main_domain: domain, site: `https://${domain}` };
+    const sites = [fields.site];
+    const body = { user_id: user, ...fields, sites, country_id: 1, business_size: 'small', ...PLANS.free.limits };
+    const create = () => ask('POST', '/business', { once: `signup-${user}`, body });
+    const stored = await create().catch((error) => correct(error, user, fields, sites));
+    run(
+      `insert into customers (user_id, business_id, name, signed_up) values (?, ?, ?, ?)
+        on conflict (user_id) do update set name = excluded.name`,
+      ...[user, stored.id, stored.name, dayOf(Date.now())],
+    );
+    return { business: stored.id };
+  },
+  // A chart for the customer's own pages.
+  'GET /snippet': async (user) => {
+    const { id, token } = await ask('GET', customer(user).path);
+    const script = new URL('/v1/usage-chart.js', API);
+    return {
+      html: `<script type="module" src="${script}"></script><usage-chart business="${id}" token="${token}"></usage-chart>`,
+    };
+  },
+
+  'POST /work': async (user, input) => {
+    const found = customer(user);
+    if (!found.paid) fail('inactive_business', 'Your last payment has failed.'); // RECORD_KEY would count
+    addWork(user, 1);
+    try {
+      const use = await record(found);
+      let done = { uses: 0 }; // failed work is free
+      try {
+        done = await work(input);
+        return done;
+      } finally {
+        await settle(use, done.uses);
+      }
+    } finally {
+      addWork(user, -1);
+    }
+  },
+
+  'GET /settings': (user) => settingsOf(user),
+  // A cheaper plan waits for the next month.
+  'POST /settings/plan': async (user, { plan }) => {
+    if (!Object.hasOwn(PLANS, plan)) fail('invalid_input', 'plan must be free or pro');
+    const isCheaper = PLANS[plan].price < PLANS[customer(user).plan].price;
+    run(`update customers set ${isCheaper ? 'next_plan' : 'next_plan = null, plan'} = ? where user_id = ?`, plan, user);
+    await inTurn(user, tell);
+    return settingsOf(user);
+  },
+  'POST /settings/sites': (user, { sites }) => ask('POST', `${customer(user).path}/access`, { body: { sites } }),
+  'POST /settings/remove-site': (user, { id }) => ask('DELETE', `${customer(user).path}/access/${Number(id)}`),
+  // The old token works for a day, until all pages have the new one.
+  'POST /settings/token': (user) => ask('POST', `${customer(user).path}/token`, { body: { keep_old: '24h' } }),
+  'POST /settings/stop-old-tokens': (user) => ask('DELETE', `${customer(user).path}/token/former`),
+  // Anyone who opens the link first is admitted, so send it only to the customer.
+  'POST /settings/console': async (user) => {
+    const body = { business_id: customer(user).business_id, role: 'full', minutes: 60 };
+    return { redirect: (await ask('POST', `/user/${user}/console-link`, { body })).url };
+  },
+
+  // For the customer's own servers. Only this response contains the key.
+  'GET /keys': (user) => ask('GET', `/user/${user}/keys`),
+  'POST /keys': (user, { name, role }) =>
+    ask('POST', `/user/${user}/keys`, { body: { name, role, business_id: customer(user).business_id } }),
+  'POST /keys/revoke': (user, { id }) => ask('DELETE', `/user/${user}/keys/${Number(id)}`),
+
+  'GET /invoices': async (user) => ({ invoices: all('select * from invoices where user_id = ?', user) }),
+  'POST /cancel': async (user) => {
+    run("update customers set step = 'cancelled' where user_id = ?", customer(user).user_id);
+    await inTurn(user, close).catch(console.error); // catchUp retries
+    return { cancelled: true };
+  },
+};
+
+/** Runs the steps of a customer one at a time. */
+const turns = new Map();
+function inTurn(user, step) {
+  const earlier = turns.get(user) ?? Promise.resolve();
+  const turn = earlier.then(() => {
+    const found = one('select * from account where user_id = ?', user);
+    return found && step(found);
+  });
+  turns.set(
+    user,
+    turn.catch(() => {}),
+  );
+  return turn;
+}
+
+/** Sends limits and status to the service. */
+async function tell({ user_id, business_id, step, plan, paid, told }) {
+  const body = { ...PLANS[plan].limits, status: paid ? 'active' : 'suspended' };
+  if (step !== 'open' || told === JSON.stringify(body)) return;
+  await ask('PATCH', `/business/${business_id}`, { body });
+  run('update customers set told = ? where user_id = ?', JSON.stringify(body), user_id);
+}
+
+/** Records and lowers the stored uses, each exactly once. */
+async function sendLate({ business_id }) {
+  for (;;) {
+    const late = all(
+      'select * from late where business_id = ? and refused is null order by at limit 1000',
+      business_id,
+    );
+    if (late.length === 0) return;
+    const send = (method, uses) => ask(method, usagePath(business_id), { key: RECORD_KEY, body: { uses } });
+    try {
+      await send(
+        'POST',
+        late.map(({ id, at, quantity }) => ({ id, at, quantity: Math.max(quantity, 1) })),
+      );
+      await send(
+        'PATCH',
+        late.map(({ id, quantity }) => ({ id, quantity })),
+      );
+      // A use that was settled meanwhile has another quantity, so it stays.
+      for (const { id, quantity } of late) run('delete from late where id = ? and quantity = ?', id, quantity);
+    } catch (error) {
+      // Sets aside uses that the service rejects permanently, such as those that are too old.
+      let refused = 0;
+      for (const [field, [message]] of Object.entries(error.errors ?? {})) {
+        const id = late[field.split('.')[1]]?.id; // such as uses.3.at
+        if (id) refused += run('update late set refused = ? where id = ?', message, id);
+      }
+      if (refused === 0) throw error;
+      console.error(`business ${business_id}: ${refused} uses are not recorded: ${error.message}`);
+    }
+  }
+}
+
+/** Writes an invoice for a month, minus what was billed before. */
+function invoice(kind, { business_id, starts_on, ends_on, count }) {
+  const isOurs = "select * from customers where business_id = ? and signed_up <= ? and step <> 'billed'";
+  const found = one(isOurs, business_id, ends_on);
+  if (found === undefined) return;
+  const before = all('select * from invoices where business_id = ? and starts_on = ?', business_id, starts_on);
+  const { price, limits } = PLANS[found.plan];
+  const terms = before[0] ?? { price, included: limits.monthly_limit };
+  const units = Math.max(count - terms.included, 0) - before.reduce((sum, row) => sum + row.units, 0);
+  run(
+    `insert into invoices values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    ...[business_id, starts_on, kind, ends_on, found.user_id, count, terms.included, terms.price, units],
+  );
+}
+
+async function monthsThatEnded(day) {
+  const months = [];
+  for (let after = ''; after !== null; ) {
+    const { usage, next } = await ask('GET', `/usage?ended=${day}${after}`);
+    months.push(...usage);
+    after = next && `&after=${next}`;
+  }
+  return months;
+}
+/** Bills the months that ended, and settles those that became final after 41 days. */
+async function invoices(today) {
+  const [next] = all(
+    "select coalesce((select date(max(day), '+1 day') from nights), (select min(signed_up) from customers), ?) as day",
+    today,
+  );
+  for (let { day } = next; day < today; day = dayAfter(day)) {
+    const ended = await monthsThatEnded(day);
+    const final = await monthsThatEnded(dayAfter(day, -40));
+    if (!final.every((month) => month.final)) throw new Error('The clocks differ');
+    inTransaction(() => {
+      for (const month of final) invoice('true_up', month);
+      for (const month of ended) {
+        invoice('month', month);
+        run(
+          'update customers set plan = coalesce(next_plan, plan), next_plan = null where business_id = ?',
+          month.business_id,
+        );
+      }
+      run('insert into nights values (?) on conflict do nothing', day);
+    });
+  }
+}
+
+/** Stops, bills and deletes. Each step is idempotent. */
+async function close({ user_id, business_id, name, signed_up, step }) {
+  if (step === 'open' || underWay.get(user_id) > 0) return;
+  const path = `/business/${business_id}`;
+  if (step === 'cancelled') {
+    await sendLate({ business_id });
+    await ask('PATCH', path, { body: { status: 'closed' } });
+    const today = dayOf(Date.now());
+    await invoices(today);
+    const months = all("select * from invoices where business_id = ? and kind = 'month' order by ends_on", business_id);
+    const last = {
+      business_id,
+      starts_on: months.length > 0 ? dayAfter(months.at(-1).ends_on) : signed_up,
+      ends_on: today,
+    };
+    // No more uses can arrive, so recent months are final as well.
+    const final = await Promise.all(
+      [...months.slice(-2), last].map(async (month) => {
+        const { used } = await ask('GET', `${usagePath(business_id)}?from=${month.starts_on}&to=${month.ends_on}`);
+        return { ...month, count: used.reduce((sum, day) => sum + day.count, 0) };
+      }),
+    );
+    inTransaction(() => {
+      for (const month of final) invoice(month.kind ? 'true_up' : 'last', month);
+      run("update customers set step = 'billed' where user_id = ?", user_id);
+    });
+  }
+  await ask('DELETE', `${path}?name=${encodeURIComponent(name)}`).catch((error) => {
+    if (error.code !== 'unknown_business') throw error; // otherwise, it is already deleted
+  });
+  run('delete from customers where user_id = ?', user_id);
+}
+
+/** Completes pending steps, customer by customer. */
+async function catchUp() {
+  for (const { user_id } of all('select user_id from customers'))
+    for (const step of [tell, sendLate, close]) await inTurn(user_id, step).catch(console.error);
+}
+
+/** Whether the payment provider signed this (Standard Webhooks) in the last five minutes. */
+function isSigned(headers, body) {
+  const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures = '' } = headers;
+  const signature = createHmac('sha256', paymentKey).update(`${id}.${seconds}.`).update(body).digest();
+  const isNow = Math.abs(Date.now() / 1000 - seconds) < 300;
+  return (
+    isNow &&
+    signatures.split(' ').some((text) => {
+      const given = Buffer.from(text.replace('v1,', ''), 'base64');
+      return given.length === signature.length && timingSafeEqual(given, signature);
+    })
+  );
+}
+/** Stores a payment once. Messages may arrive in any order. */
+function notePayment(id, { type, timestamp, data }) {
+  if (!['payment.succeeded', 'payment.failed'].includes(type)) return;
+  const user = Number(data.user_id);
+  const values = [id, user, new Date(timestamp).toISOString(), Number(type === 'payment.succeeded')];
+  run('insert into payments values (?, ?, ?, ?) on conflict do nothing', ...values);
+  inTurn(user, tell).catch(console.error); // catchUp retries
+}
+
+async function respond(request) {
+  let body = Buffer.alloc(0);
+  for await (const part of request) {
+    body = Buffer.concat([body, part]);
+    if (body.length > 100_000) fail('invalid_input', 'The body is too long');
+  }
+  if (request.url === '/webhooks/payment') {
+    if (!isSigned(request.headers, body)) fail('not_signed_in', 'This is not signed');
+    return notePayment(request.headers['webhook-id'], JSON.parse(body));
+  }
+  const route = routes[`${request.method} ${request.url}`] ?? fail('unknown_entry', 'Not Found');
+  const user = userOf(request);
+  if (!Number.isSafeInteger(user) || user < 1) fail('not_signed_in', 'Sign in first');
+  return route(user, body.length > 0 ? JSON.parse(body) : {});
+}
+function serve() {
+  const server = createServer(async (request, response) => {
+    const reply = (status, body, headers) =>
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+    try {
+      const { redirect, ...result } = (await respond(request)) ?? {};
+      if (redirect === undefined) reply(200, result);
+      else reply(303, {}, { Location: redirect });
+    } catch (error) {
+      if (error.code in STATUS) return reply(STATUS[error.code], { message: error.message });
+      console.error(error);
+      reply(502, { message: 'Try again later' });
+    }
+  });
+  server.listen(Number(PORT));
+  process.on('SIGTERM', () => server.close(() => process.exit()));
+}
+
+const [command, day = dayOf(Date.now())] = process.argv.slice(2);
+if (command === 'invoices') await invoices(day);
+else for (serve(); ; await wait(60_000)) await catchUp();
