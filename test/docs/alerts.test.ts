@@ -1,7 +1,7 @@
-// Runs the receiver of docs/alerts.md exactly as printed. The service sends to it over loopback.
+// Runs docs/examples/receiver.mjs. The service sends to it over loopback.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -13,10 +13,9 @@ import { freePort, type Service, startService } from '../node/server.ts';
 import { newDatabase, newFolder } from '../node/state.ts';
 import { read } from './document.ts';
 
-const [, PROGRAM = ''] = /^```js\n(.*?)^```$/ms.exec(read('docs/alerts.md')) ?? [];
 const [, MESSAGE = ''] = /^```json\n(.*?)^```$/ms.exec(read('docs/alerts.md')) ?? [];
 const folder = newFolder();
-writeFileSync(join(folder, 'receiver.mjs'), PROGRAM);
+copyFileSync('docs/examples/receiver.mjs', join(folder, 'receiver.mjs'));
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'junction');
 
 const ALERT_SECRET = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;

@@ -1,4 +1,4 @@
-// The two back ends of docs/embedding.md: the one that it prints, and the Worker that it links to.
+// Starts the two back ends of docs/embedding.md: on any server, and in a Worker.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,8 +9,7 @@ import { vi } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
 import { freePort } from './server.ts';
 
-const document = readFileSync('docs/embedding.md', 'utf8');
-export const [, ON_ANY_SERVER = ''] = /^```js\n(import .*?)^```$/ms.exec(document) ?? [];
+export const ON_ANY_SERVER = readFileSync('docs/examples/back-end.mjs', 'utf8');
 export const IN_A_WORKER = readFileSync('test/product/index.ts', 'utf8');
 
 /** A product that runs, and what it has logged. */

@@ -2,7 +2,7 @@
 
 type Env = { USAGE: Fetcher };
 
-/** What the product does for a visitor. */
+/** Your product's work for a visitor. */
 const work = async () => ({ answer: 42 });
 
 const passedOn = ['Error-Code', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
@@ -14,7 +14,7 @@ const always = {
   'Content-Type': 'application/json',
 };
 
-/** The response of the service. If the service fails, that is a 503, and the log says why. */
+/** Returns the response of the service. If the service fails, returns 503 and logs the reason. */
 async function send(service: Fetcher, use: Request, signal: AbortSignal) {
   const headers = new Headers({ ...always, 'X-Request-Id': use.headers.get('X-Request-Id') ?? '' });
   try {
@@ -26,25 +26,25 @@ async function send(service: Fetcher, use: Request, signal: AbortSignal) {
       if (text.length > 10_000) throw new Error('The response is too long');
     }
     if (status !== 200 && (status < 400 || status > 499)) throw new Error(`Status ${status}`);
-    JSON.parse(text); // throws if the text is cut off, or is the page of a proxy
+    JSON.parse(text); // throws if the text is truncated or a proxy's error page
     return new Response(text, { status, headers });
   } catch (error) {
-    const reason = JSON.stringify(`${error}`); // one line, whatever is in it
+    const reason = JSON.stringify(`${error}`); // always one line
     console.error(`The usage service failed: ${reason}, X-Request-Id ${headers.get('X-Request-Id')}`);
     return Response.json({ message: 'Service Unavailable' }, { status: 503, headers });
   }
 }
 
-/** Records a use, in two attempts at most and within 23 seconds. */
+/** Records a use in at most two attempts and 23 seconds. */
 async function recordUse(visit: Request, service: Fetcher) {
-  // A visitor's own idempotency key is ignored: uses with the same key count once, so one key would pay for many visits.
+  // Ignores a visitor's own idempotency key: with it, a single use would pay for many visits.
   const id = crypto.randomUUID();
   const headers = new Headers({ 'Idempotency-Key': id, 'X-Request-Id': id });
   for (const name of ['Authorization', 'Origin']) {
     const value = visit.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
-  const business = Number(new URL(visit.url).searchParams.get('business')); // a number cannot lead to another path
+  const business = Number(new URL(visit.url).searchParams.get('business')); // a number cannot change the path
   const url = `https://usage.internal/api/v1/business/usage/${business}`;
   const use = new Request(url, { method: 'POST', headers, redirect: 'manual' });
 
@@ -53,18 +53,18 @@ async function recordUse(visit: Request, service: Fetcher) {
   const seconds = Number(first.headers.get('Retry-After') ?? 1);
   if (first.status !== 503 || !(seconds <= 10)) return first;
   await scheduler.wait(seconds * 1000);
-  return send(service, use, end); // safe: with the same idempotency key, the use counts once
+  return send(service, use, end); // safe: the same idempotency key counts once
 }
 
 export default {
   async fetch(request, env) {
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: always }); // a preflight is not a use
     const use = await recordUse(request, env.USAGE);
-    if (use.status !== 200) return use; // pass the refusal on
+    if (use.status !== 200) return use; // forward the refusal
     try {
       return Response.json(await work(), { headers: use.headers });
     } catch (error) {
-      console.error(error); // for you: the visitor gets no cause
+      console.error(error); // the visitor does not see the cause
       return Response.json({ message: 'Server Error' }, { status: 500, headers: use.headers });
     }
   },

@@ -1,0 +1,74 @@
+// Receives alerts and stores each one once (docs/alerts.md, "A receiver").
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+
+const { ALERT_SECRET, FOLDER = 'alerts', PORT = '3001' } = process.env;
+const MAX_BYTES = 1_000_000;
+const webhook = new Webhook(ALERT_SECRET);
+const [NEW, DONE] = [join(FOLDER, 'new'), join(FOLDER, 'done')];
+for (const folder of [NEW, DONE]) mkdirSync(folder, { recursive: true });
+
+/** Replace this, for example with an email to the customer. */
+async function act({ business_id, user_id, period, limit, threshold, used }) {
+  console.log(`user ${user_id}, business ${business_id}: ${used} of ${limit} uses of the ${period} (${threshold} %)`);
+}
+
+/** Stores a message once. Every delivery has the same id. */
+function keep(id, text) {
+  const name = `${id}.json`;
+  if (existsSync(join(NEW, name)) || existsSync(join(DONE, name))) return;
+  // Renames the complete file, so that a crash leaves no partial file in NEW.
+  writeFileSync(join(FOLDER, name), text, { flush: true });
+  renameSync(join(FOLDER, name), join(NEW, name));
+}
+
+/** Processes stored messages. One that fails stays for a retry. */
+async function work() {
+  for (const name of readdirSync(NEW)) {
+    const { type, data } = JSON.parse(readFileSync(join(NEW, name), 'utf8'));
+    if (type === 'limits.reached') for (const alert of data.alerts) await act(alert);
+    renameSync(join(NEW, name), join(DONE, name));
+  }
+}
+let working = Promise.resolve();
+const workOn = () => {
+  working = working.then(work).catch(console.error);
+};
+
+/** Reads the exact body, because the signature covers it. */
+async function bodyOf(request) {
+  const parts = [];
+  let bytes = 0;
+  for await (const part of request) {
+    bytes += part.length;
+    if (bytes > MAX_BYTES) throw new Error('The body is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+const server = createServer(async (request, response) => {
+  const respond = (status) => response.writeHead(status, { Connection: 'close' }).end();
+  if (request.method !== 'POST') return respond(405);
+  let text;
+  try {
+    text = await bodyOf(request);
+    webhook.verify(text, request.headers); // also rejects signatures older than 5 minutes
+  } catch {
+    return respond(401);
+  }
+  try {
+    keep(request.headers['webhook-id'], text);
+  } catch (error) {
+    console.error(error);
+    return respond(500); // the service retries
+  }
+  respond(204); // before the work, which may take longer than 10 seconds
+  workOn();
+});
+server.listen(Number(PORT));
+workOn(); // messages that a crash left
+setInterval(workOn, 60_000).unref();
+process.on('SIGTERM', () => server.close(() => working.finally(() => process.exit())));
