@@ -83,10 +83,10 @@ type OperationOf = (c: Context<Recorded>, body: string) => Operation;
 function guardWith(
   accepts: Accepts,
   operationOf: OperationOf,
-  readBody?: (c: Context<Recorded>, body: string) => Promise<void>,
+  validateBody?: (c: Context<Recorded>, body: string) => Promise<void>,
 ): MiddlewareHandler {
   const { query, codeIn } = accepts;
-  const readQuery: MiddlewareHandler = query === undefined ? noQuery : queryInput(query);
+  const validateQuery: MiddlewareHandler = query === undefined ? noQuery : queryInput(query);
   const middleware = createMiddleware<Recorded>(async function guarded(c, next) {
     const caller = await identify(c, codeIn);
     const admitted = await admit(c, caller, operationOf);
@@ -94,8 +94,8 @@ function guardWith(
     const permission = await grant(c, admitted);
     const errors = idempotencyKeyError(c.req, operation);
     if (errors !== null) throw await invalidInput(c, errors);
-    await readQuery(c, async () => {
-      await readBody?.(c, caller.body);
+    await validateQuery(c, async () => {
+      await validateBody?.(c, caller.body);
       await next();
     });
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
