@@ -1,4 +1,4 @@
-// What is written behind a response: it holds up nobody, and its failure is one line in the log.
+// Writes after a response delay nobody, and a failure is one log line.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import type { Bindings } from '../src/env.ts';
 import { granted, refused } from './answers.ts';
 import { BASE, type Business, databases, newApp, newBusiness, TODAY } from './support.ts';
 
-/** No other file asks from it: what was written behind another file's last responses is not counted here. */
+/** An address that no other file uses, so that late writes of other files do not count here. */
 const EVIL = 'https://stalled.example';
 const restricted = () => newBusiness({ sites: ['https://shop.example'] });
 const stored = ({ db, id }: Business) =>
@@ -17,7 +17,7 @@ const stored = ({ db, id }: Business) =>
     .from(refusedOrigins)
     .where(and(eq(refusedOrigins.business_id, id), eq(refusedOrigins.origin, EVIL)));
 
-/** What comes after the response is held until `release`, or fails. Only the request's own batch has the permission. */
+/** Holds writes after the response until `release`, or makes them fail. Only the request's own batch has the permission. */
 function later(work: 'held' | 'failing') {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe.each([
     const { databases, begun, release } = later('held');
     const { answer, lines, errors, context } = await ask(business, databases);
     expect(answer).toEqual(expected);
-    await begun; // the write was asked for, and waits
+    await begun; // the write has begun and is held
     expect(await isWritten(business)).toBe(false);
     expect([lines.length, errors]).toEqual([1, []]);
     release();

@@ -1,4 +1,4 @@
-// Alerts: what is written when a business has used 80 % or all of a limit, behind a response or by a look at what is stored, and its list.
+// Alerts: which ones are stored after a response or by a sweep when uses reach a threshold of a limit, and their list.
 import { and, eq, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { describe, expect, test } from 'vitest';
@@ -39,29 +39,29 @@ const LONG_AGO = '2020-01-01T00:00:00.000000Z';
 const setLimits = ({ db, id }: Pick<Business, 'db' | 'id'>, limits: Set) =>
   db.update(businesses).set(limits).where(eq(businesses.id, id));
 
-/** A business with limits that were set long ago, unless told. */
+/** A business whose limits were set long ago by default. */
 async function limited(limits: Set, fields: Parameters<typeof newBusiness>[0] = {}) {
   const business = await newBusiness(fields);
   await setLimits(business, { limits_at: LONG_AGO, ...limits });
   return business;
 }
-/** Sets what a business has used on a day. */
+/** Sets the count of a day. */
 const used = ({ db, id }: Business, day: string, count: number) =>
   db
     .insert(dailyUsage)
     .values({ business_id: id, day, count })
     .onConflictDoUpdate({ target: [dailyUsage.business_id, dailyUsage.day], set: { count } });
 
-/** The alerts of a business in the order in which they were written, without their ids. */
+/** The alerts of a business in the order in which they were stored, without ids. */
 async function alertsOf({ db, id }: Pick<Business, 'db' | 'id'>) {
   const rows = await db.select().from(alerts).where(eq(alerts.business_id, id)).orderBy(alerts.id);
   return rows.map(({ id: _, business_id: __, ...row }) => row);
 }
-/** What they are about. */
+/** Their periods and thresholds. */
 const briefly = async (business: Business) =>
   (await alertsOf(business)).map(({ period, starts_on, limit, threshold }) => [period, starts_on, limit, threshold]);
 
-/** A look behind a list of uses, in an hour such as 2026-03-15T12. A sweep looks in the same way at what it has selected. */
+/** Stores missing alerts of a business, as after a list of uses. `hour` is such as 2026-03-15T12. A sweep does the same for the businesses that it selects. */
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
@@ -257,7 +257,7 @@ describe('a look', () => {
     async (_, limits, starts_on, found, tooLate) => {
       const [first] = found;
       const last = new Date(Date.parse(`${first}:00:00.000Z`) - 1);
-      /** The Worker ends before it has written the alert. */
+      /** The Worker stops before it stores the alert. */
       const lastUse = async (business: Business) => {
         expect((await call('POST', business.usage, { as: business.key, at: last })).status).toBe(200);
         await business.db.delete(alerts).where(eq(alerts.business_id, business.id));
@@ -390,7 +390,7 @@ describe('a look agrees with the rules of a response', () => {
       const business = await limited({ monthly_limit: 3, billing_day });
       const current = monthAround(today, billing_day);
       const before = monthAround(addDays(current.starts_on, -1), billing_day);
-      // On the day before and the day after both, there are uses that must not count.
+      // The days before and after the two periods have uses that must not count.
       for (const [day, count] of [
         [addDays(before.starts_on, -1), 100],
         [before.starts_on, 1],
@@ -430,7 +430,7 @@ describe('a look agrees with the rules of a response', () => {
 });
 
 describe('the schedule', () => {
-  /** Makes copies of a business that have these ids. Each has passed its limit. */
+  /** Copies a business to these ids. Each copy has exceeded its limit. */
   async function copies({ home, id }: Business, ids: number[]) {
     const columns =
       'user_id, name, main_domain, site, country_id, business_size, status, created_at, updated_at, daily_limit, limits_at';
@@ -446,7 +446,7 @@ describe('the schedule', () => {
         .bind(JSON.stringify(ids)),
     ]);
   }
-  /** What a look in a minute of NOW's hour writes, by the turn of the business. */
+  /** The alerts that a sweep in a minute of NOW's hour stores, by the business's slice. */
   async function turnsIn({ home }: Business, minute: number) {
     await home.db.delete(alerts);
     await sweep(home.db, new Date(NOW.getTime() + minute * 60_000));
@@ -480,7 +480,7 @@ describe('the schedule', () => {
     const business = await limited({ daily_limit: 1, monthly_limit: 5, limits_at: '2026-01-01T00:00:00.000000Z' });
     const { id, home, db } = business;
     const fullHour = Math.floor(id / 60) % 24;
-    /** What the sweep in the minute of its turn writes, in an hour of March 15. */
+    /** The alerts that the sweep stores in the minute of the business's slice, in an hour of March 15. */
     const sweptIn = async (hour: number) => {
       await db.delete(alerts);
       await sweep(home.db, new Date(Date.UTC(2026, 2, 15, hour, id % 60)));
@@ -533,17 +533,17 @@ describe('the schedule', () => {
     const { db } = business.home;
     await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     await used(business, TODAY, 1000);
-    await sweep(db, NOW); // the first insert into a table makes SQLite's own row of its last id
+    await sweep(db, NOW); // the first insert into a table creates SQLite's row of its last id
     const cost = noCost();
     for (let minute = 0; minute < 60; minute++)
       await sweep(drizzle(metered(business.home.d1, cost)), new Date(NOW.getTime() + minute * 60_000));
-    // What is read is what the statement has made itself, the periods and the turns, and SQLite's own table of the last ids.
+    // Full scans are only of materialized steps, the periods and slices, and SQLite's table of last ids.
     expect(cost).toMatchObject({ round_trips: 60, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(60 * 15);
   });
 });
 
-/** What a look asks of a database: its plan, and what it costs. */
+/** The query plan and the cost of storing missing alerts. */
 async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>) {
   const plans: string[][] = [];
   const cost = noCost();
@@ -574,7 +574,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
       select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
     await home.d1.prepare(days).bind(id).run();
   }
-  await look(business, new Date('2026-01-01T12:00:00Z')); // the first insert into a table makes SQLite's own row of its last id
+  await look(business, new Date('2026-01-01T12:00:00Z')); // the first insert into a table creates SQLite's row of its last id
   const last = new Date('2026-03-31T12:00:00Z');
   const inTurn = new Date(last.getTime() + (business.id % 60) * 60_000);
   const searches = [
@@ -592,13 +592,13 @@ test('a look is one statement, finds what it reads by index, and reads the days 
   for (const [{ plans, cost }, ...found] of [[one, byId] as const, [turn, byTurn, byTurn, wasUsed] as const]) {
     expect(plans).toHaveLength(1);
     const [plan = []] = plans;
-    // What is scanned is what the statement has made itself.
+    // Full scans are only of materialized steps.
     const scans = plan.filter(
       (line) => line.startsWith('SCAN') && !/^SCAN (CONSTANT ROW|periods|swept|used|json_each|\()/.test(line),
     );
     expect(scans).toEqual([]);
     expect(plan.filter((line) => line.startsWith('SEARCH')).sort()).toEqual([...found, ...searches].sort());
-    // 31 days and 28, two single days, and few rows besides.
+    // 31 + 28 days of the months, two single days, and a few other rows.
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 0 });
     expect(cost.rows_read).toBeLessThanOrEqual(90);
   }
@@ -633,7 +633,7 @@ test('the alerts of a business are deleted with it, and those of others stay', a
   const path = `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`;
   expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
   expect(await Promise.all([business, other].map(briefly))).toEqual([[], [['day', TODAY, 1, 100]]]);
-  await look(business); // it knows nothing of the business any more
+  await look(business); // the business no longer exists
   expect(await briefly(business)).toEqual([]);
 });
 
@@ -644,7 +644,7 @@ describe('the list', () => {
     const { alerts, next } = body.data as { alerts: { id: number }[]; next: number | null };
     return { alerts, next, ids: alerts.map(({ id }) => id), cost };
   };
-  /** Alerts of days in turn from the first of 2026 on, which are not sent. Returns their ids. */
+  /** Inserts unsent alerts of consecutive days from 2026-01-01. Returns their ids. */
   async function made({ db, id }: Business, count: number): Promise<number[]> {
     const rows = Array.from({ length: count }, (_, index) => {
       const day = addDays('2026-01-01', index);
@@ -723,7 +723,7 @@ describe('the list', () => {
     }
   });
 
-  /** Stores a message for each id: with all alerts from the one before to this one. */
+  /** Stores a message for each id, with all alerts after the previous id up to this one. */
   async function sent({ db }: Business, lastIds: number[], sent_at: string | null) {
     const rows = lastIds.map((last_id) => ({
       ...{ last_id, id: `msg_${last_id}`, body: null, sent_at },

@@ -1,4 +1,4 @@
-// GET /api/v1/alerts: the alerts of all businesses, through all databases, and what became of each.
+// GET /api/v1/alerts: the alerts of all businesses in all databases, with their state.
 import { beforeEach, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { alerts, messages } from '../src/db/schema.ts';
@@ -9,7 +9,7 @@ type Listed = { id: number; business_id: number; state: string; sent_at: string 
 const PATH = '/api/v1/alerts';
 const SENT_AT = '2026-03-15T12:01:00.000000Z';
 
-/** Alerts of days in turn, of these businesses in turn. Returns their ids. */
+/** Inserts alerts of consecutive days for these businesses round-robin. Returns their ids. */
 async function made(businesses: Business[], count: number): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < count; index++) {
@@ -66,7 +66,7 @@ test('has all of an alert, its business and its state', async () => {
   ] as const;
   for (const [fields, state] of states) {
     await business.db.delete(messages);
-    await business.db.insert(messages).values(messageOf(id + 5, fields)); // with alerts behind this one
+    await business.db.insert(messages).values(messageOf(id + 5, fields)); // contains later alerts
     expect(await listed()).toEqual([{ ...alert, sent_at: fields.sent_at, state }]);
   }
   await business.db.delete(messages);
@@ -101,7 +101,7 @@ test('goes through databases without an alert', async () => {
 });
 
 test('goes on after a gap in the numbers of the databases', async () => {
-  const [, { d1 }] = homes as [Home, Home]; // which knows of no owner
+  const [, { d1 }] = homes as [Home, Home]; // which is not the home of any owner
   const bindings = { DB: d1, DB_1: undefined, DB_2: undefined, DB_3: d1 };
   const { body } = await call('GET', PATH, { as: OPERATOR.full, bindings });
   expect(body).toEqual({ status: true, data: { alerts: [], next: '3' } });

@@ -1,4 +1,4 @@
-// What the service answers, as tests compare it.
+// Expected responses of the service.
 
 export const answerOf = <B>({ status, body }: { status: number; body: B }) => ({ status, body });
 export const granted = (data: unknown) => ({ status: 200, body: { status: true, data } });

@@ -1,4 +1,4 @@
-// What tests prepare by the functions behind the routes, as the operator and without a request: in workerd and in Node.
+// Fixtures built with the functions behind the routes, as the operator and without a request. For workerd and Node.
 import { newCredential } from '../src/core/credential.ts';
 import type { Operation } from '../src/core/policy.ts';
 import { formatTimestamp } from '../src/core/time.ts';
@@ -11,10 +11,10 @@ import type { BusinessRow, Database } from '../src/db/schema.ts';
 import { readVerdict } from '../src/db/statement.ts';
 import { rotateToken as replaceToken } from '../src/db/tokens.ts';
 
-/** A database with its number, which is in the ids and credentials that are created there. */
+/** A database and its number, which is part of the ids and credentials created there. */
 type Numbered = { number: number; db: Database };
 
-/** What a route has as `ask`, for a business or, without one, for a user. */
+/** `ask` of a route, for a business or, without one, for a user. */
 export const asking =
   ({ db }: Pick<Numbered, 'db'>, operation: Operation, now: Date, business_id: number | null = null): Ask =>
   async (read, steps) => {
@@ -33,7 +33,7 @@ export const asking =
     return { ...rows, row, bytes };
   };
 
-/** What a route has as `databases`. */
+/** `databases` of a route. */
 export const boundTo = (
   all: readonly Numbered[],
   now: Date,
@@ -43,20 +43,20 @@ export const boundTo = (
   askIn: (number) => asking(all.find((one) => one.number === number) as Numbered, operation, now),
 });
 
-/** The number of the database of a user, who gets one if there is none. */
+/** Returns the number of a user's database. Assigns one to a new user. */
 export async function homeOf(databases: BoundDatabases, user_id: number, wanted?: number): Promise<number> {
   const { home } = await claimHome(databases, user_id, { wanted });
   if (home === null) throw new Error('a claim gave no home');
   return home;
 }
 
-/** Creates a business in the home of its owner. A token that is given must be claimed before. */
+/** Creates a business in its owner's database. An imported token must be claimed first. */
 export async function createBusiness(home: Numbered, fields: NewBusiness, now: Date): Promise<BusinessRow> {
   const { business } = await createBusinessIn(asking(home, 'create_business', now), home.number, fields);
   return parseJson(business);
 }
 
-/** Gives a business a new token. The old one keeps working for `keepMs`. Without it, all old ones stop. */
+/** Replaces the token of a business. The old one keeps working for `keepMs`. Without it, all old ones stop. */
 export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?: number): Promise<string> {
   const token = newCredential('bua_pk_', home.number);
   const keepUntil = keepMs === undefined ? null : formatTimestamp(new Date(now.getTime() + keepMs));
@@ -64,7 +64,7 @@ export async function rotateToken(home: Numbered, id: number, now: Date, keepMs?
   return token;
 }
 
-/** Creates a key in the home of its user. */
+/** Creates an API key in its user's database. */
 export const createKey = (home: Numbered, key: NewKey, now: Date) =>
   createKeyIn(asking(home, 'create_key', now), home.number, key);
 

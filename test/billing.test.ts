@@ -1,4 +1,4 @@
-// The month of a limit, which begins on the billing day, and what responses say of limits (docs/api.md, "Limits").
+// Billing months, and `limits` in responses (docs/api.md, "Limits").
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
 import { answerOf } from './answers.ts';
@@ -7,7 +7,7 @@ import { type Business, call, limited, monthAround, NOW, newBusiness, OPERATOR, 
 const change = ({ id }: { id: number }, fields: object) =>
   call('PATCH', `/api/v1/business/${id}`, { as: OPERATOR.full, body: fields });
 
-/** What both the business and the list say of its limits. */
+/** `limits` of a business. The list must show the same. */
 async function limitsOf({ id, key, user_id }: Business, at = NOW) {
   const alone = await call('GET', `/api/v1/business/${id}`, { as: key, at });
   const listed = await call('GET', '/api/v1/business', { as: key, at });
@@ -234,7 +234,7 @@ describe('a change of the billing day', () => {
       .prepare('select has_billing_changes as mark from businesses where id = ?')
       .bind(business.id)
       .first();
-    expect(marked).toEqual({ mark: 0 }); // it costs as little as before
+    expect(marked).toEqual({ mark: 0 }); // no extra cost
     const { changes } = (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data;
     expect(changes.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
       [{ billing_day: 2 }, { billing_day: 1 }],

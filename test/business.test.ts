@@ -165,7 +165,7 @@ describe('costs one round trip', () => {
       const days = Array.from({ length: amount }, (_, day) => ({ day: addDays(until, -day), count: 1 }));
       await business.db.insert(dailyUsage).values(days.map((counted) => ({ ...counted, business_id: business.id })));
     }
-    await store(1, '2026-02-28'); // a search by index reads the row behind what it finds, if there is one
+    await store(1, '2026-02-28'); // an index lookup reads one row past the match
     const before = await costs(business);
     await store(20, '2026-01-31');
     expect(await costs(business)).toBe(before);

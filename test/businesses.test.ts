@@ -1,4 +1,4 @@
-// The list of businesses: those whose usage the caller could read from where it calls, page by page.
+// The list of businesses: those whose usage the caller may read from its origin, in pages.
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../src/core/time.ts';
@@ -41,7 +41,7 @@ const siblings = (count: number, fields = {}) =>
 
 test('shows each business as other answers do, with its uses of 30 days', async () => {
   const business = await newBusiness();
-  await setCount(business.id, '2026-02-13', 3); // the 31st day back
+  await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
   await setCount(business.id, TODAY, 7);
   const shown = (await call('GET', business.access, { as: business.key })).body.data;

@@ -1,4 +1,4 @@
-// Who changed what: one row for each change that an API key makes, none for what changes nothing, and nothing secret in it.
+// Changes: one row for each change, none for a request that changes nothing, and no secrets.
 import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action } from '../src/core/change.ts';
@@ -41,7 +41,7 @@ const list = async (business: Business, query = '', as = business.key) => {
   const { changes, next } = body.data as { changes: Change[]; next: number | null };
   return { changes, ids: changes.map(({ id }) => id), next, cost };
 };
-/** A business with two keys: that of its owner, and one whose changes are looked at. */
+/** A business with two keys: one for set-up, and one whose changes are checked. */
 async function owned(fields: Parameters<typeof newBusiness>[0] = {}) {
   const business = await newBusiness(fields);
   return { business, ...(await newKey(business)), key_name: 'narrow' };
@@ -104,7 +104,7 @@ describe('one row', () => {
     const { business, key, actor, key_name } = await owned();
     const [first, , last] = [
       await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
-      await addFormerToken(business, STAMP), // from that instant on, it does not work
+      await addFormerToken(business, STAMP), // expires at that instant
       await addFormerToken(business, '2026-03-17T00:00:00.000000Z'),
     ];
     expect((await call('DELETE', `/api/v1/business/${business.id}/token/former`, { as: key })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('one row', () => {
       const { d1 } = business.home;
       const { rows_written } = (await send(business)).cost;
       expect((await list(business)).changes).toHaveLength(1);
-      // The same insert, by itself.
+      // The same insert on its own.
       const row = `insert into changes select subject, subject_id, id + 1, at, actor, action, before, after from changes
         where subject = 'business' and subject_id = ?`;
       const { meta } = await d1.prepare(row).bind(business.id).run();
@@ -144,7 +144,7 @@ describe.each(ROUTES)('of $name', (route) => {
     const { business, key, ...own } = await owned({ sites: [A, B] });
     await addFormerToken(business);
     const [entry] = (await call('GET', business.access, { as: key })).body.data.access_list;
-    // The entry or the key in the table is one that nobody has.
+    // The entry or key in the table does not exist.
     const { id } = route.action === 'revoke_key' ? own : entry;
     const path = route.granted === 404 ? route.path(business).replace(/[^/]+$/, id) : route.path(business);
     const { method, body, headers = {} } = route;
@@ -181,7 +181,7 @@ describe('no row', () => {
       [422, 'POST', business.access, { body: '{' }],
       [404, 'DELETE', `${business.access}/999999999`, {}],
       [404, 'DELETE', `${business.access}/abc`, {}],
-      [422, 'DELETE', `${business.access}/${entry.id}`, {}], // the last one
+      [422, 'DELETE', `${business.access}/${entry.id}`, {}], // the last site
       [422, 'POST', token, { body: { keepold: '24h' } }],
       [403, 'POST', business.access, { origin: B, body: { sites: [B] } }],
       [403, 'POST', business.access, { as: business.token, origin: A, body: { sites: [B] } }],
@@ -231,7 +231,7 @@ describe('no row', () => {
     const business = await newBusiness({ sites: [A] });
     const before = await everything();
     const { d1 } = business.home;
-    // The last statement of the batch fails: nothing of it stays.
+    // The last statement of the batch fails, so the batch rolls back.
     await d1.prepare(`create trigger broken before insert on access begin select raise(abort, 'no'); end`).run();
     expect((await add(business, [B])).status).toBe(500);
     await d1.prepare('drop trigger broken').run();
@@ -271,7 +271,7 @@ describe('the list', () => {
     const most = await list(business, '?limit=100');
     expect(most).toMatchObject({ next: 51, cost: { round_trips: 1, rows_written: 0 } });
     expect(most.ids).toHaveLength(100);
-    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // no key made them
+    expect(most.cost.rows_read).toBeLessThanOrEqual(310); // not made by a key
     const one = await list(business, '?limit=1');
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
@@ -336,7 +336,7 @@ describe('the list', () => {
     for (const [round, business] of [...made, ...made, first].entries()) {
       await add(business, [`https://s${round}.example`]);
     }
-    // What concerns a user is in the same table, under the number of the user.
+    // Changes of users are in the same table, by user id.
     await first.db.insert(changes).values({
       ...{ subject: 'user', subject_id: first.id, id: 9, at: STAMP, actor: 'operator', action: 'create_key' },
     });
@@ -388,7 +388,7 @@ describe('the list with a filter', () => {
     const { ids, next } = await list(business, query);
     return { ids, next };
   };
-  /** As many changes that nothing is known of, with the ids from 1 on. */
+  /** Stores `n` empty changes with ids from 1. */
   const fill = (business: Business, count: number, at = STAMP) =>
     store(
       business,
@@ -513,7 +513,7 @@ describe('the list with a filter', () => {
   describe('with a search compares changes until they reach 500,000 bytes, so that a search costs about what the largest page costs:', {
     tags: 'slow',
   }, () => {
-    /** Stores changes with so many bytes each, with the ids from 1 on. Those in `marked` have a text to search for. */
+    /** Stores changes of the given sizes with ids from 1. Those in `marked` contain a text to search for. */
     const storeLong = async (business: Business, bytes: number[], marked: number[]) => {
       for (const [index, length] of bytes.entries()) {
         const text = (marked.includes(index + 1) ? 'here' : '').padEnd(length - '{"name":""}'.length, 'x');
@@ -539,11 +539,11 @@ describe('the list with a filter', () => {
         { ids: [], next: 3 },
         { ids: [2], next: null },
       ]);
-      // Nothing is read behind the sixth: the length of each takes three rows, its text one.
+      // Reads nothing after the sixth: three rows for each length, and one for each text.
       for (const { cost } of read) expect(cost.rows_read).toBeLessThanOrEqual(3 * 6 + 5 + 11);
       await business.home.d1.prepare('update changes set after = ? where id = 11').bind('{"name":"x"}').run();
       expect(await page(business, '?search=here')).toEqual({ ids: [9], next: 7 });
-      // Another filter compares nothing.
+      // Other filters compare no text.
       expect(await page(business, '?action=remove_sites')).toEqual({ ids: [], next: null });
       expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
     });
@@ -593,7 +593,7 @@ describe('the list with a filter', () => {
       for (const limit of [1, 20, 100]) {
         const { ids, cost } = await list(business, `?action=rotate_token&limit=${limit}`, as);
         expect(ids).toHaveLength(limit);
-        // Found at once: it looks no further.
+        // Found immediately, so the search stops.
         expect(cost.rows_read).toBeLessThanOrEqual(4 * limit + 11);
       }
     }
@@ -605,7 +605,7 @@ describe('the list with a filter', () => {
     expect(ids).toHaveLength(100);
     expect(cost.rows_read).toBeLessThanOrEqual(1_000 + 3 * 100 + 11);
 
-    // A search for a name reads the key of each.
+    // A search by name reads the key of each change.
     await business.home.d1
       .prepare(
         `update changes set action = 'revoke_key', actor = 'operator', before = json_object('id', ?) where subject_id = ?`,
@@ -676,7 +676,7 @@ describe('the name of the key that made a change', () => {
 
   describe('of a key for one business, in the change that created or revoked it,', () => {
     const OTHERS = 'Büro "12" of others';
-    /** A business whose owner has had a key for it, which was revoked. The name that the changes had, by SQL: the key is renamed since. */
+    /** A business with a revoked key of its owner. The key was renamed (by SQL) after its changes. */
     async function withKey() {
       const business = await newBusiness();
       const keys = `/api/v1/user/${business.user_id}/keys`;
@@ -750,7 +750,7 @@ describe('the name of the key that made a change', () => {
       await fill(`key ${id} (…abcd)`);
       const named = await list(business, '?limit=99', as);
       expect(named.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
-      // The one behind the page, which tells whether there is another page, is not shown.
+      // The extra row that tells whether there is another page is not shown.
       expect(named.cost.rows_read - rows_read).toBeLessThanOrEqual(100);
       expect(named.cost.rows_read - rows_read).toBeGreaterThan(0);
       await clear();
@@ -826,7 +826,7 @@ test('after all operations, no table has an API key, and no change a token', { t
 });
 
 describe('the steps of a change', () => {
-  // The tests above have stored megabytes, which these would compare.
+  // Deletes the megabytes of the tests above, which a search would compare.
   beforeAll(() => Promise.all(homes.map(({ db }) => db.delete(changes))));
 
   type Steps = Record<string, Statement>;
@@ -834,7 +834,7 @@ describe('the steps of a change', () => {
     names.length < 2
       ? [names]
       : names.flatMap((name) => orders(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
-  /** Runs the steps with the owner's key: the deciding one first, then the others in this order. */
+  /** Runs the steps with the owner's key in this order, after the one that decides. */
   const run = async ({ id, key, home }: Business, { decided, ...others }: Steps, order: string[]) => {
     const credential = { kind: 'key', lookupValue: await sha256Hex(key) } as const;
     const steps = { decided, ...Object.fromEntries(order.map((name) => [name, others[name]])) } as Steps;
@@ -858,12 +858,12 @@ describe('the steps of a change', () => {
     action: Action;
     before: string[];
     make: (entry: number, token: string) => Steps;
-    /** The names of the steps, in their order. */
+    /** The names of the steps in order. */
     steps: string[];
     after: string[];
-    /** Whether the former tokens stay. */
+    /** Whether former tokens remain. */
     keepsFormer: boolean;
-    /** Whether the old token becomes one of them. */
+    /** Whether the old token becomes a former token. */
     keepsToken?: boolean;
     recorded: (oldToken: string, token: string, former: string) => { before: object | null; after: object | null };
   };
@@ -913,7 +913,7 @@ describe('the steps of a change', () => {
     },
   ];
   const shown = async (business: Business) => (await call('GET', business.access, { as: business.key })).body.data;
-  /** A business before the change, with a former token, and the change of its first entry and its tokens. */
+  /** A business with a former token, and the change to its first entry and its tokens. */
   async function prepared({ before, make }: Example) {
     const business = await newBusiness({ sites: before });
     const former = await addFormerToken(business, KEPT_UNTIL);
@@ -953,7 +953,7 @@ describe('the steps of a change', () => {
     },
   );
 
-  // What they store then may be wrong: this shows only that each depends on the decision, and not on the step before it.
+  // The stored values may be wrong. This shows only that each step depends on the decision and not on the previous step.
   test.each(CHANGES)(
     '$steps of $action, $before, are all done in any order: each depends on the decision alone',
     { tags: 'slow' },

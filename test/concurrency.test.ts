@@ -1,5 +1,5 @@
-// A change of rights holds for whatever reaches the database after it, also for requests that were under way: their batches are
-// held here, in front of the database or behind it, until the change is made.
+// A change of permissions affects every batch that reaches the database after it, including requests that were already running. The tests
+// hold their batches before or after the database until the change is made.
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { dailyUsage } from '../src/db/schema.ts';
@@ -20,7 +20,7 @@ import {
 
 const IN_FLIGHT = 20;
 
-/** The databases, where batches wait for `open` before or after their work; `full` once IN_FLIGHT of them wait. */
+/** Databases whose batches wait for `open`, before or after they run. `full` resolves when IN_FLIGHT of them wait. */
 function holding(where: 'before' | 'after') {
   const full = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ function holding(where: 'before' | 'after') {
 type Change = {
   name: string;
   sites?: string[];
-  /** What a use is recorded with, until the change. */
+  /** The credential of the uses, valid until the change. */
   sent: (business: Business) => CallOptions;
   make: (business: Business) => Promise<unknown>;
   refusal: { status: number; body: object };

@@ -1,4 +1,4 @@
-// Console links of the operator (docs/api.md, "Console links"): whom they are for, and what their sessions may do.
+// Console links (docs/api.md, "Console links"): who gets one, and what their sessions may do.
 import { eq, isNotNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { ALPHABET, sha256Hex } from '../src/core/credential.ts';
@@ -178,7 +178,7 @@ describe('a console link', () => {
   });
 
   describe('says where the console leads back to', () => {
-    /** An address with this many characters. */
+    /** An address of this length. */
     const long = (length: number) => 'https://product.example/'.padEnd(length, 'x');
     const stored = async ({ db, user_id }: Business) =>
       (await db.select({ return_url: codes.return_url }).from(codes).where(eq(codes.user_id, user_id))).map(
@@ -257,7 +257,7 @@ describe('a console link', () => {
       'product.example',
       'https:product.example',
       'https:///product.example',
-      // What the parser or the eye does not see.
+      // Characters that the URL parser drops or that are invisible.
       ' https://product.example/',
       'https://product.example/\n',
       'java\tscript:alert(1)',
@@ -265,7 +265,7 @@ describe('a console link', () => {
       'https://product.example/\ud800',
       'https://product.example:65536/',
       long(2001),
-      // No texts.
+      // Not strings.
       7,
       true,
       {},

@@ -1,5 +1,5 @@
-// Validates every exchange of the test suite against the OpenAPI description: an undocumented status, field, header or type fails
-// the test that met it. A route that is not described at all is passed over: test/node/operations.test.ts names it, once.
+// Validates every exchange of the test suite against the OpenAPI description: an undocumented status, field, header or type fails its test.
+// Skips a route without a description, which test/node/operations.test.ts reports once.
 import { type Schema, Validator } from '@cfworker/json-schema';
 import { createApp } from '../src/app.ts';
 import { openapi } from '../src/openapi/document.ts';
@@ -8,7 +8,7 @@ interface Node {
   [name: string]: Node | undefined;
 }
 
-/** The published description lets later versions add fields; in a response of today, a field that it does not name is a mistake. */
+/** Forbids undocumented fields. (The published description allows them, for later versions.) */
 const description = openapi({ closed: true }) as unknown as Node;
 const validators = new Map<Node, Validator>();
 
@@ -19,7 +19,7 @@ function resolve(node: Node | undefined): Node | undefined {
   return names.reduce<Node | undefined>((at, name) => at?.[name], description);
 }
 
-/** What is wrong with a value, or nothing. */
+/** Returns the validation errors of a value. */
 export function faultsOf(what: string, schema: Node | undefined, value: unknown): string[] {
   if (schema === undefined) return [`${what} has no schema`];
   let validator = validators.get(schema);
@@ -30,7 +30,7 @@ export function faultsOf(what: string, schema: Node | undefined, value: unknown)
   return validator.validate(value).errors.map(({ instanceLocation, error }) => `${what} ${instanceLocation}: ${error}`);
 }
 
-/** Stands for an operation that the service has and the description does not. */
+/** An operation without a description. */
 const UNDESCRIBED: Node = {};
 const paths: Record<string, Node | undefined> = { ...description.paths };
 for (const { method, path } of createApp(() => new Date(0), console).api.routes) {
@@ -42,12 +42,12 @@ for (const { method, path } of createApp(() => new Date(0), console).api.routes)
 const patternOf = (template: string) =>
   new RegExp(`^${template.replace('/business/{', '/business/(?!usage(?:/|$)){').replace(/\{\w+\}/g, '[^/]+')}$`);
 const parametersIn = (template: string) => template.split('{').length;
-/** Those with fewer parameters first: `refused` is no `{access_id}`. */
+/** Paths with fewer parameters first, because `refused` is not an `{access_id}`. */
 const templates = Object.entries(paths)
   .sort(([one], [other]) => parametersIn(one) - parametersIn(other))
   .map(([template, operations]) => ({ operations, pattern: patternOf(template) }));
 
-/** The operations of the path of a call, and which of them it is, if any. */
+/** The operations of a call's path, and the called one, if any. */
 function described(method: string, path: string) {
   const [written = ''] = path.split('?');
   const pathname = ['DELETE', 'PATCH'].includes(method) ? written : written.replace(/(?<=.)\/$/, '');
@@ -61,7 +61,7 @@ function expectNone(what: string, faults: string[]): void {
 
 type Exchange = { method: string; path: string; answer: { status: number; headers: Headers; text: string } };
 
-/** Throws where a response is not one that the description promises. */
+/** Throws if a response does not match the description. */
 export function expectDescribed(exchange: Exchange): void {
   const { method, path, answer } = exchange;
   expectNone(`${method} ${path} ${answer.status} ${answer.text}`, responseFaults(exchange));
@@ -109,7 +109,7 @@ function bodyFaults(response: Node, method: string, { headers, text }: Exchange[
   return faultsOf('body', content.schema, type === 'application/json' ? JSON.parse(text) : text);
 }
 
-/** Throws where a message to the receiver of alerts is not one that the description promises. */
+/** Throws if a message to the receiver of alerts does not match the description. */
 export function expectSent(headers: Record<string, string>, text: string): void {
   const { parameters, requestBody } = description.webhooks?.['limits.reached']?.post ?? {};
   const inHeaders = Object.values(parameters ?? {}).flatMap((parameter) => {
@@ -122,7 +122,7 @@ export function expectSent(headers: Record<string, string>, text: string): void 
 
 type Parameter = { name: string; in: string; required?: boolean; schema: Node };
 
-/** Throws where a call that succeeded is not one that the description tells how to make. It may hold what the service ignores. */
+/** Throws if a successful request does not match the description. It may contain ignored headers. */
 export function expectAskable(call: { method: string; path: string; headers: Headers; body: string }): void {
   const { method, path, headers, body } = call;
   const { operation } = described(method, path);

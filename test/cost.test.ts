@@ -28,7 +28,7 @@ import {
   withBatch,
 } from './support.ts';
 
-/** `days` days of a count each, for as many businesses as given. */
+/** Inserts counts of `days` days for these businesses. */
 async function fill(businesses: Business[], days: number) {
   const rows = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${days - 1})
     insert into daily_usage (business_id, day, count) select ?, date('2026-03-15', '-' || i || ' days'), i + 1 from n`;
@@ -113,7 +113,7 @@ describe.each(ROUTES)('$method $pattern', (route) => {
 });
 
 describe('a refused call', () => {
-  /** A business of the same kind as another, but with much stored: days, sites, and the very ids that the calls name. */
+  /** A copy of a business with much stored data: days, sites, and the ids that the calls use. */
   async function crowded(fields: Parameters<typeof newBusiness>[0]) {
     const { status, ...others } = fields ?? {};
     const full = await newBusiness(others);
@@ -131,7 +131,7 @@ describe('a refused call', () => {
       d1.prepare(`update businesses set status = ? where id = ?`).bind(status ?? 'active', full.id),
     ]);
     for (let former = 0; former < 5; former++) await addFormerToken(full);
-    await addSite(full.id, 'https://new.example'); // what `add sites` brings is stored already
+    await addSite(full.id, 'https://new.example'); // the site that `add sites` adds
     return full;
   }
   const RESTRICTED = { sites: ['https://x.example'] };
@@ -145,7 +145,7 @@ describe('a refused call', () => {
     much = await crowded(RESTRICTED);
   });
 
-  /** What a call that is refused reads of a business; it writes nothing. */
+  /** The rows that a refused call reads of a business. It writes nothing. */
   async function rowsRead(route: AnyRoute, id: number, options: CallOptions): Promise<number> {
     const refused = await ask(route, { id }, options);
     expect([401, 403, 422]).toContain(refused.status);
@@ -181,7 +181,7 @@ describe('a refused call', () => {
     async (route) => {
       const business = await newBusiness(RESTRICTED);
       await addFormerToken(business);
-      // A row that belongs to nobody, changed behind each statement of the batch: changes() is 1 for the next.
+      // Changes an unrelated row after each statement of the batch, so that changes() is 1 for the next one.
       const noisy = databases((d1) => {
         const noise = d1.prepare('update businesses set name = name where id = (select max(id) from businesses)');
         return withBatch(d1, async (_, statements) => {
@@ -241,7 +241,7 @@ test('recording a use costs the same rows however many uses, businesses, sites, 
       rows_written,
     }));
   };
-  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts its row, which reads another
+  await call('POST', fresh.usage, { as: fresh.key }); // the day's first use inserts a row, which reads one more
   const before = await costsOf('order-1');
   const many = (count: number, insert: string) =>
     fresh.home.d1
@@ -292,13 +292,13 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
       await call('POST', owner.access, { as: owner.key, body: { sites } });
     }
     await fill([owner], 400);
-    // Its rows are behind those of the owner: a search by index reads the next one, too.
+    // Its rows follow those of the owner, because an index lookup reads one row past the match.
     const next = await newBusiness({ user_id: owner.user_id, sites: [origin] });
     await addFormerToken(next);
     await fill([next], 1);
   });
 
-  /** The cost of a call that succeeds, in one round trip. */
+  /** The cost of a successful call. Asserts that it takes one round trip. */
   async function costOf(method: string, path: string, body?: unknown, options: CallOptions = {}) {
     const { status, cost } = await call(method, path, { as: owner.key, body, ...options });
     expect(status).toBe(200);
@@ -366,7 +366,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     const insert = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${refused})
       insert into refused_origins select ?, 'https://r' || i || '.example', 1, '2026-03-15', '2026-03-15' from n`;
     const remember = ({ id }: Business) => home.d1.prepare(insert).bind(id).run();
-    // A business that no list has, behind the others: each search by index finds it.
+    // A business after all others that no list contains: every index lookup reads one row past the match.
     await remember(await newBusiness({ user_id: user_id + homes.length }));
     for (const business of made) await remember(business);
     expect((await read()) - without).toBeLessThanOrEqual(made.length * (refused + 1));
@@ -422,7 +422,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
 
   test('to stop f former tokens reads the sites, 6 rows for each and 22 more, and writes one for each and 3 more', async () => {
     for (const [limit, rows] of [
-      [1, 15 + 2], // as to read the business: today is the 15th
+      [1, 15 + 2], // as for reading the business (today is the 15th)
       [null, 0],
     ] as const) {
       const limits = { daily_limit: limit, monthly_limit: limit };
@@ -507,7 +507,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   });
 });
 
-// The last three, because of their 100,000 rows: tests before them read all that is stored.
+// Last, because of their 100,000 rows: other tests read all tables.
 test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, whatever they and others have besides', {
   tags: 'slow',
 }, async () => {

@@ -1,4 +1,4 @@
-// Customers over HTTP: what the operator does with businesses and users, from their creation to their deletion.
+// The operator's requests for businesses and users, from creation to deletion.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../src/core/credential.ts';
@@ -294,7 +294,7 @@ describe('an Idempotency-Key', () => {
       expect((await create(first)).status).toBe(200);
       for (const { number } of homes) {
         const theirs = { user_id: newUser(), ...FIELDS, database: number };
-        await create(theirs); // who has a home
+        await create(theirs); // a user with a home
         const before = await everything();
         const stolen = { ...theirs, token: first.token };
         expect(answerOf(await create(stolen, KEY))).toEqual(
@@ -369,7 +369,7 @@ describe('an Idempotency-Key', () => {
     };
     const post = async (bindings: object, body: object, headers: Record<string, string>) =>
       (await send('POST', '/business', { body, headers, bindings })).status;
-    const lastClaim = 1 + homes.length + 1; // after the first claim, a new owner's databases are asked
+    const lastClaim = 1 + homes.length + 1; // after the first claim, a new owner's databases are queried
     for (const batch of [1, lastClaim, lastClaim + 1]) {
       const body = { user_id: newUser(), ...FIELDS };
       expect(await post(lost(batch), body, KEY)).toBe(503);
@@ -378,7 +378,7 @@ describe('an Idempotency-Key', () => {
         { id: made },
       ]);
     }
-    // Nothing was created by the claims, so they are safe to repeat. Nobody knows that of the last batch.
+    // Claims create nothing, so they are safe to retry. The outcome of the last batch is unknown.
     expect(await post(lost(lastClaim), { user_id: newUser(), ...FIELDS }, {})).toBe(503);
     expect(await post(lost(lastClaim + 1), { user_id: newUser(), ...FIELDS }, {})).toBe(500);
   });
@@ -564,7 +564,7 @@ describe('changing a business', () => {
 describe('deleting a business', () => {
   const remove = ({ id, name }: { id: number; name: string }) =>
     send('DELETE', `/business/${id}?name=${encodeURIComponent(name)}`);
-  /** The tables of all databases, each with those rows that are of the business, or with the others. */
+  /** The rows of all tables in all databases, either only those of the business or only the others. */
   const tablesWith = async (id: number, isOwn: boolean) => {
     const all = homes.map(async ({ d1 }) => {
       const names = (await d1.prepare(TABLES).all<{ name: string }>()).results.map(({ name }) => name);
@@ -668,7 +668,7 @@ describe('deleting a business', () => {
     expect((await remove(business)).status).toBe(200);
     let runs = 0;
     for (let minute = 0; (await db.$count(deletions, eq(deletions.business_id, id))) > 0; minute++) {
-      // Each run but every eighth ends after so many statements, as if the instance was killed.
+      // Each run except every eighth stops after this many statements, as if the instance were killed.
       let left = minute % 8 === 7 ? Number.POSITIVE_INFINITY : minute % 8;
       const interrupted = {
         prepare: (sql: string) => ({

@@ -42,7 +42,7 @@ test('counts the ids whose time is over, and the alerts that are in no message t
   const use = (number: number, recorded_on: string, keep_days: number) => ({
     ...{ business_id: id, digest: new Uint8Array(16).fill(number) as Buffer, day: recorded_on, recorded_on, keep_days },
   });
-  // Kept to 2026-03-14, 15 and 16.
+  // Retained until 2026-03-14, 15 and 16.
   await db.insert(ledger).values([use(1, '2026-03-12', 2), use(2, '2026-03-13', 2), use(3, '2026-02-04', 40)]);
   expect(await backlog()).toEqual({ ids: 1, alerts: 0 });
   const made: number[] = [];
@@ -102,7 +102,7 @@ test('reads few rows however much is stored, and counts to 10,000', { tags: 'slo
   await make(1, 9000 - stored);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '${YESTERDAY}', 2 from businesses`);
   await rowsOf(`insert into daily_usage (business_id, day, count) select id, '2026-01-01', 2 from businesses`);
-  const others = 20 * homes.length + 20; // of the other databases, with the businesses of other tests
+  const others = 20 * homes.length + 20; // rows of the other databases, which have businesses of other tests
   const some = await read();
   expect(some.states[0]).toMatchObject({ uses_yesterday: 18_000, backlog: { ids: 9000, alerts: 9000 } });
   expect(some.cost).toMatchObject({ round_trips: homes.length, rows_written: 0 });

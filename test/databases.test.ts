@@ -1,4 +1,4 @@
-// Several databases: where a call goes, where a new owner goes, and what happens when one of them fails.
+// Several databases: which one a request and a new owner use, and what happens if one fails.
 import { createScheduledController } from 'cloudflare:test';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
@@ -149,19 +149,19 @@ const FIELDS = {
 const all = () => boundTo(homes, NOW);
 let user = 50_000;
 const newUser = () => ++user;
-/** A database that cannot be asked. */
+/** A database that fails. */
 const broken = {
   prepare() {
     throw new Error('D1_ERROR: Network connection lost.');
   },
 } as unknown as D1Database;
-/** The databases, of which one cannot be asked. */
+/** The databases, one of which fails. */
 const without = (number: number) =>
   boundTo(
     homes.map((home) => (home.number === number ? { ...home, db: drizzle(broken) } : home)),
     NOW,
   );
-/** The business that is created. */
+/** The body that creates a business. */
 const create = async (databases: BoundDatabases, fields: { user_id: number; token?: string; database?: number }) =>
   parseJson((await createIn(databases, { ...FIELDS, ...fields })).business);
 const remove = ({ home, id }: { home: Home; id: number }) =>
@@ -300,7 +300,7 @@ describe('while a database cannot be asked', () => {
   const FAILED = 'D1_ERROR: Network connection lost.';
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
-  /** What creates something for this user, in the home of the user, or gives a business to the user. */
+  /** Requests that create something in this user's database, or transfer a business to the user. */
   const creations = (databases: BoundDatabases, user_id: number, token: string, number: number) => [
     () => createKeyFor(databases, { user_id, name: 'k' }),
     () => create(databases, { user_id }),
@@ -338,7 +338,7 @@ describe('while a database cannot be asked', () => {
     const { numbers, askIn } = all();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      await env.DB.prepare('delete from homes where database = 2').run(); // it would be its turn
+      await env.DB.prepare('delete from homes where database = 2').run(); // it would be next
       const given = homeOf({ numbers, askIn: (number) => (number === 2 ? hanging : askIn(number)) }, newUser());
       await asked.promise;
       await vi.advanceTimersByTimeAsync(2000);
@@ -454,7 +454,7 @@ describe('an imported token', () => {
       await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
       await rotateToken(home, id, NOW, 3_600_000);
       await expect(importing(await owner(), token)).rejects.toThrow(IN_USE);
-      await rotateToken(home, id, NOW); // the token is nobody's: who was refused before has not claimed it
+      await rotateToken(home, id, NOW); // the token is free: the refused user has not claimed it
       expect(await importing(await owner(), token)).toMatchObject({ token });
     },
   );

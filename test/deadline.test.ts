@@ -1,4 +1,4 @@
-// No request waits longer than ten seconds for its database, and a batch that begins later does nothing (docs/operating.md, "Outages").
+// No request waits longer than ten seconds for its database, and a batch that starts later does nothing (docs/operating.md, "Outages").
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noCost } from '../src/db/batch.ts';
@@ -41,11 +41,11 @@ async function requestOf(route: AnyRoute, business: Business) {
   if (route.body !== undefined) init.body = JSON.stringify(route.body);
   return new Request(BASE + route.path(business), init);
 }
-/** The databases, whose batches go through `run`. */
+/** Databases whose batches go through `run`. */
 const through = (run: (batch: () => Promise<unknown>) => Promise<unknown>) => databases((d1) => withBatch(d1, run));
 const never = () => new Promise<never>(() => {});
 
-/** What the caller gets after `ms`, or null if there is no answer by then. */
+/** The response after `ms`, or null if there is none yet. */
 async function answerAfter(ms: number, request: Request, bindings: ReturnType<typeof databases>) {
   let answer: { status: number; text: string } | null = null;
   const answered = newApp()
@@ -82,7 +82,7 @@ eachOf(describe, FAILING)('to $name', (route) => {
     await addFormerToken(business);
     const request = await requestOf(route, business);
     const before = await everything();
-    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the clock of the database goes on
+    vi.setSystemTime(Date.now() - DEADLINE_MS - 1); // the database's clock continues
     const late = through((batch) => batch());
     expect(await answerAfter(DEADLINE_MS, request, late)).toEqual(unavailable);
     expect(await everything()).toBe(before);
@@ -101,9 +101,9 @@ eachOf(describe, FAILING)('to $name', (route) => {
   });
 });
 
-/** For a new owner, there are more batches. */
+/** A new owner needs more batches. */
 beforeAll(async () => void (await homeOf(boundTo(homes, NOW), NEW_BUSINESS.user_id)));
-/** Of a key that there is. */
+/** For an existing key. */
 const REVOCATION = {
   ...(ROUTES.find(({ name }) => name === 'revoke a key') as AnyRoute),
   name: 'revoke a key that works',
@@ -131,7 +131,7 @@ eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 &&
   },
 );
 
-/** Their first batch claims a home, which is safe to repeat. What the second creates is not. */
+/** The first batch claims a home, which is safe to retry. The second creates something, which is not. */
 const CREATING = ['create a business', 'create a key', 'create a console link'];
 eachOf(
   test,
@@ -186,7 +186,7 @@ eachOf(
   'a step that may have met the deadline on the way is no success: to $name, where the clock of the database is ahead',
   async (route) => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
-    // Of a console link, the first batch has no step: it only reads the home.
+    // The first batch of a console link has no steps. It only reads the home.
     const isRepeatable = ![...NOT_REPEATABLE, 'create a console link'].includes(route.name);
     const [ahead, took] = [9000, 1001];
     vi.setSystemTime(Date.now() - ahead);

@@ -1,10 +1,10 @@
-// The Worker as the platform calls it, where the migrations were not applied: `npx wrangler dev` alone does not apply them.
+// The Worker's entry points on a database without migrations, which `npx wrangler dev` alone does not apply.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import worker from '../src/index.ts';
 import { BASE, databases, env, failingWith, homes, newBusiness } from './support.ts';
 
-/** One request, and what it writes to the console. */
+/** Sends one request and returns its console output. */
 async function served(path: string, as: string, bindings: object = databases(), method = 'GET') {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {

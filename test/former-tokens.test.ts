@@ -1,4 +1,4 @@
-// Stopping the former tokens of a business: what is answered, which tokens work then, what it costs, and beside a rotation.
+// Stopping former tokens: the response, which tokens still work, the cost, and a concurrent rotation.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { formerTokens } from '../src/db/schema.ts';
@@ -118,7 +118,7 @@ describe('a rotation that keeps the old token', () => {
     expect(await statusesOf(business, [former, business.token, token])).toEqual([401, 200, 200]);
   });
 
-  /** Sends a request whose batch waits in front of the database for `open`; `waits` says that it does. */
+  /** Sends a request whose batch waits for `open`. `waits` resolves when it does. */
   function held({ key }: Business, method: string, path: string, body?: object) {
     const [waiting, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const bindings = databases((d1) =>

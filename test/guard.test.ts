@@ -1,4 +1,4 @@
-// Who gets in: every refusal, for every route, in the order of docs/api.md, "Order of refusals".
+// Every refusal on every route, in the order of docs/api.md, "Order of refusals".
 
 import { createExecutionContext } from 'cloudflare:test';
 import { Hono } from 'hono';
@@ -46,7 +46,7 @@ const askBadly = (route: AnyRoute, business: { id: number | string }, options: C
   });
 
 type Answer = Awaited<ReturnType<typeof call>>;
-/** `sent`: something was sent as a credential. */
+/** `sent`: whether the request had a credential. */
 function expectRefusal(answer: Answer, refusal: { status: number; body: object }, sent = true) {
   const { status } = refusal;
   expect(answerOf(answer)).toEqual(refusal);
@@ -58,7 +58,7 @@ function expectRefusal(answer: Answer, refusal: { status: number; body: object }
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
   expect(answer.headers.get('Cache-Control')).toBe('no-store');
-  // Nothing is stored, before the response or after it, but the origin that was refused. (test/matrix.test.ts compares all that is stored.)
+  // A refusal stores nothing but the refused origin. (test/matrix.test.ts compares all tables.)
   expect(answer.cost.rows_written).toBe(0);
   const isRemembered = answer.headers.get('Error-Code') === 'origin_not_authorized';
   if (!isRemembered) expect(answer.later.rows_written).toBe(0);
@@ -89,13 +89,13 @@ test('a handler that responds without having asked the database is a fault of ou
   expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without asking') })]);
 });
 
-/** For calls that must not change it: nothing that they are told depends on what is stored. */
+/** Shared by calls that must not change it. */
 let untouched: Business;
 beforeAll(async () => {
   untouched = await newBusiness();
 });
 
-/** The status for the API key of the owner. */
+/** The status for the owner's API key. */
 const grantedBy = (route: AnyRoute) => (route.keyRefusal === null ? (route.granted ?? 200) : 403);
 
 describe.each(ROUTES)('$name', (route) => {
@@ -167,7 +167,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
       expectRefusal(await ask(route, business, { as }), UNAUTHENTICATED);
     }
     expectRefusal(await ask(route, suspended, { as: suspended.token }), UNAUTHENTICATED);
-    // A token in another case is no credential.
+    // A token in another case is not a credential.
     expectRefusal(await ask(route, business, { as: business.token.toUpperCase() }), UNAUTHENTICATED);
   });
 
@@ -203,7 +203,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
   test('with a business that has no site, accepts whatever its origin', async () => {
     for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
       const business = await newBusiness();
-      const isShutOut = route.name === 'add sites'; // by its own first list: the page could not even remove it
+      const isShutOut = route.name === 'add sites'; // the page's own list would shut it out
       expect((await ask(route, business, { as: business.key, origin })).status).toBe(isShutOut ? 422 : granted);
     }
   });
@@ -383,8 +383,7 @@ describe('a business token', () => {
   });
 });
 
-// What the refusal says and what a write would do, for every credential × origin × status × list, against a small
-// independent statement of the rules.
+// Compares refusals and writes for every credential × origin × status × list with an independent statement of the rules.
 describe('the refusal and the write agree', () => {
   const origins = [undefined, 'https://shop.example', 'https://evil.example', 'null', BASE];
   const cases = [[], ['https://shop.example']].flatMap((sites) =>
@@ -395,7 +394,7 @@ describe('the refusal and the write agree', () => {
     ),
   );
 
-  /** The status of registering a site, and of recording a use. */
+  /** The statuses of registering a site and of recording a use. */
   function expected({ sites, status, who, origin }: (typeof cases)[number]): { access: number; usage: number } {
     if (who === 'unknown' || (who === 'token' && status !== 'active')) return { access: 401, usage: 401 };
     if (who.startsWith('foreign')) return { access: 401, usage: 422 };
@@ -413,7 +412,7 @@ describe('the refusal and the write agree', () => {
     const made = await Promise.all(cases.map(async (example) => ({ example, business: await newBusiness(example) })));
     const told: string[] = [];
     const right: string[] = [];
-    /** Uses are recorded first: a page that is let in could register itself. */
+    /** Records uses first, because a page with access could register itself. */
     for (const [resource, body] of [
       ['usage', undefined],
       ['access', { sites: ['https://new.example'] }],

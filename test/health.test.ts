@@ -11,12 +11,12 @@ const PATH = '/api/v1/health';
 const OK = { status: 200, text: '{"status":true,"runs":{"alerts":null,"purge":null}}' };
 const DOWN = { status: 503, text: '{"message":"Service Unavailable"}' };
 
-/** A database that does with each statement what `all` does. */
+/** A database whose statements run `all`. */
 const instead = (all: () => Promise<unknown>) =>
   ({ prepare: () => ({ bind: () => ({ all }), all }) }) as unknown as D1Database;
 const failing = (message: string) => instead(() => Promise.reject(new Error(message)));
 
-/** An isolate of the service: its clock can be moved, and each database counts what it is asked. */
+/** An isolate of the service with an adjustable clock. Each database counts its queries. */
 function isolate(bindings: Partial<Bindings> = databases()) {
   const clock = { now: NOW.getTime() };
   const asked: Record<string, number> = {};
@@ -50,7 +50,7 @@ const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status
 test('is 200 while every database responds, for everybody, and is never stored', async () => {
   const sent: Record<string, string>[] = [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }];
   for (const [minute, headers] of sent.entries()) {
-    // A minute later the databases are asked again.
+    // A minute later, it queries the databases again.
     const answer = await call('GET', PATH, { headers, at: new Date(NOW.getTime() + minute * 60_000) });
     expect(bodyOf(answer)).toEqual(OK);
     expect(answer.headers.get('Cache-Control')).toBe('no-store');

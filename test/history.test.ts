@@ -18,7 +18,7 @@ import {
 type Day = { date: string; count: number };
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** The `length` days before today, each with the count that it is told. */
+/** The `length` days before today with these counts. */
 const history = (length: number, count = (index: number) => index + 1): Day[] =>
   Array.from({ length }, (_, index) => ({ date: addDays(TODAY, index - length), count: count(index) }));
 const put = ({ id }: Business, body: unknown, options: CallOptions = {}) =>
@@ -38,7 +38,7 @@ const recorded = async ({ id, db }: Business) => {
 const imported = (before: object | null, after: object) => ({
   ...{ actor: 'operator (…ffff)', action: 'import_usage', before, after },
 });
-/** The body of a refusal: the first of these errors is its message. */
+/** The body of a refusal with these errors. The first is its message. */
 const refusal = (errors: Record<string, string>) => ({
   status: false,
   message: Object.values(errors)[0],
@@ -51,7 +51,7 @@ test('five years are stored in one round trip; the same again changes nothing, a
   const business = await newBusiness();
   const days = history(1830);
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
-  // 40 of the days are so recent that their uses can be lowered otherwise.
+  // 40 of the days are recent enough to be lowered.
   for (const written of [1830 + 40 + 4, 0, 0]) {
     const answer = await put(business, { days });
     expect(answerOf(answer)).toEqual(granted(total));
@@ -185,7 +185,7 @@ test('the largest counts are exact, and a sum of old ones that is not is shown a
   const days = history(2, (index) => (index === 0 ? MOST - 1 : 1));
   expect((await put(business, { days })).body.data).toEqual({ days: 2, uses: MOST });
   expect(await stored(business)).toEqual(days);
-  // Together, 1,100 of these are more than any integer of SQLite.
+  // The sum of 1,100 of these exceeds SQLite's integers.
   const all = history(1100, () => MOST);
   const insert = `insert into daily_usage (business_id, day, count) select ?, value ->> 'date', value ->> 'count' from json_each(?)`;
   await business.home.d1
@@ -234,7 +234,7 @@ test('a business that is not active gets its history, and one that is deleted or
       status: 401,
       body: { status: false, message: 'Id is not valid' },
     });
-    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // nothing of the list
+    expect(answer.cost.rows_read).toBeLessThanOrEqual(20); // reads nothing of the list
   }
   expect(await everything()).toBe(before);
 });

@@ -1,4 +1,4 @@
-// Hono's own client, typed by AppType: for TypeScript programs that live beside the service.
+// Hono's client, typed by AppType, for TypeScript programs in the same repository.
 import { hc } from 'hono/client';
 import { expect, test } from 'vitest';
 import type { AppType } from '../src/app.ts';
@@ -52,6 +52,6 @@ test('starts a session with an API key or with a code, and ends it', async () =>
     read_only: false,
     return_url: null,
   });
-  // @ts-expect-error: a mistyped field is no code.
+  // @ts-expect-error: a mistyped field is not a code.
   expect((await clientOf().$post({ json: { Code: 'x' } })).status).toBe(401);
 });

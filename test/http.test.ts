@@ -1,4 +1,4 @@
-// What is answered without a credential and without the database, and what every answer carries.
+// Responses without a credential or database, and the headers of every response.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -147,7 +147,7 @@ describe('a known path with another method', () => {
     ['PATCH', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['PROPFIND', '/api/v1/business/1/access', 'GET, HEAD, POST, DELETE'],
     ['GET', '/api/v1/business/1/access/2', 'DELETE'],
-    // `usage` is never an id: these are usage operations on a business called access.
+    // `usage` is never an id, so these are usage operations on a business called access.
     ['DELETE', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
     ['PUT', '/api/v1/business/usage/access', 'GET, HEAD, POST, PATCH'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
@@ -193,7 +193,7 @@ describe('a body that is held back', () => {
       if (route.body !== undefined) await body.write(new TextEncoder().encode(JSON.stringify(route.body)));
       await body.close();
       expect({ arrives, status: (await answer).status }).toEqual({ arrives, status });
-      await waitOnExecutionContext(context); // or it would be written to the databases of the next file
+      await waitOnExecutionContext(context); // otherwise it would write to the databases of the next file
     }
   });
 

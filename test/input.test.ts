@@ -1,5 +1,5 @@
-// Strict input: an operation refuses every parameter and member that it does not know, at each level, a body with DELETE, and values of
-// another type. The cases are made of the routes and of the schemas in the description.
+// Strict input: an operation rejects unknown parameters and members at every depth, a body with DELETE, and values of a wrong type. The
+// cases are generated from the routes and the schemas in the description.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Operation as Name, POLICY } from '../src/core/policy.ts';
 import { openapi } from '../src/openapi/document.ts';
@@ -40,7 +40,7 @@ const operationOf = ({ method, pattern }: AnyRoute): Operation => {
 };
 const queryOf = (route: AnyRoute) => (operationOf(route).parameters ?? []).filter(({ in: place }) => place === 'query');
 
-/** The objects and lists in a body, with their paths and the schema of what each holds. */
+/** The objects and lists in a body, with their paths and the schemas of their contents. */
 function places(value: unknown, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.entries(value).flatMap(([name, member]) =>
@@ -55,7 +55,7 @@ const members = (value: unknown, path: (string | number)[] = []): (string | numb
         const at = [...path, Array.isArray(value) ? Number(name) : name];
         return [at, ...members(member, at)];
       });
-/** A copy of a body with one place changed. */
+/** A copy of a body with one value changed. */
 function changed(body: unknown, path: (string | number)[], change: (at: never) => unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return change(structuredClone(body) as never);
@@ -64,15 +64,15 @@ function changed(body: unknown, path: (string | number)[], change: (at: never) =
   return copy;
 }
 
-/** A path with more parameters. */
+/** Adds parameters to a path. */
 const withQuery = (path: string, query: string) => path + (path.includes('?') ? query.replace('?', '&') : query);
 
-/** The operations to which an Idempotency-Key was sent. */
+/** The operations that received an Idempotency-Key. */
 const tried = new Set<Name>();
 afterAll(() => expect([...tried].sort()).toEqual(Object.keys(POLICY).sort()));
 
 describe.each(ROUTES)('to $name', (route) => {
-  // In the list of businesses, `user_id` is there for the operator only.
+  // Only the operator can use `user_id` in the list of businesses.
   const isKnown = (name: string) => name !== 'user_id' || route.name !== 'list businesses';
   const known = queryOf(route).flatMap(({ name }) => (isKnown(name) ? [name] : []));
   const takes = known.length === 0 ? 'none' : new Intl.ListFormat('en').format(known);
@@ -97,7 +97,7 @@ describe.each(ROUTES)('to $name', (route) => {
     business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     as = await callerOf(route, business);
   });
-  /** What is refused changes nothing: no call writes a row, and all together leave all that is stored. */
+  /** Rejected calls write no row and leave all tables unchanged. */
   async function expectUnchanged() {
     const stored = before;
     before = undefined;
@@ -132,7 +132,7 @@ describe.each(ROUTES)('to $name', (route) => {
     const [first] = queryOf(route);
     if (first) expect(await refused(`?${first.name}=${first.example}&b=1&a=2`)).toEqual(invalid('b', unknown('b')));
     expect(await refused('?=1')).toEqual(invalid('""', unknown('""')));
-    // A second question mark is part of the name, so this is no parameter that the operation has.
+    // A second question mark is part of the name, so this is an unknown parameter.
     for (const name of [first?.name ?? 'from', '_'])
       expect(await refused(`??${name}=1`)).toEqual(invalid(`?${name}`, unknown(`?${name}`)));
     const long = 'x'.repeat(65);
@@ -141,7 +141,7 @@ describe.each(ROUTES)('to $name', (route) => {
 
   test('a parameter that is given twice, or of another type, is refused by its name', tagsOf(route), async () => {
     for (const { name, example } of queryOf(route)) {
-      const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text can be searched for
+      const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
       for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
         const { status, body } = await refused(query);
         expect({ status, named: Object.keys(body.errors) }).toEqual({
@@ -254,7 +254,7 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
 );
 
 test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {
-  // A code comes without a credential, and its refusal says nothing of it: test/sessions.test.ts.
+  // A code comes without a credential. test/sessions.test.ts covers its refusal.
   const taking = ROUTES.filter(
     (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
   );
@@ -264,11 +264,11 @@ test('every body that an operation takes is in the cases: each is an object in t
 });
 
 test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter, but for _=<digits>', async (path) => {
-  const { app } = newApp(); // health remembers its outcome
+  const { app } = newApp(); // health caches its result
   const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
   expect((await read('?_=1')).status).toBe(200);
-  const answer = await read('?verbose=1', () => null as never); // without asking a database
+  const answer = await read('?verbose=1', () => null as never); // without a query
   const message = 'verbose is not a parameter of this operation: it takes none';
   expect({ status: answer.status, body: await answer.json() }).toEqual(invalid('verbose', message));
 });

@@ -107,7 +107,7 @@ describe('a run lists', () => {
     expect(answer.cost.round_trips).toBe(2);
     const second = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${business.id}`);
     expect(second.body.data).toMatchObject({ usage: [{ business_id: other.id }], next: other.id });
-    // It examines at most so many businesses, whichever month they are in.
+    // It examines at most this many businesses, whichever month they are in.
     const third = await read(`ended=2026-03-11&user_id=${business.user_id}&limit=1&after=${other.id}`);
     expect(third.body.data).toEqual({ usage: [], next: last.id });
     expect(third.cost.rows_read).toBeLessThanOrEqual(10);
@@ -182,7 +182,7 @@ test('a page of CSV has the same, and a Link to the next; a name that is a formu
 
 test('a count that is not exact is refused, and the message names the business', async () => {
   const business = await limited({ billing_day: 18 });
-  // Before the two years below: their runs list all businesses, and would be refused, too.
+  // Before the two years below, whose runs list all businesses and would be rejected as well.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
   const rule = `ended must be another day: business ${business.id} has more than 9007199254740991 uses in that month`;
   const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);
@@ -230,7 +230,7 @@ describe('over two years, in which billing days change at random,', () => {
     while (Number(next.slice(8)) !== billing_day) next = addDays(next, 1);
     return next;
   };
-  /** The months by another way than the service goes: one after the other. `changes` has the billing day that is set on a day. */
+  /** Computes the months independently of the service, one after the other. `changes` maps days to the billing day set on them. */
   function monthsFrom(billing_day: number, changes: Map<string, number>) {
     const months: [string, string][] = [];
     let [starts_on, ends_on] = ['2025-12-01', ''];
@@ -287,7 +287,7 @@ describe('over two years, in which billing days change at random,', () => {
       }
     }
     expect(changed).toBeGreaterThan(3000);
-    // Months that have ended have not moved: the same runs, two years later.
+    // Past months have not changed: the same runs two years later.
     for (const day of days(FIRST, LAST).filter((_, index) => index % 9 === 0)) {
       const again = (await run(day, noonOf('2028-06-01'))).filter(({ business_id }) => lines.has(business_id));
       const then = [...lines.values()].flat().filter(({ ends_on }) => ends_on === day);
@@ -311,7 +311,7 @@ describe('over two years, in which billing days change at random,', () => {
           if (chance() < 0.4) await changeOn(business, day, 1 + Math.floor(chance() * 28));
           const path = `/api/v1/business/${business.id}`;
           const { limits } = (await call('GET', path, { as: business.key, at: noonOf(day) })).body.data;
-          // As much as is left, now and then: the worst is to use up one month late and the next one early.
+          // Sometimes uses all that is left. The worst case uses up one month late and the next one early.
           const quantity = chance() < 0.3 ? limits.remaining : 0;
           if (quantity > 0) {
             const answer = await call('POST', business.usage, {

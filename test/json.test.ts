@@ -1,4 +1,4 @@
-// The look at a JSON text before it is parsed.
+// The checks of a JSON text before it is parsed.
 import { describe, expect, test } from 'vitest';
 import { countEntries, parseBoundedJson } from '../src/core/json.ts';
 

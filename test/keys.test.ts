@@ -1,5 +1,4 @@
-// Narrow keys: those for a single business, those that can only read, those that can only record, and those that are for one and can
-// only do the other, on every route.
+// Narrow keys on every route: keys for one business, read-only keys, record-only keys, and their combinations.
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +23,7 @@ const SHOP = 'https://shop.example';
 const EVIL = 'https://evil.example';
 const READ_ONLY = refused('This API key can only read.');
 const RECORD_ONLY = refused('This API key can only record.');
-/** What a narrow key is told where it may not do what its owner may. What no key may is said first. */
+/** The refusal of a narrow key where its owner would be allowed. Refusals of all keys come first. */
 const refusedTo = ({ keyRefusal }: AnyRoute, refusal: typeof READ_ONLY) =>
   keyRefusal === null ? refusal : refused(keyRefusal);
 
@@ -37,7 +36,7 @@ const CHANGES = [
   ...['add sites', 'remove a site', 'remove all sites', 'forget refused origins'],
   ...['rotate the token', 'stop former tokens'],
 ];
-/** Each kind of key, and what it may do, by the names of test/routes.ts. */
+/** The kinds of keys and the routes of test/routes.ts that they may use. */
 const SCOPES = [
   { scope: 'of all businesses', may: [...new Set([...READS, ...RECORDS, ...CHANGES])], role: {} },
   { scope: 'to read only', may: READS, role: { read_only: 1 }, refusal: READ_ONLY },
@@ -57,7 +56,7 @@ const scopeOf = ({ narrow, role }: Kind, { id }: Business): Scope => ({
   ...(narrow ? { business_id: id } : {}),
 });
 
-/** A business with a site, another of the same owner, and one of somebody else. */
+/** A business with a site, another business of the same owner, and one of another owner. */
 async function world(status = 'active') {
   const mine = await newBusiness({ sites: [SHOP], status });
   const sibling = await newBusiness({ sites: [SHOP], status, user_id: mine.user_id });
@@ -65,7 +64,7 @@ async function world(status = 'active') {
   for (const business of [mine, sibling, strange]) await addFormerToken(business);
   return { mine, sibling, strange, unknown: { id: mine.id + 999_999 } };
 }
-/** Sends what a route takes, or what it refuses with 422. */
+/** Sends valid input of a route, or input that it rejects with 422. */
 const ask = (route: AnyRoute, business: { id: number }, isBad: boolean, options: CallOptions) => {
   const { body, headers } = isBad ? route.bad : route;
   return call(route.method, route.path(business) + ((isBad && route.bad.query) || ''), {
@@ -105,7 +104,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
     expect(told.flat()).toEqual([]);
   });
 
-  // From every page, and for inactive businesses: test/matrix.test.ts.
+  // test/matrix.test.ts covers every origin and inactive businesses.
   test('is refused all else before the page and the input, alike for all that it does not know', async () => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
@@ -141,7 +140,7 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope
       id,
       token: scope.role.read_only ? `bua_pk_…${token.slice(-4)}` : token,
     });
-    const fromItself = mine.id === 1 ? '' : `?after=${mine.id - 1}`; // 0 is no id
+    const fromItself = mine.id === 1 ? '' : `?after=${mine.id - 1}`; // 0 is not an id
     for (const query of ['', '?limit=50', fromItself]) {
       const { body } = await call('GET', `/api/v1/business${query}`, { as: key });
       expect(body.data.businesses.map(idAndToken)).toEqual((scope.narrow ? [mine] : [mine, sibling]).map(shown));
@@ -162,7 +161,7 @@ test('what a key that can only record may do costs as much as with any other key
       const { status, cost } = await ask(route, business, false, { as, origin: SHOP });
       return { name: route.name, status, cost };
     };
-    await by(business.key); // what is there already costs less to write
+    await by(business.key); // an existing row costs less to write
     expect(await by(key)).toEqual({ ...(await by(business.key)), status: 200 });
   }
 });
@@ -226,7 +225,7 @@ test('a key for a business of somebody else opens none', async () => {
 type World = Awaited<ReturnType<typeof world>> & { keys: string[] };
 const set = ({ mine }: World, fields: Partial<typeof businesses.$inferInsert>) =>
   mine.db.update(businesses).set(fields).where(eq(businesses.id, mine.id));
-/** What can happen to a business and to those beside it. `as` is one of the keys of the owner. */
+/** Events of a business and of the others. `as` is one of the owner's keys. */
 const EVENTS: Record<string, (world: World, as: string) => Promise<unknown>> = {
   'rotate at once': ({ mine }, as) => call('POST', `/api/v1/business/${mine.id}/token`, { as }),
   'rotate with overlap': ({ mine }, as) =>
@@ -269,7 +268,7 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
       }
       const writing = OF_A_BUSINESS.filter(({ writes }) => writes);
       const others = ROUTES.filter(({ allowsRecordKey }) => !allowsRecordKey);
-      /** What each key is told of each business: what it may not do, or that it does not know it. */
+      /** The refusal of each key for each business: not allowed, or unknown. */
       const tries = [
         ...narrow.map(({ key }) => ({ as: key, routes: OF_A_BUSINESS, of: [sibling, strange], refusal: null })),
         ...[reader, narrow[1]].map((one) => ({

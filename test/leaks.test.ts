@@ -1,4 +1,4 @@
-// docs/operating.md, "If a credential leaks": each cell of its table is what the service does, for every operation.
+// Compares each cell of the table in docs/operating.md, "If a credential leaks", with the service.
 import { expect, test } from 'vitest';
 import operating from '../docs/operating.md?raw';
 import { POLICY } from '../src/core/policy.ts';
@@ -27,7 +27,7 @@ const ROWS = body.split('\n').map((line) => {
 const ends_at = '2026-03-16T00:00:00.000000Z';
 const withKey = (role: Parameters<typeof newKey>[1]) => async (business: Business, scope: Scope) =>
   (await newKey(business, { ...role, ...scope })).key;
-/** What each column is about: a credential of the owner of a business. */
+/** The credential of each column, for the owner of a business. */
 const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<string>> = {
   'Operator `full`': async () => OPERATOR.full,
   'Operator `record`': async () => OPERATOR.record,
@@ -39,14 +39,14 @@ const CREDENTIALS: Record<string, (business: Business, scope: Scope) => Promise<
   'Read-only session': withKey({ ends_at, read_only: 1 }),
 };
 
-/** A business, another one of its owner, and one of somebody else in the same database. */
+/** A business, another business of its owner, and one of another owner in the same database. */
 async function newWorld() {
   const own = await newBusiness();
   const others = own.user_id + homes.length * 100_000;
   return [own, await newBusiness({ user_id: own.user_id }), await newBusiness({ user_id: others })] as const;
 }
 type World = Awaited<ReturnType<typeof newWorld>>;
-/** By how many of them it can be done for. */
+/** The words of the table, by the number of accessible businesses. */
 const REACHES = ['no', 'one', 'user', 'all'];
 
 const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal }: AnyRoute) =>
@@ -55,7 +55,7 @@ const refusalsOf = ({ keyRefusal, tokenRefusal, operatorRefusal, sessionRefusal 
     ...['This API key can only read.', 'This API key can only record.', 'This operator key can only record.'],
   ].map((message) => refused(message ?? ''));
 
-/** For which businesses of a world a credential can do it, in the word of the table. */
+/** The businesses of a world for which a credential may perform an operation, as a word of the table. */
 async function reachOf(route: AnyRoute, as: string, world: World): Promise<string> {
   const reach = async (isDone: (business: Business) => boolean | Promise<boolean>) => {
     const done = [];
@@ -126,7 +126,7 @@ eachOf(test, ROUTES)('$name: who can do it, and for which businesses, is what th
   expect(await everything()).toBe(before);
 
   for (const cell of cells.filter((cell) => !denied.includes(cell))) {
-    const world = await newWorld(); // what is permitted may change it
+    const world = await newWorld(); // permitted operations may change it
     const reach = await reachOf(route, await credential(cell, world), world);
     expect({ ...cell, reach }).toEqual({ ...cell, reach: cell.expected });
   }

@@ -1,4 +1,4 @@
-// The limits of a business: the most uses of a day and of a month, exact however many come at once.
+// Limits per day and month, exact under concurrency.
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { businesses, ledger } from '../src/db/schema.ts';
@@ -39,9 +39,9 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
 };
 
 describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 count', () => {
-  /** Every second one has an id; with `days`, every second pair is sent on the second of them. */
+  /** Every second use has an id. With `days`, every second pair is sent on the second day. */
   async function thousand(business: Business, days: [Date, Date]) {
-    await call('GET', business.usage, { as: business.key, at: days[1] }); // otherwise each would mark the key as used
+    await call('GET', business.usage, { as: business.key, at: days[1] }); // otherwise each use would store the key's last use
     const sent = Array.from({ length: 1000 }, (_, index) => {
       const at = days[index % 4 < 2 ? 0 : 1];
       return index % 2 === 0 ? { at } : { at, id: `order-${index}` };
@@ -74,7 +74,7 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
       const expected = counted.map(({ at }) => at.toISOString().slice(0, 10));
       for (const [day, count] of Object.entries(counts))
         expect(expected.filter((one) => one === day).length).toBe(count);
-      // `remaining` counts down without a gap: no two uses took the same place.
+      // `remaining` counts down without gaps or duplicates.
       const left = counted.map(({ body }) => body.data.remaining as number).sort((a, b) => a - b);
       expect(left).toEqual(Array.from({ length: 700 }, (_, index) => index));
 
@@ -89,7 +89,7 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
       }
       expect(await stored(business)).toEqual(counts);
 
-      // A refused id is not remembered: once there is room, it counts, and once.
+      // A rejected id is not remembered. Once there is room, it counts exactly once.
       await setLimits(business, Object.fromEntries(Object.keys(limits).map((name) => [name, 702])));
       const [first = '', second = '', third = ''] = unknown;
       const today = days[1].toISOString().slice(0, 10);
@@ -251,7 +251,7 @@ describe('a list of uses', () => {
     expect(answerOf(await list('e', 'a'))).toEqual(granted({ recorded: 1, duplicates: 1 }));
     expect(await stored(business)).toEqual({ [TODAY]: 5 });
     expect(answerOf(await use(business))).toEqual(refusal(2, 'this month'));
-    // Far over the limit, what is left is 0, and what was listed is known.
+    // Far beyond the limit, `remaining` is 0 and listed uses are duplicates.
     expect(answerOf(await keyed(business, 'a'))).toEqual(granted({ date: TODAY, count: 5, remaining: 0 }));
   });
 
@@ -316,7 +316,7 @@ test('no business object shows the limits; the list of businesses has them besid
 
 describe('a use costs one round trip', () => {
   const origin = 'https://shop.example';
-  /** Rows read and written: a use of a page and of a server, then the same with an id, and a repeat. */
+  /** Rows read and written by a use from a page and from a server, then with an id, then a retry. */
   async function costsOf(limits: Limits) {
     const business = await limited(limits, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);
@@ -332,7 +332,7 @@ describe('a use costs one round trip', () => {
   }
   const ROWS = [6, 6, 9, 9, 9];
   const WRITTEN = [1, 1, 3, 3, 0];
-  /** A repeat is known after one look at what the limits need. */
+  /** A retry is recognized after one read of the limits. */
   const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
 
   test('and without a limit, the rows that it always did', async () => {

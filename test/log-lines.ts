@@ -1,8 +1,8 @@
-// Every line that the service logs in these tests is of a kind that docs/operating.md has, with the fields that it lists: test/migrated.ts
-// looks after each test.
+// Every line that the service logs in these tests must match docs/operating.md, with the fields that it lists. test/migrated.ts checks after
+// each test.
 import operating from '../docs/operating.md?raw';
 
-/** The cells of the table with this head, whose names are in code marks: a line without is not of interest here. */
+/** The cells of the table with this header. Ignores rows without names in code marks. */
 function rowsOf(head: string): string[][] {
   const table = operating.slice(operating.indexOf(head)).split('\n');
   const end = table.findIndex((line) => !line.trim().startsWith('|'));
@@ -21,7 +21,7 @@ const OF_FAILURE = rowsOf('| `operation` | What failed |').map(([operations, , f
   fields: namesIn(fields),
 }));
 
-/** Whether the names of a line are all that it must have, and no others than it may have. */
+/** Whether a line has all required fields and no unknown ones. */
 function isOfKind(line: object): boolean {
   const names = Object.keys(line).filter((name) => name !== 'hint');
   const have = (required: string[], allowed: string[]) =>
@@ -42,10 +42,10 @@ function isOfKind(line: object): boolean {
 }
 
 const undocumented: object[] = [];
-/** The line, which is also compared with the document. */
+/** Records a line for the comparison with the document. */
 export function logged<Line extends object>(line: Line): Line {
   if (!isOfKind(line)) undocumented.push(line);
   return line;
 }
-/** The lines since the last call that the document does not list, or not so. */
+/** The lines since the last call that do not match the document. */
 export const undocumentedLines = () => undocumented.splice(0);
