@@ -12,7 +12,7 @@ const sitesOf = (answer: { body: { data: { access_list: Entry[] } } }) =>
 const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `https://s${from + index}.example`);
 
-test('answers the business with its access_list, as the specification says', async () => {
+test('returns the business with its access_list', async () => {
   const business = await newBusiness();
   const answer = await call('POST', business.access, { as: business.key, body: { sites: ['https://shop.example'] } });
   expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ test('lists the sites in the order in which they were added', async () => {
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
 });
 
-test('adds and never replaces; a duplicate is no error and makes no second entry', async () => {
+test('adds and never replaces; a duplicate is not an error and adds no entry', async () => {
   const business = await newBusiness({ sites: ['https://old.example'] });
   const sites = ['https://new.example', 'HTTPS://NEW.example:443/page?q#f', ' https://old.example/ '];
   const answer = await call('POST', business.access, { as: business.key, body: { sites } });
@@ -69,7 +69,7 @@ test('adds and never replaces; a duplicate is no error and makes no second entry
   expect(sitesOf(answer)).toEqual(['https://old.example', 'https://new.example']);
 });
 
-test('changes updated_at of the business with its list, and only with it', async () => {
+test("changes the business's updated_at if and only if its list changes", async () => {
   const business = await newBusiness();
   const body = { sites: ['https://shop.example'] };
   const added = await call('POST', business.access, { as: business.key, body, at: later });
@@ -79,7 +79,7 @@ test('changes updated_at of the business with its list, and only with it', async
   expect(again.text).toBe(added.text);
 });
 
-test('restricts the token from the next request on', async () => {
+test('restricts the token with the next request', async () => {
   const business = await newBusiness();
   const visit = (origin: string) => call('GET', business.usage, { as: business.token, origin });
   expect((await visit('https://other.example')).status).toBe(200);
@@ -116,7 +116,7 @@ describe('the first sites', () => {
     expect(sitesOf(await call('POST', business.access, options))).toEqual(sites);
   });
 
-  test('are the only ones that must: a registered page adds whatever it likes', async () => {
+  test('are the only ones that must: a registered page may add any site', async () => {
     const business = await newBusiness({ sites: ['https://admin.example'] });
     const options = { as: business.key, body: { sites: ['https://shop.example'] }, origin: 'https://admin.example' };
     expect(sitesOf(await call('POST', business.access, options))).toHaveLength(2);
@@ -124,7 +124,7 @@ describe('the first sites', () => {
 });
 
 describe('the bounds', () => {
-  test('take 100 sites a call and no more', async () => {
+  test('allow 100 sites per call and no more', async () => {
     const business = await newBusiness();
     expect((await call('POST', business.access, { as: business.key, body: { sites: many(100) } })).status).toBe(200);
     const answer = await call('POST', business.access, { as: business.key, body: { sites: many(101) } });
@@ -133,7 +133,7 @@ describe('the bounds', () => {
     expect(answer.body).toEqual({ status: false, message, errors: { sites: [message] } });
   });
 
-  test('take 500 sites a business and no more, all of a call or nothing', async () => {
+  test('allow 500 sites per business and no more, all or nothing', async () => {
     const business = await newBusiness();
     const add = (sites: string[]) => call('POST', business.access, { as: business.key, body: { sites } });
     for (let start = 0; start < 400; start += 100) await add(many(100, start));
@@ -161,7 +161,7 @@ describe('the bounds', () => {
   });
 });
 
-test('keeps the different sites of concurrent calls', async () => {
+test('stores the different sites of concurrent calls', async () => {
   const business = await newBusiness();
   await Promise.all(
     many(20).map((site) => call('POST', business.access, { as: business.key, body: { sites: [site] } })),
@@ -170,7 +170,7 @@ test('keeps the different sites of concurrent calls', async () => {
   expect(stored.sort()).toEqual(many(20).sort());
 });
 
-test('stores nothing of a call with one bad entry, and names each', async () => {
+test('stores nothing if one entry is invalid, and names each invalid entry', async () => {
   const business = await newBusiness();
   const before = await everything();
   const sites = ['https://good.example', 'ftp://bad.example', 'https://fine.example', 7];
@@ -238,7 +238,7 @@ describe('a body', () => {
   });
 });
 
-test('shows the list of the business asked for only', async () => {
+test('shows only the list of the requested business', async () => {
   const other = await newBusiness({ sites: ['https://other.example'] });
   const business = await newBusiness({ user_id: other.user_id, sites: ['https://shop.example'] });
   const answer = await call('GET', business.access, { as: other.key, at: NOW });
@@ -249,7 +249,7 @@ describe('removal', () => {
   const LAST =
     'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
 
-  test('of an entry answers the business without it, and takes effect with the next request', async () => {
+  test('of an entry returns the business without it and takes effect with the next request', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const list = await call('GET', business.access, { as: business.key });
     const [first] = list.body.data.access_list as Entry[];
@@ -265,7 +265,7 @@ describe('removal', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('of the last entry by its id is refused: it would open the token to every site', async () => {
+  test('of the last entry by id is refused, because it would open the token to every site', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     const list = await call('GET', business.access, { as: business.key });
     const before = await everything();
@@ -279,7 +279,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of the whole list lifts the restriction, also when there is none', async () => {
+  test('of the whole list lifts the restriction, even without entries', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const answer = await call('DELETE', business.access, { as: business.key, at: later });
     expect(answer.status).toBe(200);
@@ -289,7 +289,7 @@ describe('removal', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  test('of the whole list with a parameter is refused: one that was meant would be lost', async () => {
+  test('of the whole list rejects a parameter, which may have been meant to narrow it', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const before = await everything();
     const { status, body } = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
@@ -298,7 +298,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('of what the business does not have is 404, whatever the id', async () => {
+  test('of an unknown entry is 404 for every id', async () => {
     const other = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const business = await newBusiness({ user_id: other.user_id, sites: ['https://a.example', 'https://b.example'] });
     const firstOf = async ({ access, key }: typeof other) =>
@@ -316,7 +316,7 @@ describe('removal', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('gives no id twice: the id of a removed entry stays unknown', async () => {
+  test('never reuses an id: a removed entry stays unknown', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const newest = (await call('GET', business.access, { as: business.key })).body.data.access_list[1].id;
     expect((await call('DELETE', `${business.access}/${newest}`, { as: business.key })).status).toBe(200);
@@ -328,7 +328,7 @@ describe('removal', () => {
     ]);
   });
 
-  test('of two entries at once never leaves none', async () => {
+  test('of two entries at once leaves one', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const list = (await call('GET', business.access, { as: business.key })).body.data.access_list as Entry[];
     const answers = await Promise.all(

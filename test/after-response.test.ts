@@ -86,7 +86,7 @@ describe.each([
     return { answer, lines, errors, context };
   }
 
-  test('does not hold up the response: it is there while the write is stalled', async () => {
+  test('does not delay the response', async () => {
     const business = await restricted();
     const { databases, begun, release } = later('held');
     const { answer, lines, errors, context } = await ask(business, databases);
@@ -99,7 +99,7 @@ describe.each([
     expect(await isWritten(business)).toBe(true);
   });
 
-  test('that fails changes no response, and is one line in the log', async () => {
+  test('that fails changes no response and logs one line', async () => {
     const business = await restricted();
     const { answer, lines, errors, context } = await ask(business, later('failing').databases);
     await waitOnExecutionContext(context);

@@ -65,7 +65,7 @@ const briefly = async (business: Business) =>
 const lookIn = ({ home, id }: Business, hour: string) => storeMissingAlerts(home.d1, id, new Date(`${hour}:00:00Z`));
 const look = ({ home, id }: Business, at = NOW) => storeMissingAlerts(home.d1, id, at);
 
-describe('uses pass', () => {
+describe('uses reach', () => {
   const usage = (fields: Partial<LimitUsage>): LimitUsage => ({
     ...{ daily_limit: null, monthly_limit: null, overage: 0, alert_at: null, today: null },
     ...{ month: null, month_starts_on: null, month_ends_on: null },
@@ -99,7 +99,7 @@ describe('uses pass', () => {
     expect(thresholds(limit, before, after)).toEqual(expected);
   });
 
-  test('each limit on its own, in the period in which they are', () => {
+  test('the thresholds of each limit in their own period', () => {
     const month = { month_starts_on: '2026-02-20', month_ends_on: '2026-03-19' };
     const limits = { daily_limit: 10, monthly_limit: 100, ...month };
     const before = usage({ ...limits, today: 7, month: 79 });
@@ -112,14 +112,14 @@ describe('uses pass', () => {
   });
 });
 
-describe('what a response has passed', () => {
+describe('a threshold that a response reached', () => {
   const passed: Passed = {
     ...{ period: 'month', starts_on: '2026-03-01', ends_on: '2026-03-31' },
     ...{ limit: 100, threshold: 80, used: 81 },
   };
   const at = STAMP;
 
-  test('is written once, as the response knew it', async () => {
+  test('is stored once, with the count of the response', async () => {
     const business = await limited({ monthly_limit: 100 });
     const day: Passed = {
       ...passed,
@@ -143,7 +143,7 @@ describe('what a response has passed', () => {
     expect(await alertsOf(business)).toEqual(others.map((other) => ({ ...passed, ...other, at })));
   });
 
-  test('is one row, though a look at the same time finds it, too', async () => {
+  test('is one row, even if a sweep finds it at the same time', async () => {
     const business = await limited({ monthly_limit: 100 });
     await used(business, TODAY, 81);
     const { d1 } = business.home;
@@ -156,7 +156,7 @@ describe('what a response has passed', () => {
     expect(await alertsOf(business)).toEqual([{ ...passed, at }]);
   });
 
-  test('is not written for a business that is gone, or one that checks of a deployment have made', async () => {
+  test('is not stored for a deleted business or one of npm run verify', async () => {
     const checked = [9_000_000_000, 9_000_000_009].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     const beside = [8_999_999_999, 9_000_000_010].map((user_id) => limited({ monthly_limit: 100 }, { user_id }));
     for (const { home, id } of await Promise.all(checked)) {
@@ -173,11 +173,11 @@ describe('what a response has passed', () => {
   });
 });
 
-describe('a look', () => {
+describe('a sweep', () => {
   const HOUR = '2026-03-15T13';
   const at = '2026-03-15T13:00:00.000000Z';
 
-  test('writes what is missing of each limit, with all uses of the period', async () => {
+  test('stores the missing alerts of each limit, with all uses of the period', async () => {
     const business = await limited({ daily_limit: 50, monthly_limit: 100 });
     await used(business, '2026-02-28', 1000);
     await used(business, '2026-03-01', 40);
@@ -202,7 +202,7 @@ describe('a look', () => {
     expect(written).toEqual(expect.arrayContaining(expected));
   });
 
-  test('writes nothing twice, also if two look at once', async () => {
+  test('stores nothing twice, even if two run at once', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 8);
     await Promise.all([lookIn(business, HOUR), lookIn(business, HOUR)]);
@@ -211,7 +211,7 @@ describe('a look', () => {
     expect(await alertsOf(business)).toMatchObject([{ threshold: 80, used: 8, at }]);
   });
 
-  test('writes the higher threshold only, and none behind a higher one', async () => {
+  test('stores only the higher threshold, and none below a stored one', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     await lookIn(business, HOUR);
@@ -229,7 +229,7 @@ describe('a look', () => {
     ]);
   });
 
-  test('finds nothing of a limit of 0, or without a limit', async () => {
+  test('finds nothing with a limit of 0 or without a limit', async () => {
     const none = await limited({ daily_limit: 0, monthly_limit: 0 });
     const unlimited = await limited({});
     const one = await limited({ daily_limit: 1 });
@@ -275,7 +275,7 @@ describe('a look', () => {
     },
   );
 
-  test('finds what a list with days in the past has passed, in the period before and in this one', async () => {
+  test('finds thresholds that a list of past days reached in the previous and current period', async () => {
     const business = await limited({ daily_limit: 3, monthly_limit: 5 });
     const days = ['2026-03-15', '2026-03-14', '2026-03-13', '2026-03-01', '2026-02-28', '2026-02-09'];
     const uses = days.flatMap((day) => [1, 2, 3].map((number) => ({ id: `${day}-${number}`, at: `${day}T00:00:00Z` })));
@@ -290,7 +290,7 @@ describe('a look', () => {
     ]);
   });
 
-  test('finds what an import has passed', async () => {
+  test('finds thresholds that an import reached', async () => {
     const business = await limited({ daily_limit: 100, monthly_limit: 200 });
     const days = Object.entries({ '2026-02-27': 90, '2026-02-28': 85, '2026-03-13': 100, '2026-03-14': 90 });
     await call('PUT', `/api/v1/business/${business.id}/history`, {
@@ -324,7 +324,7 @@ describe('a look', () => {
     expect(days.sort()).toEqual([...ended, TODAY, '2026-03-01'].sort());
   });
 
-  test('writes one alert for each value of a limit that is raised, lowered and raised again', async () => {
+  test('stores one alert per value of a limit that is raised, lowered and raised again', async () => {
     const business = await limited({ daily_limit: 10 });
     await used(business, TODAY, 10);
     for (const daily_limit of [10, 20, 10, 12, 20, 10, 5, 12]) {
@@ -338,7 +338,7 @@ describe('a look', () => {
     ]);
   });
 
-  test('goes on for a business that is not active, and writes nothing for one that checks of a deployment have made', async () => {
+  test('includes inactive businesses, but not those of npm run verify', async () => {
     const suspended = await limited({ daily_limit: 1 }, { status: 'suspended' });
     const checked = await limited({ daily_limit: 1 }, { user_id: 9_000_000_003 });
     for (const business of [suspended, checked]) {
@@ -380,7 +380,7 @@ describe('a month that ended before a change of the business', () => {
   });
 });
 
-describe('a look agrees with the rules of a response', () => {
+describe('a sweep and a response apply the same rules', () => {
   test('on the first and the last day of a month', { tags: 'slow' }, async () => {
     const days = ['2027-12-31', '2028-01-01', '2028-01-28', '2028-02-01', '2028-02-28', '2028-02-29', '2028-03-01'];
     const cases = days.flatMap((today) =>
@@ -410,7 +410,7 @@ describe('a look agrees with the rules of a response', () => {
     });
   });
 
-  test('on the threshold', async () => {
+  test('exactly at the threshold', async () => {
     const limits = [...Array.from({ length: 12 }, (_, index) => index), 999, 1001, 1e12 - 1, 1e12];
     const cases = limits.flatMap((limit) => {
       const first = Math.ceil(limit * 0.8);
@@ -455,7 +455,7 @@ describe('the schedule', () => {
     return Object.fromEntries(rows.map(({ turn, count }) => [turn, count]));
   }
 
-  test('looks at each limited business every 15 minutes, and every hour where its turn has a hundred', async () => {
+  test('sweeps each limited business every 15 minutes, or every hour if its slice has a hundred', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1 });
     const base = Math.ceil((business.id + 1000) / 60) * 60;
@@ -475,7 +475,7 @@ describe('the schedule', () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null });
   });
 
-  test('looks only at those that were used in the last two hours, today or yesterday, and once a day at all', async () => {
+  test('sweeps those used in the last two hours, and all once a day', async () => {
     for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
     const business = await limited({ daily_limit: 1, monthly_limit: 5, limits_at: '2026-01-01T00:00:00.000000Z' });
     const { id, home, db } = business;
@@ -508,7 +508,7 @@ describe('the schedule', () => {
     }
   });
 
-  test('a use says when it was counted, and so does each of a list', async () => {
+  test('each use stores when it was counted, alone or in a list', async () => {
     const business = await limited({});
     const counted = () =>
       business.db
@@ -566,7 +566,7 @@ async function asked({ home }: Business, look: (d1: D1Database) => Promise<void>
   return { plans, cost };
 }
 
-test('a look is one statement, finds what it reads by index, and reads the days of two months', async () => {
+test('a sweep is one statement, uses indexes only, and reads the days of two months', async () => {
   for (const { db } of homes) await db.update(businesses).set({ daily_limit: null, monthly_limit: null });
   const [business, other] = [await limited({ daily_limit: 100, monthly_limit: 1000 }), await limited({})];
   for (const { id, home } of [business, other]) {
@@ -604,7 +604,7 @@ test('a look is one statement, finds what it reads by index, and reads the days 
   }
 });
 
-test('to store two alerts behind a response costs 15 rows read and 9 written; four by a look, 97 and 17', async () => {
+test('storing two alerts after a response reads 15 rows and writes 9; storing four in a sweep, 97 and 17', async () => {
   const business = await limited({ daily_limit: 1, monthly_limit: 1 });
   const days = `insert into daily_usage (business_id, day, count) with recursive n(i) as (select 0 union all select i + 1 from n where i < 400)
     select ?, date('2026-03-31', '-' || i || ' days'), 1 from n`;
@@ -624,7 +624,7 @@ test('to store two alerts behind a response costs 15 rows read and 9 written; fo
   expect(found.rows_read).toBeLessThanOrEqual(97);
 });
 
-test('the alerts of a business are deleted with it, and those of others stay', async () => {
+test('deleting a business deletes its alerts and no others', async () => {
   const [business, other] = [await limited({ daily_limit: 1 }), await limited({ daily_limit: 1 })];
   for (const each of [business, other]) {
     await used(each, TODAY, 1);
@@ -659,7 +659,7 @@ describe('the list', () => {
     return ids;
   }
 
-  test('has all of an alert, the newest first, for keys that read, sessions and the operator', async () => {
+  test('shows whole alerts, newest first, to reading keys, sessions and the operator', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 100, billing_day: 20 });
     await used(business, TODAY, 8);
     await look(business);
@@ -692,7 +692,7 @@ describe('the list', () => {
     }
   });
 
-  test('has nothing of other businesses, and is empty without an alert', async () => {
+  test('has no alerts of other businesses', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     await made(other, 2);
     expect(await list(business)).toMatchObject({ alerts: [], next: null });
@@ -709,7 +709,7 @@ describe('the list', () => {
     expect(await list(business, `?before=${a}`)).toMatchObject({ ids: [], next: null });
   });
 
-  test('has 20 in a page, or as many as are asked for, to 100, and reads 3n + 8 rows', async () => {
+  test('has 20 per page by default, 100 at most, and reads 3n + 8 rows', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const ids = (await made(business, 150)).reverse();
     await made(other, 10);
@@ -733,7 +733,7 @@ describe('the list', () => {
       await db.insert(messages).values(rows.slice(start, start + 10));
   }
 
-  test('says when the message with an alert was sent, and null before, and for one that was given up', async () => {
+  test('shows when an alert was sent, or null if it is unsent or was given up', async () => {
     for (const { db } of homes) await db.delete(messages);
     const business = await newBusiness();
     const [, b = 0, c = 0, d = 0] = await made(business, 5);

@@ -50,7 +50,7 @@ beforeEach(async () => {
   for (const { db } of homes) await db.batch([db.delete(alerts), db.delete(messages)]);
 });
 
-test('has all of an alert, its business and its state', async () => {
+test('shows whole alerts with business and state', async () => {
   const business = await newBusiness();
   const [id = 0] = await made([business], 1);
   const alert = {
@@ -74,7 +74,7 @@ test('has all of an alert, its business and its state', async () => {
   expect(await listed()).toEqual([{ ...alert, sent_at: null, state: 'open' }]);
 });
 
-test.each([1, 3, 4, 100])('has every alert once, newest first in each database, %i a page', async (limit) => {
+test.each([1, 3, 4, 100])('has every alert once, newest first in each database, with %i per page', async (limit) => {
   const businesses = await spread();
   await made(businesses, 24);
   const pages = await all(limit);
@@ -89,7 +89,7 @@ test.each([1, 3, 4, 100])('has every alert once, newest first in each database, 
   expect(pages).toHaveLength(homes.length * Math.ceil(perDatabase / limit));
 });
 
-test('goes through databases without an alert', async () => {
+test('continues past databases without alerts', async () => {
   const pages = await all(20);
   expect(pages).toEqual(homes.map(() => []));
   const last = (await spread()).filter(({ home }) => home === homes.at(-1));
@@ -100,7 +100,7 @@ test('goes through databases without an alert', async () => {
   ]);
 });
 
-test('goes on after a gap in the numbers of the databases', async () => {
+test('continues past a gap in the database numbers', async () => {
   const [, { d1 }] = homes as [Home, Home]; // which is not the home of any owner
   const bindings = { DB: d1, DB_1: undefined, DB_2: undefined, DB_3: d1 };
   const { body } = await call('GET', PATH, { as: OPERATOR.full, bindings });
@@ -123,13 +123,13 @@ test.each([
   'z17',
   '017&cursor=017',
   'é',
-])('refuses a cursor that is none of a page: %s', async (cursor) => {
+])('refuses an invalid cursor: %s', async (cursor) => {
   const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
   const message = 'cursor must be the next of the previous page, and given once';
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 
-test('reads 4n + 8 rows of n alerts, and finds them by index, however many there are', { tags: 'slow' }, async () => {
+test('reads 4n + 8 rows for n alerts, by index only', { tags: 'slow' }, async () => {
   const business = await newBusiness();
   const ids = await made([business], 150);
   for (const id of ids) await business.db.insert(messages).values(messageOf(id, { body: null, sent_at: SENT_AT }));

@@ -19,12 +19,12 @@ async function limitsOf({ id, key, user_id }: Business, at = NOW) {
 }
 
 describe('the limits of a business, alone and in lists', () => {
-  test('are null without any, and also with a billing day alone', async () => {
+  test('are null without a limit, even with a billing day', async () => {
     expect(await limitsOf(await newBusiness())).toBeNull();
     expect(await limitsOf(await limited({ billing_day: 15 }))).toBeNull();
   });
 
-  test('have what is used of them, what is left, and when their periods end', async () => {
+  test('show what is used and left, and when the periods end', async () => {
     const business = await limited({ daily_limit: 1000, monthly_limit: 5000, billing_day: 10 });
     for (const [day, count] of [
       [TODAY, 4],
@@ -50,7 +50,7 @@ describe('the limits of a business, alone and in lists', () => {
     });
   });
 
-  test('have null for what belongs to a limit that is not set', async () => {
+  test('have null for a limit that is not set', async () => {
     const business = await limited({ daily_limit: 10 });
     await setCount(business.id, TODAY, 12);
     expect(await limitsOf(business)).toEqual({
@@ -95,7 +95,7 @@ describe('a month of a limit', () => {
     ...['2028-02-27', '2028-02-28', '2028-02-29'],
   ];
 
-  test.each([1, 15, 28])('that begins on day %i is from that day to the day before it', async (billing_day) => {
+  test.each([1, 15, 28])('that begins on day %i lasts until the day before it', async (billing_day) => {
     for (const day of DAYS) {
       const business = await limited({ monthly_limit: 1000, billing_day });
       const { starts_on: first, ends_on: last } = monthAround(day, billing_day);
@@ -121,7 +121,7 @@ describe('a month of a limit', () => {
     }
   });
 
-  test('is not that of reports', async () => {
+  test('does not affect reports', async () => {
     const business = await limited({ monthly_limit: 100, billing_day: 20 });
     const before = await call('GET', `${business.usage}?from=2026-03-01&to=2026-03-31`, { as: business.key });
     expect(before.body.data.used).toHaveLength(31);
@@ -146,7 +146,7 @@ describe('a billing day', () => {
     },
   );
 
-  test('is given when a business is created, and is 1 unless told', async () => {
+  test('is set when a business is created, and is 1 by default', async () => {
     const fields = {
       name: 'A',
       main_domain: 'a.example',
@@ -182,7 +182,7 @@ describe('a change of the billing day', () => {
     });
   const NONE = { next_billing_day: null, from: null };
 
-  test('waits: the month that runs keeps its end, and the next lasts until the new day, at least 28 days', async () => {
+  test('waits: the current month keeps its end, and the next lasts until the new day, at least 28 days', async () => {
     const business = await limited({ monthly_limit: 100 });
     for (const [day, count] of [
       ['2026-03-31', 1],
@@ -211,7 +211,7 @@ describe('a change of the billing day', () => {
     expect(body.data.limits).toMatchObject({ billing_day: before, next_billing_day: after, from });
   });
 
-  test('gives no quota of its own', async () => {
+  test('grants no extra quota', async () => {
     const business = await limited({ monthly_limit: 100 });
     await setCount(business.id, '2026-03-10', 100);
     await change(business, { billing_day: 11 });
@@ -222,7 +222,7 @@ describe('a change of the billing day', () => {
     ]);
   });
 
-  test('is replaced by another one, and taken back by the day that there was', async () => {
+  test('is replaced by another change, and undone by the original day', async () => {
     const business = await limited({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15);
     await changeOn(business, '2026-03-11', 2);
@@ -243,7 +243,7 @@ describe('a change of the billing day', () => {
     ]);
   });
 
-  test('does nothing if the day is the same, now or after the change that waits', async () => {
+  test('has no effect if the day is the same, now or after the pending change', async () => {
     const business = await limited({ monthly_limit: 100 });
     const { home } = business;
     await changeOn(business, '2026-03-10', 1);
@@ -253,7 +253,7 @@ describe('a change of the billing day', () => {
     expect(rows.results).toHaveLength(1);
   });
 
-  test('in the long month follows that month, and does not move what has begun', async () => {
+  test('during the long month takes effect after it', async () => {
     const business = await limited({ monthly_limit: 100 });
     await changeOn(business, '2026-03-10', 15); // from 2026-05-15
     await changeOn(business, '2026-04-20', 20);
@@ -268,7 +268,7 @@ describe('a change of the billing day', () => {
     expect(await monthOn(business, '2026-07-20')).toMatchObject({ ends: '2026-09-01', billing_day: 20 });
   });
 
-  test('does not change when the thresholds of its limits are measured from', async () => {
+  test('does not change since when thresholds apply', async () => {
     const business = await limited({ monthly_limit: 100, limits_at: '2020-01-01T00:00:00.000000Z' });
     await change(business, { billing_day: 15 });
     const row = await business.home.d1

@@ -33,7 +33,7 @@ const limit = ({ id, db }: Business, daily_limit: number | null, monthly_limit: 
 const rotate = async ({ id, key }: Business, keep_old: string, at = NOW): Promise<string> =>
   (await call('POST', `/api/v1/business/${id}/token`, { as: key, body: { keep_old }, at })).body.data.token;
 
-test('shows a business as its list of sites does, with its limits and former tokens', async () => {
+test('shows a business like its list of sites does, with limits and former tokens', async () => {
   for (const _ of homes) {
     const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
     const { body: sites } = await call('GET', business.access, { as: business.key });
@@ -51,7 +51,7 @@ test('shows an inactive business to its owner', async () => {
   expect(await shown(business)).toMatchObject({ status: 'suspended', former_tokens: [{}] });
 });
 
-test('shows to a key that can only read the last four characters of the token', async () => {
+test('shows a read-only key only the last four characters of the token', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const former = await addFormerToken(business);
   const { key } = await newKey(business, { read_only: 1 });
@@ -69,7 +69,7 @@ describe('limits', () => {
     [null, 100, 65],
     [4, null, 0],
     [0, 0, 0],
-  ])('of %j a day and %j a month leave %j, as in the list of businesses', async (daily, monthly, remaining) => {
+  ])('of %j per day and %j per month leave %j, as in the list of businesses', async (daily, monthly, remaining) => {
     const business = await newBusiness();
     await setCount(business.id, '2026-02-28', 50);
     await setCount(business.id, '2026-03-01', 30);
@@ -82,7 +82,7 @@ describe('limits', () => {
     expect(body.data.businesses).toMatchObject([{ limits }]);
   });
 
-  test('of a business without any use are whole', async () => {
+  test('of an unused business are complete', async () => {
     const business = await newBusiness();
     await limit(business, 7, 9);
     expect((await shown(business)).limits).toMatchObject({ daily: 7, monthly: 9, remaining: 7 });
@@ -90,7 +90,7 @@ describe('limits', () => {
 });
 
 describe('former tokens', () => {
-  test('are shown until they stop working, the one that was replaced first before the others', async () => {
+  test('are shown until they expire, oldest first', async () => {
     const business = await newBusiness();
     const second = await rotate(business, '9h');
     const third = await rotate(business, '1h');
@@ -121,7 +121,7 @@ describe('former tokens', () => {
     }
   });
 
-  test('that are older than their order come by when they stop', async () => {
+  test('from before the order was stored are sorted by expiry', async () => {
     const business = await newBusiness();
     const rows = ['2026-03-16T02:00:00.000000Z', '2026-03-16T01:00:00.000000Z'].map((expires_at, index) => ({
       ...{ token: `Imported.${business.id}.before.${index}`, business_id: business.id, expires_at },
@@ -133,7 +133,7 @@ describe('former tokens', () => {
     ]);
   });
 
-  test('are of one business: those of another are not shown', async () => {
+  test('of another business are not shown', async () => {
     const business = await newBusiness();
     const sibling = await newBusiness({ user_id: business.user_id });
     const former = await addFormerToken(sibling);
@@ -149,7 +149,7 @@ describe('costs one round trip', () => {
     return cost.rows_read;
   };
 
-  test('and the same rows, however much is stored that is not shown', async () => {
+  test('and the same rows, however much else is stored', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     await limit(business, 10, 10);
@@ -171,7 +171,7 @@ describe('costs one round trip', () => {
     expect(await costs(business)).toBe(before);
   });
 
-  test('and none of the counts without a limit', async () => {
+  test('and no counts without a limit', async () => {
     const business = await newBusiness();
     const before = await costs(business);
     for (let day = 1; day <= 15; day++) await setCount(business.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

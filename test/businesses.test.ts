@@ -39,7 +39,7 @@ const USER = 7_000;
 const siblings = (count: number, fields = {}) =>
   Promise.all(Array.from({ length: count }, () => newBusiness({ user_id: USER, ...fields })));
 
-test('shows each business as other answers do, with its uses of 30 days', async () => {
+test('shows each business as elsewhere, with the uses of 30 days', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-13', 3); // 31 days ago
   await setCount(business.id, '2026-02-14', 5);
@@ -55,14 +55,14 @@ test('shows each business as other answers do, with its uses of 30 days', async 
   expect(used).toHaveLength(30);
 });
 
-test('shows no business of others, and an inactive one like any', async () => {
+test('shows no business of other users, and includes inactive ones', async () => {
   const other = await newBusiness();
   const suspended = await newBusiness({ status: 'suspended' });
   expect((await list('', { as: suspended.key })).ids).toEqual([suspended.id]);
   expect((await list('', { as: other.key })).ids).toEqual([other.id]);
 });
 
-test('comes in pages by id, each business once', async () => {
+test('has pages ordered by id, with each business once', async () => {
   const made = await siblings(7);
   const [{ key }] = made as [Business];
   const ids = made.map(({ id }) => id).sort((a, b) => a - b);
@@ -89,7 +89,7 @@ test('from a page, shows the businesses whose sites cover it, and those without 
   expect(first).toMatchObject({ ids: [], next: shop.id });
 });
 
-test('tells the limits, and what is left of them', async () => {
+test('shows the limits and what is left of them', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-02-28', 50);
   await setCount(business.id, '2026-03-01', 30);
@@ -110,7 +110,7 @@ test('tells the limits, and what is left of them', async () => {
   }
 });
 
-describe('tells how many refused origins each business has:', () => {
+describe('shows how many refused origins each business has:', () => {
   const EVIL = 'https://evil.example';
   const remember = async ({ id, db }: Business, origins: string[], last_seen: string) => {
     const rows = origins.map((origin) => ({ business_id: id, origin, count: 1, first_seen: last_seen, last_seen }));
@@ -125,7 +125,7 @@ describe('tells how many refused origins each business has:', () => {
       expect((await call('GET', usage, { as: token, origin, at: minute(at) })).status).toBe(403);
   };
 
-  test('those that were refused, and no use of another business', async () => {
+  test('only its own', async () => {
     const [business, other] = [await newBusiness({ sites: ['https://shop.example'] }), await newBusiness()];
     await refuse(business, [EVIL, EVIL, 'https://www.shop.example', 'https://Evil.example'], 1);
     await call('GET', business.usage, { as: business.token, origin: 'https://shop.example', at: minute(1) });
@@ -135,7 +135,7 @@ describe('tells how many refused origins each business has:', () => {
     expect(await counted(business)).toBe(0);
   });
 
-  test('to the operator, and to a key that can only read', async () => {
+  test('to the operator and to read-only keys', async () => {
     const business = await newBusiness({ user_id: 7_003, sites: ['https://shop.example'] });
     await refuse(business, [EVIL], 1);
     await business.home.d1.prepare('update api_keys set read_only = 1 where user_id = 7003').run();
@@ -162,7 +162,7 @@ describe('tells how many refused origins each business has:', () => {
     expect(await counted(business)).toBe(again);
   });
 
-  test('none that was last seen more than 90 days ago', async () => {
+  test('none last seen more than 90 days ago', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     await business.home.d1
       .prepare(`update businesses set updated_at = '2025-01-01T00:00:00.000000Z' where id = ?`)
@@ -195,7 +195,7 @@ test('refuses a business token, whatever it sends', async () => {
 });
 
 describe('costs one round trip', () => {
-  test('and as many rows for a key that was revoked, however many businesses its user has', async () => {
+  test('and the same rows for a revoked key, however many businesses its user has', async () => {
     const user_id = 7_300;
     const [first] = (await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id })))) as [Business];
     const revoked = await createKey(first.home, { user_id, name: 'r', expires_on: null }, NOW);
@@ -229,7 +229,7 @@ describe('costs one round trip', () => {
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(most);
   });
 
-  test('and few rows for those that are refused', async () => {
+  test('and few rows if it is refused', async () => {
     const { ids, cost } = await list(`?limit=${SIZE}`, { as: key, origin: 'https://evil.example' });
     expect(ids).toEqual([]);
     expect(cost.rows_read / SIZE).toBeLessThanOrEqual(6);

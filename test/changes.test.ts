@@ -50,7 +50,7 @@ const add = (business: Business, sites: string[], options: CallOptions = {}) =>
   call('POST', business.access, { as: business.key, body: { sites }, ...options });
 
 describe('one row', () => {
-  test('for sites that are added: those that are new, in the order of the call', async () => {
+  test('for added sites: the new ones, in the order of the call', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A] });
     await add(business, [B, 'https://C.example/path', A, 'https://c.example'], { as: key });
     expect((await list(business)).changes).toEqual([
@@ -66,7 +66,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('for a site that is removed', async () => {
+  test('for a removed site', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A] });
     const entry = await addSite(business.id, B);
     expect((await call('DELETE', `${business.access}/${entry}`, { as: key })).status).toBe(200);
@@ -75,7 +75,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('for all sites that are removed', async () => {
+  test('for removing all sites', async () => {
     const { business, key, actor, key_name } = await owned({ sites: [A, B] });
     expect((await call('DELETE', business.access, { as: key })).status).toBe(200);
     expect((await list(business)).changes).toEqual([
@@ -87,7 +87,7 @@ describe('one row', () => {
     [undefined, {}],
     [{ keep_old: '24h' }, { former_works_until: '2026-03-16T12:00:00.000000Z' }],
     [{ keep_old: '30d' }, { former_works_until: '2026-04-14T12:00:00.000000Z' }],
-  ])('for a rotation with %j: how long the old token works', async (body, kept) => {
+  ])('for a rotation with %j: until when the old token works', async (body, kept) => {
     const { business, key, actor, key_name } = await owned();
     const options = body === undefined ? { as: key } : { as: key, body };
     const { token } = (await call('POST', `/api/v1/business/${business.id}/token`, options)).body.data;
@@ -100,7 +100,7 @@ describe('one row', () => {
     ]);
   });
 
-  test('for former tokens that are stopped: those that still worked, the one that was replaced first before the others', async () => {
+  test('for stopped former tokens: those that still worked, oldest first', async () => {
     const { business, key, actor, key_name } = await owned();
     const [first, , last] = [
       await addFormerToken(business, '2026-03-18T00:00:00.000000Z'),
@@ -164,7 +164,7 @@ describe.each(ROUTES)('of $name', (route) => {
 describe('no row', () => {
   const stored = async ({ id, db }: Business) => db.$count(changes, eq(changes.subject_id, id));
 
-  test('for what changes nothing or is refused', async () => {
+  test('for a request that changes nothing or is refused', async () => {
     const { business, key } = await owned({ sites: [A] });
     const other = await newBusiness();
     const readOnly = (await newKey(business, { read_only: 1 })).key;
@@ -218,7 +218,7 @@ describe('no row', () => {
     expect(await stored(business)).toBe(0);
   });
 
-  test('for more sites than a business can have, and for removing all of none', async () => {
+  test('for too many sites, and for removing all of none', async () => {
     const business = await newBusiness();
     expect((await call('DELETE', business.access, { as: business.key })).status).toBe(200);
     const sites = (round: number) => Array.from({ length: 100 }, (_, index) => `https://s${round}-${index}.example`);
@@ -244,7 +244,7 @@ const ACTION_RULE =
   'create_key, revoke_key, import_usage, or lower_uses';
 
 describe('the list', () => {
-  test('has the newest first, in pages', async () => {
+  test('has pages, newest first', async () => {
     const business = await newBusiness();
     for (let index = 0; index < 7; index++) await add(business, [`https://s${index}.example`]);
     const pages = [await list(business, '?limit=3')];
@@ -262,7 +262,7 @@ describe('the list', () => {
     expect(await list(business, `?before=${Number.MAX_SAFE_INTEGER}&limit=1`)).toMatchObject({ ids: [7], next: 7 });
   });
 
-  test('has 20 in a page, or as many as are asked for, to 100', async () => {
+  test('has 20 per page by default and 100 at most', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 150)
       insert into changes select 'business', ?, i, '${STAMP}', 'operator', 'update_business', null, null from n`;
@@ -276,7 +276,7 @@ describe('the list', () => {
     expect(one.cost.rows_read).toBeLessThanOrEqual(14);
   });
 
-  test('has fewer in a page if they are long, and at least one: D1 has no text over 2 MB', async () => {
+  test('has fewer per page if they are long, but at least one: a D1 text is at most 2 MB', async () => {
     const business = await newBusiness();
     const row = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 30)
       insert into changes select 'business', ?, i, '${STAMP}', 'key 1 (…abcd)', 'remove_sites',
@@ -328,7 +328,7 @@ describe('the list', () => {
     expect({ status, body }).toEqual(invalid(field, message));
   });
 
-  test('is of one business: ids are 1, 2, 3 for each, and rows of others never appear', async () => {
+  test('is of one business: ids count from 1 in each, and rows of others never appear', async () => {
     const first = await newBusiness();
     const second = await newBusiness({ user_id: first.user_id });
     const stranger = await newBusiness({ user_id: first.user_id + homes.length * 200_000 });
@@ -395,7 +395,7 @@ describe('the list with a filter', () => {
       Array.from({ length: count }, (_, index) => ({ id: index + 1, at, action: 'rotate_token' })),
     );
 
-  test('has the changes of one action, as the list without one shows them', async () => {
+  test('has the changes of one action', async () => {
     const { business, key } = await owned();
     await add(business, [A, B], { as: key });
     await call('POST', `/api/v1/business/${business.id}/token`, { as: key });
@@ -447,7 +447,7 @@ describe('the list with a filter', () => {
     expect(await page(business, `?search=${encodeURIComponent(search)}`)).toEqual({ ids, next: null });
   });
 
-  test('has the changes from one day to another, both included', async () => {
+  test('has the changes of a range of days, inclusive', async () => {
     const business = await newBusiness();
     await store(business, [
       { id: 1, at: '2026-03-01T23:59:59.999000Z' },
@@ -477,7 +477,7 @@ describe('the list with a filter', () => {
     expect(await page(business, `?${filter}&before=10`)).toEqual({ ids: [4], next: null });
   });
 
-  test('has fewer in a page if they are long, and goes on behind them', async () => {
+  test('has fewer per page if they are long, and continues after them', async () => {
     const business = await newBusiness();
     const long = Array.from({ length: 6 }, (_, index) => ({ id: index + 1, after: { sites: ['x'.repeat(200_000)] } }));
     for (const row of long) await store(business, [row]);
@@ -485,7 +485,7 @@ describe('the list with a filter', () => {
     expect(await page(business, '?search=sites&before=4')).toEqual({ ids: [3, 2, 1], next: null });
   });
 
-  test('looks at 1,000 changes for a page, which can be short or empty before the last', async () => {
+  test('examines 1,000 changes per page, so a page can be short or empty before the last', async () => {
     const business = await newBusiness();
     await fill(business, 2_500);
     await business.home.d1
@@ -510,7 +510,7 @@ describe('the list with a filter', () => {
     expect(await page(business, '?action=import_usage&limit=2')).toEqual({ ids: [2500, 1501], next: 1501 });
   });
 
-  describe('with a search compares changes until they reach 500,000 bytes, so that a search costs about what the largest page costs:', {
+  describe('compares at most 500,000 bytes in a search, about the size of the largest page:', {
     tags: 'slow',
   }, () => {
     /** Stores changes of the given sizes with ids from 1. Those in `marked` contain a text to search for. */
@@ -530,7 +530,7 @@ describe('the list with a filter', () => {
       return read;
     };
 
-    test('the one that reaches them is the last', async () => {
+    test('the change that reaches them is the last', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(12).fill(100_000), [2, 9]);
       const read = await pages(business, '?search=here');
@@ -548,7 +548,7 @@ describe('the list with a filter', () => {
       expect(await page(business, '?to=2026-03-14')).toEqual({ ids: [], next: null });
     });
 
-    test('a change that is larger is compared alone', async () => {
+    test('a larger change is compared alone', async () => {
       const business = await newBusiness();
       await storeLong(business, Array(4).fill(600_000), [1, 3]);
       expect((await pages(business, '?search=here')).map(({ ids, next }) => ({ ids, next }))).toEqual([
@@ -559,7 +559,7 @@ describe('the list with a filter', () => {
       ]);
     });
 
-    test('page after page, each that matches is found once', async () => {
+    test('over all pages, each match is found once', async () => {
       const business = await newBusiness();
       const bytes = Array.from({ length: 60 }, (_, index) => 11 + ((index * 7_919) % 130_000));
       const marked = Array.from({ length: 20 }, (_, index) => 60 - 3 * index);
@@ -571,7 +571,7 @@ describe('the list with a filter', () => {
     });
   });
 
-  test('costs one round trip, and 1,000 rows at most but those of the page, with a search 5,000, however many changes there are', {
+  test('costs one round trip, and at most 1,000 rows besides the page, or 5,000 with a search', {
     tags: 'slow',
   }, async () => {
     const { business, id } = await owned();
@@ -628,7 +628,7 @@ describe('the name of the key that made a change', () => {
   const give = (business: Business, user_id: number) =>
     call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { user_id } });
 
-  test('is that which the key has now, also if it is revoked, narrow, or a session came from it', async () => {
+  test('is the current name, even if the key is revoked, narrow, or the origin of a session', async () => {
     const { business, key, id } = await owned();
     const narrow = await newKey(business, { business_id: business.id });
     const session = await newKey(business, { ends_at: '2026-03-16T00:00:00.000000Z', session_of: id });
@@ -650,7 +650,7 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual([null, null]);
   });
 
-  test('is null if the business belongs to somebody else since, for every caller, until it is given back', async () => {
+  test('is null for every caller after the business is transferred, until it is transferred back', async () => {
     const { business, key } = await owned();
     const narrow = await newKey(business, { business_id: business.id });
     await add(business, [A], { as: key });
@@ -666,7 +666,7 @@ describe('the name of the key that made a change', () => {
     expect(await namesOf(business)).toEqual([null, null, null, 'narrow', 'narrow']);
   });
 
-  test('is null for a key that there is not, and for whoever is no key', async () => {
+  test('is null for unknown keys and other actors', async () => {
     const { business } = await owned();
     const insert = `insert into changes select 'business', ?, key + 1, '${STAMP}', value, 'update_business', null, null from json_each(?)`;
     const actors = ['key 999999999 (…abcd)', 'console link (…abcd)', 'operator (…abcd)', 'operator'];
@@ -699,7 +699,7 @@ describe('the name of the key that made a change', () => {
         return { action, before, after };
       });
 
-    test('is that which the key has now, and none for whoever is given the business', async () => {
+    test('is the current name, and hidden from a new owner', async () => {
       const { business, created, revoked } = await withKey();
       const own = [
         { action: 'revoke_key', before: { ...revoked, name: OTHERS }, after: null },
@@ -726,7 +726,7 @@ describe('the name of the key that made a change', () => {
       }
     });
 
-    test('is not shown from a row of before, which does not say which key it is about', async () => {
+    test('is not shown for an old row, which does not name its key', async () => {
       const { business, created } = await withKey();
       const { id: _, ...before } = created;
       const store = business.home.d1.prepare(
@@ -758,7 +758,7 @@ describe('the name of the key that made a change', () => {
   });
 });
 
-test('20 changes at once give 20 distinct ids, and each is there once', async () => {
+test('20 concurrent changes get 20 distinct ids', async () => {
   const business = await newBusiness();
   const { key } = await newKey(business);
   const sites = Array.from({ length: 20 }, (_, index) => `https://s${index}.example`);
@@ -773,7 +773,7 @@ test('20 changes at once give 20 distinct ids, and each is there once', async ()
   expect(rows.map(({ after }) => JSON.parse(after ?? '').sites[0]).sort()).toEqual([...sites].sort());
 });
 
-test('the same site added 20 times at once is one change', async () => {
+test('adding the same site 20 times at once is one change', async () => {
   const business = await newBusiness();
   await Promise.all(Array.from({ length: 20 }, () => add(business, [A])));
   expect((await list(business)).ids).toEqual([1]);

@@ -26,7 +26,7 @@ const redeem = async (url: string, at?: Date) => {
 };
 
 describe('a console link', () => {
-  test('has a code of the home of the user, of which the hash is stored, and works for two minutes', async () => {
+  test("has a code of the user's database, stored as a hash, and works for two minutes", async () => {
     for (const _ of homes) {
       const business = await newBusiness();
       const { status, body, cost, lines } = await create(business);
@@ -101,7 +101,7 @@ describe('a console link', () => {
       expect((await call('DELETE', path, { as: OPERATOR.full })).status).toBe(200);
     };
 
-    test('and nobody without a home', async () => {
+    test('not for a user without a home', async () => {
       const before = await everything();
       for (const user_id of [9_998_001, 'abc', '0', '01'])
         expect(await answer({ user_id })).toMatchObject({ ...unknown, round_trips: expect.anything() });
@@ -112,7 +112,7 @@ describe('a console link', () => {
       ['was revoked', { revoked_at: '2026-03-01T00:00:00.000000Z' }],
       ['has expired', { expires_on: '2026-03-14' }],
       ['is of a session', { ends_at: '2026-03-16T00:00:00.000000Z' }],
-    ])('and nobody whose only business was deleted, and whose key %s', async (_, columns) => {
+    ])('not for a user whose only business was deleted and whose key %s', async (_, columns) => {
       for (const _ of homes) {
         const business = await newBusiness();
         for (let key = 0; key < 8; key++) await newKey(business);
@@ -127,7 +127,7 @@ describe('a console link', () => {
       }
     });
 
-    test('and nobody whose only business was given away, with a key for that one alone', async () => {
+    test('not for a user whose only business was transferred, with a key for that one alone', async () => {
       const [former, owner] = [await newBusiness(), await newBusiness()];
       await former.db.delete(apiKeys).where(eq(apiKeys.user_id, former.user_id));
       await newKey(former, { business_id: former.id });
@@ -135,7 +135,7 @@ describe('a console link', () => {
       expect(await answer(former)).toEqual(unknown);
     });
 
-    test('also if only the key is left, which opens a list without a business', async () => {
+    test('even with only a key, which opens an empty list', async () => {
       const business = await newBusiness();
       await business.db.update(apiKeys).set({ expires_on: '2026-03-15' }).where(eq(apiKeys.user_id, business.user_id));
       await remove(business);
@@ -146,13 +146,13 @@ describe('a console link', () => {
       expect(await answer(business, { business_id: business.id })).toMatchObject(invalid('business_id', message));
     });
 
-    test('also if only the business is left', async () => {
+    test('even with only a business', async () => {
       const business = await newBusiness();
       await business.db.delete(apiKeys).where(eq(apiKeys.user_id, business.user_id));
       expect(await answer(business)).toMatchObject({ status: 200, round_trips: 2 });
     });
 
-    test('and one for a business that was deleted since does not work', async () => {
+    test('does not work if its business has been deleted', async () => {
       const business = await newBusiness();
       const { url } = (await create(business, { business_id: business.id })).body.data;
       await remove(business);
@@ -177,7 +177,7 @@ describe('a console link', () => {
     expect({ status, body }).toEqual(invalid(field, message));
   });
 
-  describe('says where the console leads back to', () => {
+  describe('stores where the console links back to', () => {
     /** An address of this length. */
     const long = (length: number) => 'https://product.example/'.padEnd(length, 'x');
     const stored = async ({ db, user_id }: Business) =>
@@ -194,7 +194,7 @@ describe('a console link', () => {
       'http://[::1]:3000/',
       long(2000),
     ])(
-      'as it is written: it is stored with the code, given once with the session, and gone then: %s',
+      'unchanged: it is stored with the code, returned once with the session, then deleted: %s',
       async (return_url) => {
         for (const _ of homes) {
           const business = await newBusiness();
@@ -225,7 +225,7 @@ describe('a console link', () => {
       expect((await redeem(link.body.data.url)).body.data.return_url).toBeNull();
     });
 
-    test('to one caller, of twenty at the same time', async () => {
+    test('for one of twenty concurrent callers', async () => {
       const business = await newBusiness();
       const return_url = 'https://product.example/once';
       const { url } = (await create(business, { return_url })).body.data;
@@ -270,7 +270,7 @@ describe('a console link', () => {
       true,
       {},
       ['https://product.example/'],
-    ])('by a safe address only: %j is refused, and nothing is stored', async (return_url) => {
+    ])('by a safe address only: %j is refused and not stored', async (return_url) => {
       const business = await newBusiness();
       const before = await everything();
       const { status, body } = await create(business, { return_url });
@@ -281,7 +281,7 @@ describe('a console link', () => {
     });
   });
 
-  test('is made by the operator with a full key, and nobody else', async () => {
+  test('is created only with a full operator key', async () => {
     const business = await newBusiness();
     const reader = await newKey(business, { read_only: 1 });
     const before = await everything();
@@ -299,7 +299,7 @@ describe('a console link', () => {
   });
 });
 
-test('the first key of a database can be that of a session: its id is in the range of the database', async () => {
+test("the first key of a database can be a session: its id is in the database's range", async () => {
   for (const { d1, db, number, binding } of homes) {
     const user_id = 9_997_000 + number;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, number).run();

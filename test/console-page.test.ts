@@ -38,7 +38,7 @@ describe('without a name', () => {
     ['61 characters', 'a'.repeat(61)],
     ['a number', 7],
     ['a list', ['Acme']],
-  ])('nor with one that is not valid, which is a line in the log: %s', async (_, name) => {
+  ])('is the file if the name is invalid, and logs a line: %s', async (_, name) => {
     const page = await open(name);
     expect(page).toMatchObject({ status: 200, title: `Console · ${OWN_NAME}`, lines: [] });
     expect(page.errors).toEqual([
@@ -53,7 +53,7 @@ describe('without a name', () => {
 
 describe('a name', () => {
   test.each(['Acme Insights', 'Ünïcødé 統計', 'a'.repeat(60)])(
-    'takes the place of the title, and all else is that of the file: %s',
+    'replaces the title and nothing else: %s',
     async (name) => {
       const page = await open(name);
       const asBuilt = await file();
@@ -80,7 +80,7 @@ describe('a name', () => {
     expect(tags(text)).toEqual(tags(await (await file()).text()));
   });
 
-  test('shows at once in a browser that has the page of before: what it has is never confirmed', async () => {
+  test('shows immediately in a browser with a cached page, which is never revalidated as current', async () => {
     const before = (await open()).headers;
     const headers = {
       'If-None-Match': before.get('ETag') ?? '',
@@ -91,7 +91,7 @@ describe('a name', () => {
     expect([page.headers.get('ETag'), page.headers.get('Last-Modified')]).toEqual([null, null]);
   });
 
-  test('changes neither HEAD nor what no page answers', async () => {
+  test('affects neither HEAD nor paths without a page', async () => {
     const head = await open('Acme', { method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, text: '' });
     for (const method of ['POST', 'OPTIONS']) {

@@ -307,7 +307,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
   }
   const of = (path: string) => `/api/v1/business/${owner.id}/${path}`;
 
-  test('a limit of a day reads 3 rows more, and one of a month 2 for each day of it so far', async () => {
+  test('a daily limit reads 3 more rows, and a monthly one 2 for each day of the month so far', async () => {
     const headers = { 'Idempotency-Key': 'first' };
     await call('POST', owner.usage, { as: owner.key, headers });
     const limitedTo = (daily_limit: number | null, monthly_limit: number | null) =>
@@ -338,7 +338,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     await limitedTo(null, null);
   });
 
-  test('a list of businesses reads at most 37 rows for each, or 47 with wildcards to look for', async () => {
+  test('a list of businesses reads at most 37 rows for each, or 47 with wildcards', async () => {
     const user_id = 1_000_001;
     const made = await Promise.all(Array.from({ length: 50 }, () => newBusiness({ user_id, sites: [origin] })));
     for (const one of made) await addSite(one.id, 'https://*.shop.example');
@@ -354,7 +354,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('a list of businesses reads the r refused origins of a business and one row more, and none of its sites', async () => {
+  test('a list of businesses reads the r refused origins of a business and one more row, and none of its sites', async () => {
     const [user_id, refused] = [1_000_002, 50];
     const sites = Array.from({ length: 40 }, (_, index) => `https://*.s${index}.example`);
     const made = await Promise.all(Array.from({ length: 20 }, () => newBusiness({ user_id, sites })));
@@ -420,7 +420,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(rows_written).toBeLessThanOrEqual(10);
   });
 
-  test('to stop f former tokens reads the sites, 6 rows for each and 22 more, and writes one for each and 3 more', async () => {
+  test('stopping f former tokens reads the sites, 6 rows for each and 22 more, and writes one for each and 3 more', async () => {
     for (const [limit, rows] of [
       [1, 15 + 2], // as for reading the business (today is the 15th)
       [null, 0],
@@ -437,7 +437,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     }
   });
 
-  test('refused origins: each takes two rows after the response; a list reads them and the sites', async () => {
+  test('a refused origin takes two rows after the response; a list reads them and the sites', async () => {
     for (let index = 0; index < 55; index++) {
       const cost = noCost();
       await recordRefusal(metered(owner.home.d1, cost), owner.id, `https://r${index}.example`, NOW);
@@ -459,7 +459,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
     expect(cost).toMatchObject({ round_trips: 1, rows_written: 1 });
   });
 
-  test('sites: what a change reads and writes depends on the sites that are given and stored', async () => {
+  test('a change of sites reads and writes rows for the given and stored sites', async () => {
     const list = await costOf('GET', owner.access);
     expect(list.rows_read).toBeLessThanOrEqual(SITES + 4);
     const [{ id }] = (await call('GET', owner.access, { as: owner.key })).body.data.access_list;
@@ -508,7 +508,7 @@ describe('docs/performance.md, "What each operation costs":', { tags: 'slow' }, 
 });
 
 // Last, because of their 100,000 rows: other tests read all tables.
-test('a page of what m businesses used in n days reads m × (n + 2) + 2 rows, whatever they and others have besides', {
+test('a page of the totals of m businesses over n days reads m × (n + 2) + 2 rows, whatever else is stored', {
   tags: 'slow',
 }, async () => {
   const [{ d1 }] = homes;

@@ -116,7 +116,7 @@ eachOf(describe, OF_A_BUSINESS)('to $name', (route) => {
     }
   });
 
-  test('a database that fails is 503 for its own owners, and for nobody else', async () => {
+  test('a database that fails is 503 for its own owners and no others', async () => {
     for (const failed of homes) {
       const bindings = failingWith('D1_ERROR: D1 DB is overloaded.', 'before', failed);
       const businesses = await Promise.all(homes.map(() => newBusiness()));
@@ -182,7 +182,7 @@ describe('ids', () => {
     }
   });
 
-  test('that somebody gave by hand, below the range, do not keep later ones below it', async () => {
+  test('below the range, inserted by hand, do not keep later ids below it', async () => {
     for (const home of homes) {
       const sequence = home.d1.prepare(`update sqlite_sequence set seq = 5 where name = 'api_keys' and ?1 > 0`);
       await sequence.bind(home.number).run();
@@ -203,14 +203,14 @@ describe('the home of a new owner', () => {
     expect(await homeOf(all(), newUser())).toBe(last);
   });
 
-  test('is one that is bound, though one that is not has fewer owners', async () => {
+  test('is a bound database, even if an unbound one has fewer owners', async () => {
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(newUser()).run();
     const bound = homes.map(({ number }) => number);
     for (let owner = 0; owner < 5; owner++) expect(bound).toContain(await homeOf(all(), newUser()));
     await env.DB.prepare('delete from homes where database = 5').run();
   });
 
-  test('is the one that is wanted, and stays it: another is refused', async () => {
+  test('is the requested database for good: another is refused', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       expect(await homeOf(all(), user_id, number)).toBe(number);
@@ -223,7 +223,7 @@ describe('the home of a new owner', () => {
     }
   });
 
-  test('is one, however many ask at once', async () => {
+  test('is one, even for concurrent requests', async () => {
     for (let round = 0; round < 10; round++) {
       const user_id = newUser();
       const wanted = (index: number) => homes[index % homes.length]?.number;
@@ -237,7 +237,7 @@ describe('the home of a new owner', () => {
     }
   });
 
-  test('is not one that is not bound: to ask for it claims nothing', async () => {
+  test('is never an unbound database: requesting one claims nothing', async () => {
     const user_id = newUser();
     await expect(homeOf(all(), user_id, 61)).rejects.toThrow(
       `database must be the number of a database that is bound: ${homes.map(({ number }) => number).join(', ')}`,
@@ -263,7 +263,7 @@ describe('the home of a new owner', () => {
     expect(owners.toSorted()).toEqual([6, 7, 7]);
   });
 
-  test('is found in few rows, however many owners there are; for a new one, once each database was asked', async () => {
+  test('costs few rows, however many owners there are; a new owner queries each database once', async () => {
     const known = newUser();
     await homeOf(all(), known);
     await env.DB.prepare(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -282,7 +282,7 @@ describe('the home of a new owner', () => {
     await env.DB.prepare('delete from homes where user_id < 0').run();
   });
 
-  test('is not changed by giving a business to an owner of another database', async () => {
+  test('does not change when a business is offered to an owner in another database', async () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const given = claimHomeIn(all(), other.user_id, mine.home.number);
     if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
@@ -296,7 +296,7 @@ describe('the home of a new owner', () => {
   });
 });
 
-describe('while a database cannot be asked', () => {
+describe('while a database fails', () => {
   const FAILED = 'D1_ERROR: Network connection lost.';
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
@@ -308,7 +308,7 @@ describe('while a database cannot be asked', () => {
     () => claimHomeIn(databases, user_id, number),
   ];
 
-  test('everything is created for the owners of the others', async () => {
+  test('owners of other databases are unaffected', async () => {
     for (const failed of homes.slice(1)) {
       for (const home of homes.filter((home) => home !== failed)) {
         const [user_id, token] = [newUser(), `${IMPORTED}beside${failed.number}in${home.number}`];
@@ -319,7 +319,7 @@ describe('while a database cannot be asked', () => {
     }
   });
 
-  test('it gets no new owner; the others get them in turn', async () => {
+  test('new owners get the other databases round-robin', async () => {
     for (const failed of homes.slice(1)) {
       const others = homes.filter((home) => home !== failed).map(({ number }) => number);
       await env.DB.prepare('delete from homes').run();
@@ -329,7 +329,7 @@ describe('while a database cannot be asked', () => {
     }
   });
 
-  test('nor while it hangs: a new owner waits two seconds for it', async () => {
+  test('a new owner waits two seconds for a database that hangs, and gets another', async () => {
     const asked = Promise.withResolvers<void>();
     const hanging = () => {
       asked.resolve();
@@ -348,7 +348,7 @@ describe('while a database cannot be asked', () => {
     }
   });
 
-  test('nothing is created for its own owners; a new one who wants it keeps the home for later', async () => {
+  test('nothing is created for its own owners; a new owner who requests it keeps it for later', async () => {
     for (const failed of homes.slice(1)) {
       const user_id = newUser();
       const given = { user_id, database: failed.number };
@@ -360,7 +360,7 @@ describe('while a database cannot be asked', () => {
     }
   });
 
-  test('nothing is created while it is DB, and nothing claimed', async () => {
+  test('nothing is created or claimed if it is DB', async () => {
     const business = await newBusiness();
     const before = await everything();
     for (const user_id of [business.user_id, newUser()]) {
@@ -378,7 +378,7 @@ describe('an imported token', () => {
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
 
-  test('belongs to one owner, whatever the database, and he can try again', async () => {
+  test('belongs to one owner across databases, who can retry', async () => {
     const [one, two] = [newUser(), newUser()];
     const token = `${IMPORTED}claimed`;
     const home = await claimToken(all(), one, token);
@@ -389,7 +389,7 @@ describe('an imported token', () => {
     for (const user_id of [one, two]) await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
   });
 
-  test('of a business in one database is refused to the owners of all, though that database cannot be asked', async () => {
+  test('of a business is refused in every database, even while its own database fails', async () => {
     for (const { number } of homes) {
       const token = `${IMPORTED}imported-into-${number}`;
       const owner = newUser();
@@ -405,7 +405,7 @@ describe('an imported token', () => {
     }
   });
 
-  test('goes to one of many who want it at once', async () => {
+  test('goes to one of many concurrent owners', async () => {
     const token = `${IMPORTED}wanted-by-many`;
     const users = Array.from({ length: 12 }, newUser);
     const settled = await Promise.allSettled(
@@ -417,14 +417,14 @@ describe('an imported token', () => {
     expect(owners.filter((row) => row !== null)).toHaveLength(1);
   });
 
-  test('that is refused gives its owner no home', async () => {
+  test('that is refused claims no home', async () => {
     const { token } = await newBusiness({ token: `${IMPORTED}taken` });
     const user_id = newUser();
     await expect(importing(user_id, token)).rejects.toThrow(IN_USE);
     expect(await homeRow(user_id)).toBeNull();
   });
 
-  test('is not claimed for an owner who cannot have the database that is wanted', async () => {
+  test('is not claimed for an owner who cannot get the requested database', async () => {
     const [user_id, token] = [newUser(), `${IMPORTED}wrong-home`];
     const last = homes.length - 1;
     await env.DB.prepare('insert into homes (user_id, database) values (?, ?)').bind(user_id, last).run();
@@ -459,7 +459,7 @@ describe('an imported token', () => {
     },
   );
 
-  test('from before the claims is never imported again once its business is deleted, into no database', async () => {
+  test('from before claims is never imported again after its business is deleted', async () => {
     const [home] = homes;
     const token = `${IMPORTED}deleted-before`;
     const { id } = await createBusiness(home, { ...FIELDS, user_id: newUser(), token }, NOW);
@@ -469,7 +469,7 @@ describe('an imported token', () => {
   });
 });
 
-describe('what was imported once is never imported again, not even by its owner', () => {
+describe('is never imported twice, not even by its owner', () => {
   const importing = (user_id: number, token: string) => create(all(), { user_id, token });
   type Imported = { id: number; home: Home };
   test.each([
@@ -491,7 +491,7 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 
-  test('nor what was claimed before it was written down which imported token a business has', async () => {
+  test('not even if it was claimed before businesses stored their imported token', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-before`;
     const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
@@ -499,7 +499,7 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
   });
 
-  test('not by two who both claimed it, though the first business has replaced it since', async () => {
+  test('not by a second claimant, even if the first business has replaced it', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}raced`;
     const [home] = homes;
@@ -511,7 +511,7 @@ describe('what was imported once is never imported again, not even by its owner'
     await expect(again).rejects.toThrow('token must be one that no business has or had');
   });
 
-  test('but a claim whose business was not made may be repeated', async () => {
+  test('but a claim whose business was not created can be repeated', async () => {
     const user_id = newUser();
     const token = `${IMPORTED}claimed-only`;
     await claimToken(all(), user_id, token);
@@ -520,7 +520,7 @@ describe('what was imported once is never imported again, not even by its owner'
 });
 
 describe('with owners in a database that is not bound', () => {
-  test('nothing is created for them, and nothing claimed; for others it is', async () => {
+  test('nothing is created or claimed for them, but for others it is', async () => {
     const { home } = await newBusiness();
     const [elsewhere, anybody] = [newUser(), newUser()];
     await env.DB.prepare('insert into homes (user_id, database) values (?, 5)').bind(elsewhere).run();

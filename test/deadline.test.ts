@@ -61,7 +61,7 @@ async function answerAfter(ms: number, request: Request, bindings: ReturnType<ty
 eachOf(describe, FAILING)('to $name', (route) => {
   const isRepeatable = !NOT_REPEATABLE.includes(route.name);
 
-  test('waits ten seconds for a database that never answers, and no longer', async () => {
+  test('waits ten seconds for a database that never responds, and no longer', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const [first, second] = [await requestOf(route, business), await requestOf(route, business)];
     const before = await everything();
@@ -71,7 +71,7 @@ eachOf(describe, FAILING)('to $name', (route) => {
     expect(await everything()).toBe(before);
   });
 
-  test('does nothing in a batch that begins after its deadline', async () => {
+  test('does nothing in a batch that starts after its deadline', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const { d1 } = business.home;
     const stamp = '2026-03-15T00:00:00.000000Z';
@@ -90,7 +90,7 @@ eachOf(describe, FAILING)('to $name', (route) => {
     expect(await refused.first('n')).toBe(1);
   });
 
-  test('answers as if the connection was lost where the database answers late', async () => {
+  test('responds as if the connection was lost if the database responds late', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const slow = through(async (batch) => {
       await batch();
@@ -110,7 +110,7 @@ const REVOCATION = {
   path: ({ user_id, key_id }: { user_id?: number; key_id?: number }) => `/api/v1/user/${user_id}/keys/${key_id}`,
 };
 eachOf(test, [...ROUTES.filter(({ round_trips, writes }) => round_trips === 2 && writes), REVOCATION])(
-  'does nothing in a second batch that begins after the deadline: to $name',
+  'does nothing in a second batch that starts after the deadline: to $name',
   async (route) => {
     const business = await newBusiness();
     const key_id = (await newKey(business)).id;
@@ -158,7 +158,7 @@ eachOf(
   expect({ status: response.status, text: await response.text() }).toEqual(expected);
 });
 
-test('claims no token in a batch that begins after its deadline, for an owner who has a home', async () => {
+test('claims no token in a batch that starts after its deadline, for an owner with a home', async () => {
   const route = ROUTES.find(({ name }) => name === 'create a business') as AnyRoute;
   const business = await newBusiness();
   const body = {
@@ -200,7 +200,7 @@ eachOf(
   },
 );
 
-test('removing all sites, answered 503 and repeated, removes no site that was added since', async () => {
+test('removing all sites, retried after a 503, removes no site that was added since', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const route = ROUTES.find(({ name }) => name === 'remove all sites') as AnyRoute;
   let first: (() => Promise<unknown>) | undefined;
@@ -219,7 +219,7 @@ test('removing all sites, answered 503 and repeated, removes no site that was ad
   expect((await call('GET', business.access, { as })).body).toEqual(added.body);
 });
 
-test('what is done behind a response is given up after ten seconds, with a line in the log', async () => {
+test('work after a response is given up after ten seconds and logs a line', async () => {
   const business = await newBusiness({ sites: ['https://a.example'] });
   const { app, errors } = newApp();
   const context = createExecutionContext();
@@ -238,7 +238,7 @@ test('what is done behind a response is given up after ten seconds, with a line 
   ]);
 });
 
-test('the purge of a database that never answers is given up after 30 seconds, with a line in the log', async () => {
+test('the purge of a database that never responds is given up after 30 seconds and logs a line', async () => {
   const lines: object[] = [];
   const hanging = {
     prepare: () => ({ bind: () => ({ run: never, all: never, raw: never }) }),

@@ -32,7 +32,7 @@ const statusesOf = async (business: Business, tokens: string[]) =>
   (await Promise.all(tokens.map((token) => use(business, token)))).map(({ status }) => status);
 const stored = ({ id, db }: Business) => db.$count(formerTokens, eq(formerTokens.business_id, id));
 
-test('all former tokens are 401 with the next request, and the current one works on', async () => {
+test('all former tokens are 401 with the next request, and the current one keeps working', async () => {
   for (const _ of homes) {
     const business = await newBusiness();
     const second = await rotate(business, '24h');
@@ -45,7 +45,7 @@ test('all former tokens are 401 with the next request, and the current one works
   }
 });
 
-test('the response is the business as it is read then', async () => {
+test('the response is the updated business', async () => {
   const business = await newBusiness({ sites: ['https://b.example', 'https://a.example'] });
   await business.home.d1.prepare('update businesses set monthly_limit = 9 where id = ?').bind(business.id).run();
   await call('POST', business.usage, { as: business.key });
@@ -63,7 +63,7 @@ test('the response is the business as it is read then', async () => {
 });
 
 describe('changes nothing', () => {
-  test('when it is repeated', async () => {
+  test('when repeated', async () => {
     const business = await newBusiness({ sites: ['https://a.example'] });
     await addFormerToken(business);
     const first = await stop(business);
@@ -74,7 +74,7 @@ describe('changes nothing', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('where the last former token has stopped by itself, and is not purged yet', async () => {
+  test('if the last former token has expired and is not purged yet', async () => {
     const business = await newBusiness();
     await addFormerToken(business, '2026-03-15T13:00:00.000000Z');
     const before = await everything();
@@ -85,7 +85,7 @@ describe('changes nothing', () => {
   });
 });
 
-test('former tokens of other businesses work on', async () => {
+test('former tokens of other businesses keep working', async () => {
   const business = await newBusiness();
   const sibling = await newBusiness({ user_id: business.user_id });
   const [own, other] = [await addFormerToken(business), await addFormerToken(sibling)];
@@ -94,7 +94,7 @@ test('former tokens of other businesses work on', async () => {
   expect((await use(sibling, other)).status).toBe(200);
 });
 
-test('former tokens of a suspended business do not work again when it is active', async () => {
+test('stopped tokens of a suspended business do not work again when it is active', async () => {
   const business = await newBusiness({ status: 'suspended' });
   const former = await addFormerToken(business);
   expect((await stop(business)).body.data).toMatchObject({ status: 'suspended', former_tokens: [] });
@@ -102,7 +102,7 @@ test('former tokens of a suspended business do not work again when it is active'
   expect(await statusesOf(business, [former, business.token])).toEqual([401, 200]);
 });
 
-test('an imported token stops like any', async () => {
+test('an imported token stops like any other', async () => {
   const business = await newBusiness({ token: 'Imported.Token_that~stops/early=' });
   const token = await rotate(business, '24h');
   await stop(business);

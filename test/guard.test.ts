@@ -71,7 +71,7 @@ test('every route of the service is in the table of this suite', () => {
   expect(names, 'add a row to test/routes.ts for each route').toEqual(known);
 });
 
-test('a handler that responds without having asked the database is a fault of ours: 500, whatever it wrote', async () => {
+test('a handler that responds without querying the database is 500', async () => {
   const { key, id } = await newBusiness();
   const lines: object[] = [];
   const log = { log() {}, error: (line: object) => lines.push(line) };
@@ -155,7 +155,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     }
   });
 
-  test('refuses what is unknown, revoked or expired, and the token of an inactive business', async () => {
+  test('refuses unknown, revoked and expired credentials, and the token of an inactive business', async () => {
     const business = await newBusiness();
     const suspended = await newBusiness({ status: 'suspended' });
     const fields = { user_id: business.user_id, name: 'k' };
@@ -180,7 +180,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     expectRefusal(await ask(route, business, after), UNAUTHENTICATED);
   });
 
-  test('tells a caller who is not authenticated nothing of businesses or input', async () => {
+  test('tells an unauthenticated caller nothing about businesses or input', async () => {
     for (const as of [SECRET, TOKEN]) {
       const existing = await newBusiness({ sites: ['https://shop.example'] });
       for (const id of [existing.id, 999_999_999, 'abc']) {
@@ -200,7 +200,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     expect(sameOrigin.status).toBe(granted);
   });
 
-  test('with a business that has no site, accepts whatever its origin', async () => {
+  test('accepts every origin for a business without sites', async () => {
     for (const origin of ['https://anywhere.example', 'null', 'a, b']) {
       const business = await newBusiness();
       const isShutOut = route.name === 'add sites'; // the page's own list would shut it out
@@ -208,7 +208,7 @@ eachOf(describe, ROUTES)('$name', (route) => {
     }
   });
 
-  test('lets the owner of an inactive business read and manage it, and not record', async () => {
+  test('lets the owner of an inactive business read and manage it, but not record', async () => {
     const business = await newBusiness({ status: 'suspended' });
     const answer = await ask(route, business, { as: business.key });
     if (route.inactiveRefusal === null) return expect(answer.status).toBe(granted);
@@ -220,7 +220,7 @@ eachOf(
   describe,
   ROUTES.filter(({ keyRefusal }) => keyRefusal !== null),
 )('$name, for no API key,', (route) => {
-  test('is refused to every API key and token, before the origin and the input, and reads and writes nothing', async () => {
+  test('refuses every API key and token before origin and input, and reads and writes nothing', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const scopes: Scope[] = [{ read_only: 1 }, { record_only: 1 }, { business_id: business.id }];
     const keys = await Promise.all(scopes.map((scope) => newKey(business, scope)));
@@ -242,7 +242,7 @@ eachOf(
 });
 
 describe.each(OF_A_BUSINESS)('$name', (route) => {
-  test('answers alike for every id that is not a business of the caller', tagsOf(route), async () => {
+  test('responds alike for every id that is not a business of the caller', tagsOf(route), async () => {
     const mine = await newBusiness();
     const other = await newBusiness();
     const ids = [
@@ -257,7 +257,7 @@ describe.each(OF_A_BUSINESS)('$name', (route) => {
     }
   });
 
-  test('says what the business is before what the credential may do, and that before the domain and the input', async () => {
+  test('checks the business, then the permission, then the origin and the input', async () => {
     const business = await newBusiness({ sites: ['https://shop.example'] });
     const foreign = { origin: 'https://evil.example' };
     const unknown = await askBadly(route, { id: 999_999_999 }, { as: business.token, ...foreign });
@@ -340,7 +340,7 @@ describe('a business token', () => {
     }
   });
 
-  test('is refused from a page of the service itself, unless that is registered', async () => {
+  test("is refused from a page of the service's own host, unless it is registered", async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = { 'Sec-Fetch-Site': 'same-origin' };
     expectRefusal(await ask(report, { id }, { as: token, origin: BASE }), notFrom(BASE));
@@ -349,7 +349,7 @@ describe('a business token', () => {
     expect((await ask(report, { id }, { as: token, headers })).status).toBe(200);
   });
 
-  test('gets no help from other headers', async () => {
+  test('ignores other headers', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const headers = {
       Referer: 'https://shop.example/page',
@@ -362,7 +362,7 @@ describe('a business token', () => {
     expectRefusal(await ask(report, { id }, { as: token, headers }), missing);
   });
 
-  test('is not repeated an origin that cannot be read', async () => {
+  test('does not get an unprintable origin echoed', async () => {
     const { token, id } = await newBusiness({ sites: ['https://shop.example'] });
     const message = 'This origin is not authorized for this business.';
     for (const origin of [`https://${'a'.repeat(300)}`, 'https://a\tb.example']) {
@@ -370,14 +370,14 @@ describe('a business token', () => {
     }
   });
 
-  test('of another business does not stand in for an API key', async () => {
+  test('of another business does not replace an API key', async () => {
     const owner = await newBusiness();
     const sibling = await newBusiness({ user_id: owner.user_id });
     expectRefusal(await ask(report, sibling, { as: owner.token }), report.unknownBusiness);
     expect((await ask(report, sibling, { as: owner.key })).status).toBe(200);
   });
 
-  test('imported from elsewhere works like one of ours', async () => {
+  test('imported from elsewhere works like any other', async () => {
     const business = await newBusiness({ token: 'Imported.Token_from~else+where/==' });
     expect((await ask(report, business, { as: business.token })).status).toBe(200);
   });
@@ -480,7 +480,7 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     }
   });
 
-  test('for a valid API key in X-API-Key, which is no credential there', async () => {
+  test('for a valid API key in X-API-Key, which is not accepted there', async () => {
     const { usage, key } = await newBusiness();
     const answer = await call('GET', usage, { headers: { 'X-API-Key': key } });
     expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([401, HOW]);
@@ -488,7 +488,7 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     expect([both.status, both.headers.get('WWW-Authenticate')]).toEqual([200, null]);
   });
 
-  test('and is plain Bearer if nothing was sent, wherever else a credential is', async () => {
+  test('and is plain Bearer if no credential was sent in a header', async () => {
     const { usage, key } = await newBusiness();
     for (const headers of [
       {},

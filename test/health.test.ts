@@ -47,7 +47,7 @@ function isolate(bindings: Partial<Bindings> = databases()) {
 }
 const bodyOf = ({ status, text }: { status: number; text: string }) => ({ status, text });
 
-test('is 200 while every database responds, for everybody, and is never stored', async () => {
+test('is 200 for every caller while every database responds, and is never cached by clients', async () => {
   const sent: Record<string, string>[] = [{}, { Authorization: 'Bearer nonsense' }, { 'X-API-Key': 'nonsense' }];
   for (const [minute, headers] of sent.entries()) {
     // A minute later, it queries the databases again.
@@ -64,7 +64,7 @@ test('is 200 while every database responds, for everybody, and is never stored',
   }
 });
 
-test('answers HEAD as GET, and another method with 405', async () => {
+test('responds to HEAD like GET, and to another method with 405', async () => {
   const head = await call('HEAD', PATH);
   expect(bodyOf(head)).toEqual({ status: 200, text: '' });
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
@@ -75,7 +75,7 @@ test('answers HEAD as GET, and another method with 405', async () => {
   }
 });
 
-describe('is 503 where a database', () => {
+describe('is 503 if a database', () => {
   const withoutTables = async ({ d1, binding }: (typeof homes)[number]) => {
     await d1.prepare('alter table businesses rename to elsewhere').run();
     return { [binding]: d1 };
@@ -101,7 +101,7 @@ describe('is 503 where a database', () => {
   });
 });
 
-test('is 503 where the ids of databases were exchanged', async () => {
+test('is 503 if the ids of databases were swapped', async () => {
   const { d1, binding } = (await newBusiness()).home;
   expect(bodyOf(await isolate().ask())).toEqual(OK);
   const { errors, ask } = isolate({ ...databases(), DB_3: d1 });
@@ -128,7 +128,7 @@ test('names every database that failed, and why, in one line of the log', async 
   );
 });
 
-test('is 503 where a database has not responded within 5 seconds', async () => {
+test('is 503 if a database has not responded within 5 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const { ask, errors } = isolate({ ...databases(), DB: instead(() => new Promise(() => {})) });
@@ -142,8 +142,8 @@ test('is 503 where a database has not responded within 5 seconds', async () => {
   }
 });
 
-describe('asks each database once', () => {
-  test('for 1,000 requests one after the other within 5 seconds, and again at the fifth', async () => {
+describe('queries each database once', () => {
+  test('for 1,000 sequential requests within 5 seconds, and again at the fifth', async () => {
     const { clock, asked, ask, each } = isolate();
     for (let index = 0; index < 1000; index++) {
       clock.now = NOW.getTime() + index * 4.999;
@@ -155,7 +155,7 @@ describe('asks each database once', () => {
     expect(asked).toEqual(each(2));
   });
 
-  test('for 1,000 requests at once, the first of an isolate or later ones', { tags: 'slow' }, async () => {
+  test('for 1,000 concurrent requests, the first of an isolate or later ones', { tags: 'slow' }, async () => {
     const { clock, asked, ask, each } = isolate();
     for (const times of [1, 2]) {
       const answers = await Promise.all(Array.from({ length: 1000 }, () => ask()));
@@ -165,7 +165,7 @@ describe('asks each database once', () => {
     }
   });
 
-  test('while it is down, too; and notices that it is up again after 5 seconds', async () => {
+  test('even while it is down, and notices after 5 seconds that it is up again', async () => {
     let isDown = true;
     const [home] = homes;
     const all = () =>
@@ -186,7 +186,7 @@ describe('asks each database once', () => {
     expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
-  test('and lets nobody wait for a request that hangs, once there is an outcome', async () => {
+  test('and makes no caller wait for a query that hangs, once there is a result', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
     const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
@@ -202,7 +202,7 @@ describe('asks each database once', () => {
     expect(bodyOf(await ask())).toEqual(DOWN);
   });
 
-  test('and lets nobody have an outcome of 10 seconds ago while it hangs', async () => {
+  test('and never returns a result older than 10 seconds while it hangs', async () => {
     const stalled = Promise.withResolvers<unknown>();
     let stalls = false;
     const all = () => (stalls ? stalled.promise : Promise.resolve({ results: [], meta: { rows_read: 1 } }));
@@ -216,7 +216,7 @@ describe('asks each database once', () => {
     expect(asked.DB).toBe(2);
   });
 
-  test('and keeps the outcome if the caller who asked has left', async () => {
+  test('and keeps the result if the caller has disconnected', async () => {
     const context = createExecutionContext();
     const begun = Promise.withResolvers<void>();
     let asked = 0;
@@ -236,7 +236,7 @@ describe('asks each database once', () => {
     expect(asked).toBe(1);
   });
 
-  test('and asks anew 5 seconds after the first request of an isolate if that has no outcome', async () => {
+  test('and queries again 5 seconds after the first request of an isolate if that has no result', async () => {
     const all = () =>
       asked.DB === 1 ? new Promise<never>(() => {}) : Promise.resolve({ results: [], meta: { rows_read: 1 } });
     const { clock, asked, ask } = isolate({ ...databases(), DB: instead(all) });
@@ -250,7 +250,7 @@ describe('asks each database once', () => {
   });
 });
 
-test('counts against the limit of the address, and then asks no database', async () => {
+test('counts against the address limit, beyond which it queries no database', async () => {
   const counts = new Map<string, number>();
   const ADDRESS_LIMIT = {
     async limit({ key }: { key: string }) {

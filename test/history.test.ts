@@ -47,7 +47,7 @@ const refusal = (errors: Record<string, string>) => ({
 const taken = (index: number, date: string, count: number) =>
   `days.${index} ${date} already has the count ${count}: send "replace": true to overwrite it`;
 
-test('five years are stored in one round trip; the same again changes nothing, and one change is recorded', async () => {
+test('five years are stored in one round trip as one change; repeating has no effect', async () => {
   const business = await newBusiness();
   const days = history(1830);
   const total = { days: 1830, uses: (1830 * 1831) / 2 };
@@ -63,7 +63,7 @@ test('five years are stored in one round trip; the same again changes nothing, a
   expect(await recorded(business)).toEqual([imported(null, total)]);
 });
 
-test('what is there already is no error: a history can be sent again with more days', async () => {
+test('existing counts are not an error: a history can be sent again with more days', async () => {
   const business = await newBusiness();
   const days = history(3);
   await put(business, { days: days.slice(0, 2) });
@@ -75,7 +75,7 @@ test('what is there already is no error: a history can be sent again with more d
   ]);
 });
 
-test('every day that has another count is named, and nothing changes', async () => {
+test('names every day with another count, and changes nothing', async () => {
   const business = await newBusiness();
   await setCount(business.id, '2026-01-02', 5);
   await setCount(business.id, '2026-01-03', 6);
@@ -180,7 +180,7 @@ test.each([
   expect(await stored(business)).toEqual([]);
 });
 
-test('the largest counts are exact, and a sum of old ones that is not is shown as the largest that is', async () => {
+test('the largest counts are exact, and a larger sum of old ones is capped', async () => {
   const business = await newBusiness();
   const days = history(2, (index) => (index === 0 ? MOST - 1 : 1));
   expect((await put(business, { days })).body.data).toEqual({ days: 2, uses: MOST });
@@ -205,7 +205,7 @@ test('the largest counts are exact, and a sum of old ones that is not is shown a
   expect(body.data.changes[0].before).toEqual({ days: 1100, uses: MOST });
 });
 
-test('of imports at once, one is stored whole, and the others are refused', async () => {
+test('of concurrent imports, one is stored whole and the others are refused', async () => {
   const business = await newBusiness();
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => put(business, { days: history(100, () => index + 1) })),
@@ -220,7 +220,7 @@ test('of imports at once, one is stored whole, and the others are refused', asyn
   expect(await recorded(business)).toHaveLength(2);
 });
 
-test('a business that is not active gets its history, and one that is deleted or unknown does not', async () => {
+test('an inactive business accepts a history, and a deleted or unknown one does not', async () => {
   const suspended = await newBusiness({ status: 'suspended' });
   expect((await put(suspended, { days: history(3) })).status).toBe(200);
   expect(await stored(suspended)).toEqual(history(3));

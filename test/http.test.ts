@@ -65,7 +65,7 @@ describe('an unknown path', () => {
       '/api/v1/business//access',
       '/business/usage/1',
     ],
-  ])('such as %s is 404, whoever asks', async (path) => {
+  ])('such as %s is 404 for every caller', async (path) => {
     for (const as of [undefined, SECRET]) {
       const answer = await call('GET', path, as === undefined ? {} : { as });
       expect({ status: answer.status, text: answer.text }).toEqual({ status: 404, text: '{"message":"Not Found"}' });
@@ -75,7 +75,7 @@ describe('an unknown path', () => {
   });
 });
 
-test('`usage` is never the id of a business: below it are usage operations only', async () => {
+test('`usage` is never a business id', async () => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     for (const below of ['', '/', '/access/5', '/1/access']) {
       const path = `/api/v1/business/usage${below}`;
@@ -99,7 +99,7 @@ describe('one slash at the end', () => {
     }
   });
 
-  test('is 404 for DELETE and PATCH: an empty id would remove the whole list', async () => {
+  test('is 404 for DELETE and PATCH, because an empty id would remove the whole list', async () => {
     const { id, key, access } = await newBusiness({ sites: ['https://shop.example'] });
     const before = await everything();
     for (const [method, path] of [
@@ -116,7 +116,7 @@ describe('one slash at the end', () => {
 });
 
 describe('a known path with another method', () => {
-  test('is 405, whatever routes there are', async () => {
+  test('is 405 for every route', async () => {
     const { routes } = newApp().app.api;
     const paths = [...new Set(routes.map(({ path }) => path))].filter((path) => !path.endsWith('/*'));
     expect(paths.length).toBeGreaterThan(20);
@@ -214,7 +214,7 @@ describe('a body that is held back', () => {
   });
 });
 
-test('a body that is not UTF-8 is 400, and asks no database: input is never repaired', async () => {
+test('a body that is not UTF-8 is 400 without a query, because input is never repaired', async () => {
   const { access, key } = await newBusiness();
   const body = Uint8Array.from('{"sites":["https://m\u00fcller.example"]}', (character) => character.charCodeAt(0)); // Latin-1
   const { app, lines } = newApp();
@@ -268,14 +268,14 @@ describe('a body over 1 MiB', () => {
     }
   });
 
-  test('on an unknown path, or with another method, is what that is', async () => {
+  test('on an unknown path or with another method is 404 or 405', async () => {
     const body = 'x'.repeat(MiB + 1);
     expect((await call('POST', '/api/v1/nowhere', { body })).status).toBe(404);
     expect((await call('PUT', '/api/v1/business/1/access', { body })).status).toBe(405);
   });
 });
 
-describe('every error names itself in one word, for programs', () => {
+describe('every error has an Error-Code', () => {
   const EVIL = 'https://evil.example';
   const shop = () => newBusiness({ sites: ['https://shop.example'] });
   type Shop = Awaited<ReturnType<typeof shop>>;
@@ -330,7 +330,7 @@ describe('every error names itself in one word, for programs', () => {
     expect((await CALLS[code](await shop())).headers.get('Error-Code')).toBe(code);
   });
 
-  test('and a success does not', async () => {
+  test('and a success has none', async () => {
     const { usage, key } = await newBusiness();
     expect((await call('GET', usage, { as: key })).headers.get('Error-Code')).toBeNull();
   });

@@ -113,7 +113,7 @@ describe.each(ROUTES)('to $name', (route) => {
     return answerOf(answer);
   }
 
-  test('an Idempotency-Key is refused if each request does something anew', async () => {
+  test('operations that are never idempotent reject an Idempotency-Key', async () => {
     const { status, lines } = await ask(route, business, { as, headers: { 'Idempotency-Key': 'visit-1' } });
     const { operation } = lines[0] as { operation: Name };
     tried.add(operation);
@@ -125,7 +125,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('an unknown parameter is refused by its name', tagsOf(route), async () => {
+  test('an unknown parameter is rejected by name', tagsOf(route), async () => {
     for (const name of ['surplus', 'access_id', 'count', 'Limit', '__proto__', 'token']) {
       expect(await refused(`?${name}=1`)).toEqual(invalid(name, unknown(name)));
     }
@@ -139,7 +139,7 @@ describe.each(ROUTES)('to $name', (route) => {
     expect(await refused(`?${long}=1`)).toEqual(invalid(long.slice(1), unknown(long.slice(1))));
   });
 
-  test('a parameter that is given twice, or of another type, is refused by its name', tagsOf(route), async () => {
+  test('a repeated parameter, or one of another type, is rejected by name', tagsOf(route), async () => {
     for (const { name, example } of queryOf(route)) {
       const ofAnotherType = name === 'search' ? [] : [`?${name}=true`]; // any text is valid
       for (const query of [`?${name}=${example}&${name}=${example}`, ...ofAnotherType, `?${name}=`, `?${name}[]=1`]) {
@@ -152,7 +152,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('an old client may add _=<digits> to what it reads, and to nothing else', tagsOf(route), async () => {
+  test('a client may add _=<digits> when it reads, and at no other time', tagsOf(route), async () => {
     if (route.method !== 'GET') return expect(await refused('?_=1')).toEqual(invalid('_', unknown('_')));
     for (const method of ['GET', 'HEAD']) {
       expect((await call(method, `${route.path(business)}?_=1742040000000`, { as })).status).toBe(200);
@@ -161,7 +161,7 @@ describe.each(ROUTES)('to $name', (route) => {
       expect(await refused(query)).toEqual(invalid('_', unknown('_')));
   });
 
-  test('an unknown member is refused by its path, at each level', tagsOf(route), async () => {
+  test('an unknown member is rejected by path at every depth', tagsOf(route), async () => {
     for (const path of places(route.body)) {
       const own = Object.keys(path.reduce((at: never, name) => at[name], route.body as never));
       for (const name of ['surplus', '__proto__', 'constructor', 'date'].filter((name) => !own.includes(name))) {
@@ -178,7 +178,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a member of another type is refused by its path', tagsOf(route), async () => {
+  test('a member of another type is rejected by path', tagsOf(route), async () => {
     for (const path of members(route.body)) {
       const type = typeof path.reduce((at: never, name) => at[name], route.body as never);
       for (const wrong of [null, type !== 'boolean', type === 'number' ? '17' : 17, {}, [[]], [{ id: [] }]]) {
@@ -190,7 +190,7 @@ describe.each(ROUTES)('to $name', (route) => {
     }
   });
 
-  test('a body is refused where the operation takes none', tagsOf(route), async () => {
+  test('a body is rejected if the operation takes none', tagsOf(route), async () => {
     if (route.method !== 'DELETE') return;
     const message = 'body must be empty: this operation takes no body';
     for (const body of ['{}', '{"sites":["https://a.example"]}', '[]', 'x', '0', '\u00a0'])
@@ -218,7 +218,7 @@ test.each([
 test.each([
   ['x'.repeat(65), 'x'.repeat(64)],
   ['', '""'],
-])('an unknown member %j is named as %j, and not said to be required', async (name, shown) => {
+])('an unknown member %j is named %j, and not called required', async (name, shown) => {
   const { access, key } = await newBusiness();
   const body = JSON.stringify({ sites: ['https://a.example'], [name]: 1 });
   const { status, body: answer } = await call('POST', access, { as: key, body });
@@ -232,7 +232,7 @@ test.each([
 test.each([
   '{"sites":["https://a.example:443/x:y"]}',
   '{ "sites" : [ "https://{[:]}.example" , "https://a.example" ] }',
-])('colons and brackets inside strings are no members: %s', async (body) => {
+])('colons and brackets inside strings are not members: %s', async (body) => {
   const { access, key } = await newBusiness();
   const { body: answer } = await call('POST', access, { as: key, body });
   expect(answer.message ?? '').not.toContain('twice');
@@ -253,7 +253,7 @@ test.each(ROUTES.filter(({ name }) => ANEW.includes(name)))(
   },
 );
 
-test('every body that an operation takes is in the cases: each is an object in the table of routes', () => {
+test('the cases cover every operation that takes a body', () => {
   // A code comes without a credential. test/sessions.test.ts covers its refusal.
   const taking = ROUTES.filter(
     (route) => operationOf(route).requestBody !== undefined && route.name !== 'start a session',
@@ -263,7 +263,7 @@ test('every body that an operation takes is in the cases: each is an object in t
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Sites', 'Uses', 'Rotation']));
 });
 
-test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter, but for _=<digits>', async (path) => {
+test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter except _=<digits>', async (path) => {
   const { app } = newApp(); // health caches its result
   const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });

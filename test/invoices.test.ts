@@ -162,7 +162,7 @@ test.each([
   expect(text.split('\r\n')[1]).toBe(`${business.id},${business.user_id},${cell},2026-02-17,2026-03-16,0,,false`);
 });
 
-test('a page of CSV has the same, and a Link to the next; a name that is a formula is a text', async () => {
+test('a CSV page has the same months and a Link to the next page, and escapes formulas', async () => {
   const business = await limited({ billing_day: 16, name: '=1+"a",b', monthly_limit: 5 });
   const other = await limited({ billing_day: 16, name: 'Plain' }, { user_id: business.user_id });
   await setCount(business.id, '2026-03-15', 7);
@@ -200,7 +200,7 @@ test.each<[string, string, string]>([
   expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
 });
 
-test('a run reads the businesses that it lists, and those whose billing day has changed since, and no others', async () => {
+test('a run reads only the businesses that it lists, and those whose billing day has changed since', async () => {
   const home = homes[0];
   const made = await Promise.all(
     Array.from({ length: 12 }, () => limited({ billing_day: 21 }, { user_id: 3_000_000 })),

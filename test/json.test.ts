@@ -46,6 +46,6 @@ test.each([
   '{"a":[1,2,3],"a":[1,2,3]}',
   '{"__proto__":1,"__proto__":2}',
   '{"a":{},"\\u0061":{}}',
-])('a member that is twice in one object is found: %s', (text) => {
+])('a repeated member of an object is found: %s', (text) => {
   expect(parseBoundedJson(text)).toEqual({ problem: 'repeated' });
 });

@@ -79,7 +79,7 @@ const idAndToken = ({ id, token }: { id: number; token: string }) => ({ id, toke
 describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   const { may, narrow, refusal } = kind;
 
-  test('does what it may for its own businesses, from servers and registered pages', async () => {
+  test('may act for its own businesses from servers and registered pages', async () => {
     const told = await inWaves(
       ROUTES.filter(({ name }) => may.includes(name)),
       async (route) => {
@@ -105,7 +105,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
   });
 
   // test/matrix.test.ts covers every origin and inactive businesses.
-  test('is refused all else before the page and the input, alike for all that it does not know', async () => {
+  test('is refused anything else before origin and input, alike for all unknown businesses', async () => {
     const { mine, sibling, strange, unknown } = await world();
     const { key } = await newKey(mine, scopeOf(kind, mine));
     const before = await everything();
@@ -133,7 +133,7 @@ describe.each(SCOPES)('with a key $scope', { tags: 'slow' }, (kind) => {
 });
 
 describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope', (scope) => {
-  test('the list has the businesses of the key and says whether it can only read', async () => {
+  test("the list has the key's businesses and says whether the key is read-only", async () => {
     const { mine, sibling } = await world();
     const { key } = await newKey(mine, scopeOf(scope, mine));
     const shown = ({ id, token }: Business) => ({
@@ -151,7 +151,7 @@ describe.each(SCOPES.filter(({ role }) => !role.record_only))('with a key $scope
   });
 });
 
-test('what a key that can only record may do costs as much as with any other key', async () => {
+test('requests with a record-only key cost as much as with any other key', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   const { key } = await newKey(business, { record_only: 1 });
   for (const route of OF_A_BUSINESS.filter(
@@ -166,7 +166,7 @@ test('what a key that can only record may do costs as much as with any other key
   }
 });
 
-test('no key can only read and only record', async () => {
+test('no key is both read-only and record-only', async () => {
   const business = await newBusiness();
   const both = newKey(business, { read_only: 1, record_only: 1 });
   await expect(both).rejects.toMatchObject({ cause: { message: expect.stringContaining('CHECK constraint failed') } });
@@ -185,7 +185,7 @@ test('no key can only read and only record', async () => {
   }
 });
 
-test('a key that can only read sees the last four characters of an imported token, too', async () => {
+test('a read-only key sees only the last four characters of an imported token', async () => {
   const token = 'Imported.Token_from~elsewhere/Last';
   const business = await newBusiness({ token });
   const { key } = await newKey(business, { read_only: 1 });
@@ -198,7 +198,7 @@ test('a key that can only read sees the last four characters of an imported toke
   }
 });
 
-test('a key to read only reads all that its owner reads, but for the token', async () => {
+test('a read-only key reads everything that its owner reads except the token', async () => {
   const business = await newBusiness({ sites: [SHOP] });
   await call('POST', business.usage, { as: business.key });
   await call('POST', business.access, { as: business.key, body: { sites: ['https://other.example'] } });
@@ -210,7 +210,7 @@ test('a key to read only reads all that its owner reads, but for the token', asy
   }
 });
 
-test('a key for a business of somebody else opens none', async () => {
+test('a key for a business of another owner opens nothing', async () => {
   const { mine, sibling, strange } = await world();
   const { key } = await newKey(mine, { business_id: strange.id });
   for (const route of OF_A_BUSINESS) {
@@ -297,7 +297,7 @@ test('a narrow key never becomes wider, whatever happens', { tags: 'slow' }, asy
   );
 });
 
-test('a key for one business works no longer once the business belongs to somebody else', async () => {
+test('a key for one business stops working once the business belongs to another user', async () => {
   const { mine, strange } = await world();
   const { key } = await newKey(mine, { business_id: mine.id });
   const status = async () => (await call('GET', mine.usage, { as: key })).status;

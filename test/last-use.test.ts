@@ -14,10 +14,10 @@ const keyOf = async ({ db, user_id }: Business) => {
   return key;
 };
 
-describe('the day on which a key was used last', () => {
+describe('the day on which a key was last used', () => {
   const at = (day: string) => ({ at: new Date(`${day}T12:00:00Z`) });
 
-  test('is that of its last permitted call', async () => {
+  test('is the day of its last permitted call', async () => {
     const business = await restricted();
     const use = (day: string, options: CallOptions = {}) =>
       call('GET', business.usage, { as: business.key, ...at(day), ...options });
@@ -30,7 +30,7 @@ describe('the day on which a key was used last', () => {
     expect((await keyOf(business))?.last_used_on).toBe('2026-03-18');
   });
 
-  test('is not that of a refused call', async () => {
+  test('is not the day of a refused call', async () => {
     const [business, other] = [await restricted(), await restricted()];
     const statuses = [
       await call('GET', business.usage, { as: business.key, origin: EVIL }),
@@ -42,7 +42,7 @@ describe('the day on which a key was used last', () => {
     expect((await keyOf(business))?.last_used_on).toBeNull();
   });
 
-  test('is written once a day, however many calls there are', async () => {
+  test('is stored once a day, however many calls there are', async () => {
     const business = await restricted();
     const writes: number[] = [];
     for (const day of ['2026-03-15', '2026-03-15', '2026-03-16', '2026-03-16']) {
@@ -52,7 +52,7 @@ describe('the day on which a key was used last', () => {
     expect(writes).toEqual([1, 0, 1, 0]);
   });
 
-  test('is written once by many calls at once, and never goes back', async () => {
+  test('is stored once by concurrent calls, and never goes back', async () => {
     const business = await restricted();
     const { id = 0 } = (await keyOf(business)) ?? {};
     const cost = noCost();

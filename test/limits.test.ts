@@ -38,7 +38,7 @@ const refusal = (limit: number, period: 'today' | 'this month') => {
   return { status: 429, body: { status: false, message } };
 };
 
-describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 count', () => {
+describe('a limit of 700 counts exactly 700 of 1,000 uses, a hundred at once', () => {
   /** Every second use has an id. With `days`, every second pair is sent on the second day. */
   async function thousand(business: Business, days: [Date, Date]) {
     await call('GET', business.usage, { as: business.key, at: days[1] }); // otherwise each use would store the key's last use
@@ -102,7 +102,7 @@ describe('of 1,000 uses, a hundred at once, a limit of 700 lets exactly 700 coun
     },
   );
 
-  test('and one id sent a hundred times takes the last free use once', async () => {
+  test('and one id sent a hundred times takes the last use once', async () => {
     const business = await limited({ daily_limit: 1 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => keyed(business, 'order-1')));
     for (const answer of answers) expect(answerOf(answer)).toEqual(granted({ date: TODAY, count: 1, remaining: 0 }));
@@ -118,7 +118,7 @@ describe('a use beyond a limit', () => {
     ['of both', { daily_limit: 700, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
     ['of both, of which the day’s is lower', { daily_limit: 3, monthly_limit: 700 }, 'this month', `${16.5 * 86_400}`],
   ] as [string, Limits, 'today' | 'this month', string][])(
-    '%s is 429 with the limit and when to try again, and writes nothing',
+    '%s is 429 with the limit and Retry-After, and writes nothing',
     async (_, limits, period, after) => {
       const business = await limited(limits);
       await setCount(business.id, TODAY, 700);
@@ -157,7 +157,7 @@ describe('a use beyond a limit', () => {
     ['2028-02-28T12:00:00.000Z', 43_200, 129_600],
     ['2026-12-31T23:59:00.000Z', 60, 60],
     ['2026-12-01T00:00:00.000Z', 86_400, 31 * 86_400],
-  ])('at %s may be sent again after %i seconds (day) or %i (month)', async (at, day, month) => {
+  ])('at %s may be retried after %i seconds (day) or %i (month)', async (at, day, month) => {
     const business = await limited({ daily_limit: 1 });
     await use(business, { at: new Date(at) });
     const seconds = async () => (await use(business, { at: new Date(at) })).headers.get('Retry-After');
@@ -190,7 +190,7 @@ describe('a use beyond a limit', () => {
     expect(answerOf(later)).toEqual(granted({ date: '2027-02-01', count: 1, remaining: 0 }));
   });
 
-  test('does not stop reading the report, or changing domains', async () => {
+  test('affects neither reports nor sites', async () => {
     const business = await limited({ daily_limit: 0, monthly_limit: 0 });
     expect((await call('GET', business.usage, { as: business.token })).status).toBe(200);
     const added = await call('POST', business.access, { as: business.key, body: { sites: ['https://a.example'] } });
@@ -198,17 +198,17 @@ describe('a use beyond a limit', () => {
   });
 });
 
-describe('the limit is the last of all refusals', () => {
+describe('the limit is checked last', () => {
   const FULL = { daily_limit: 0, monthly_limit: 0 };
   const sites = ['https://shop.example'];
 
-  test('behind 422 for an Idempotency-Key that is not valid', async () => {
+  test('after 422 for an invalid Idempotency-Key', async () => {
     const business = await limited(FULL);
     const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 
-  test('behind 401 and the unknown business', async () => {
+  test('after 401 and the unknown business', async () => {
     const business = await limited(FULL);
     expect((await use(business, { as: 'q'.repeat(24) })).status).toBe(401);
     const other = await newBusiness();
@@ -232,7 +232,7 @@ describe('the limit is the last of all refusals', () => {
       'This business token works only from pages of its registered sites. From a server, use an API key.',
     ],
     ['the inactive business', { status: 'suspended' }, ({ key }) => ({ as: key }), 'This business is not active.'],
-  ])('behind 403 for %s', async (_, fields, options, message) => {
+  ])('after 403 for %s', async (_, fields, options, message) => {
     const business = await limited(FULL, fields);
     const answers = [
       await use(business, options(business)),
@@ -243,7 +243,7 @@ describe('the limit is the last of all refusals', () => {
 });
 
 describe('a list of uses', () => {
-  test('of the operator counts past the limits, because they have happened, and says nothing of what is left', async () => {
+  test('of the operator counts beyond the limits, without remaining', async () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
     const list = (...ids: string[]) =>
       use(business, { as: OPERATOR.record, body: { uses: ids.map((id) => ({ id })) } });
@@ -289,7 +289,7 @@ describe('`remaining`', () => {
       expect(answerOf(await use(business, { as: key }))).toEqual(granted({ date: TODAY, count: 5 }));
   });
 
-  test('is of now in a repeat of a use that was counted on another day', async () => {
+  test('is current in a retry of a use that was counted on another day', async () => {
     const business = await limited({ daily_limit: 2 });
     await keyed(business, 'order-1', { at: new Date('2026-03-14T12:00:00Z') });
     await use(business);
@@ -298,7 +298,7 @@ describe('`remaining`', () => {
   });
 });
 
-test('no business object shows the limits; the list of businesses has them beside it', async () => {
+test('the business object does not contain the limits, and the list has them beside it', async () => {
   const business = await limited({ daily_limit: 10, monthly_limit: 5 });
   await use(business);
   const { key, usage: _, access, ...shown } = business;
@@ -335,25 +335,25 @@ describe('a use costs one round trip', () => {
   /** A retry is recognized after one read of the limits. */
   const more = (rows: number) => ROWS.map((read, index) => [read + (index === 4 ? rows / 2 : rows), WRITTEN[index]]);
 
-  test('and without a limit, the rows that it always did', async () => {
+  test('and no extra rows without a limit', async () => {
     expect(await costsOf({})).toEqual(more(0));
   });
 
-  test('with the limit of a day, two rows read more', async () => {
+  test('two more rows with a daily limit', async () => {
     expect(await costsOf({ daily_limit: 100 })).toEqual(more(2));
   });
 
-  test('with the limit of a month, twice the days of the month so far', async () => {
+  test('twice the days of the month so far with a monthly limit', async () => {
     expect(await costsOf({ monthly_limit: 100 })).toEqual(more(2 * 15));
     expect(await costsOf({ daily_limit: 100, monthly_limit: 100 })).toEqual(more(2 * 16));
   });
 
-  test('where it is refused, no row written', async () => {
+  test('no rows written if it is refused', async () => {
     expect(await costsOf({ daily_limit: 0 })).toEqual(Array(5).fill([8, 0]));
     expect(await costsOf({ monthly_limit: 0 })).toEqual(Array(5).fill([36, 0]));
   });
 
-  test('and a call that is refused for another reason reads no day', async () => {
+  test('and no days if the call is refused for another reason', async () => {
     const without = await newBusiness({ sites: [origin] });
     const full = await limited({ daily_limit: 5, monthly_limit: 5 }, { sites: [origin] });
     for (let day = 1; day <= 15; day++) await setCount(full.id, `2026-03-${String(day).padStart(2, '0')}`, 1);

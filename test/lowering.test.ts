@@ -19,8 +19,8 @@ const changesOf = async (business: Business) =>
   (await call('GET', `/api/v1/business/${business.id}/changes`, { as: business.key })).body.data.changes;
 const YESTERDAY = addDays(TODAY, -1);
 
-describe('a use that is lowered', () => {
-  test('counts less on its own day, and the change says by how much', async () => {
+describe('a lowered use', () => {
+  test('counts less on its own day, and the change has the difference', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 500 },
@@ -40,7 +40,7 @@ describe('a use that is lowered', () => {
     ]);
   });
 
-  test('to 0 is counted nowhere: a day with nothing else has no row, and the id stays', async () => {
+  test('to 0 leaves no count, no row for an empty day, and its id', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     expect(answerOf(await lower(business, [{ id: 'a', quantity: 0 }]))).toEqual(counts(1, 0, 0));
@@ -51,7 +51,7 @@ describe('a use that is lowered', () => {
     expect(await stored(business)).toEqual({});
   });
 
-  test('again, or to more, stays as it is, and leaves no change', async () => {
+  test('to the same or a higher quantity is unchanged and leaves no change', async () => {
     const business = await newBusiness();
     await record(business, [{ id: 'a', quantity: 500 }]);
     await lower(business, [{ id: 'a', quantity: 100 }]);
@@ -81,7 +81,7 @@ describe('a use that is lowered', () => {
     },
   );
 
-  test('leaves room for others within a limit', async () => {
+  test('frees the limit for others', async () => {
     const business = await newBusiness();
     await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { daily_limit: 500 } });
     await record(business, [{ id: 'a', quantity: 500 }]);
@@ -92,7 +92,7 @@ describe('a use that is lowered', () => {
     });
   });
 
-  test('does not change when the business was updated', async () => {
+  test('does not change updated_at', async () => {
     const business = await newBusiness();
     const path = `/api/v1/business/${business.id}`;
     await record(business, [{ id: 'a', quantity: 500 }]);
@@ -120,7 +120,7 @@ describe('a use is unknown', () => {
     expect(await stored(business)).toEqual({ [TODAY]: 500 });
   });
 
-  test('from 41 days after its day, also if the ledger still has its id', async () => {
+  test('from 41 days after its day, even if the ledger still has its id', async () => {
     const business = await newBusiness();
     const day = addDays(TODAY, -35);
     await record(business, [{ id: 'a', quantity: 500, at: `${day}T23:59:59Z` }]);
@@ -173,8 +173,8 @@ describe('a use is unknown', () => {
   });
 });
 
-describe('at once', () => {
-  test('a hundred lower one id: its count is the least of them', async () => {
+describe('concurrently', () => {
+  test('a hundred requests lower one id: the lowest quantity wins', async () => {
     const business = await newBusiness();
     await record(business, [
       { id: 'a', quantity: 1000 },
@@ -188,7 +188,7 @@ describe('at once', () => {
     expect([changes[0]?.after, changes.at(-1)?.before]).toEqual([{ uses: 100 }, { uses: 1000 }]);
   });
 
-  test('uses are recorded, repeated, lowered and purged: the counts are the quantities that are left', {
+  test('uses are recorded, retried, lowered and purged: the counts equal the remaining quantities', {
     tags: 'slow',
   }, async () => {
     const business = await newBusiness();
@@ -227,7 +227,7 @@ test.each(['suspended', 'closed'])('works for a business that is %s', async (sta
   expect(answerOf(await lower(business, [{ id: 'a', quantity: 1 }]))).toEqual(counts(1, 0, 0));
 });
 
-test('is refused for a business that was deleted', async () => {
+test('is refused for a deleted business', async () => {
   const business = await newBusiness();
   await record(business, [{ id: 'a', quantity: 5 }]);
   await call('DELETE', `/api/v1/business/${business.id}?name=${encodeURIComponent(business.name)}`, {
@@ -240,7 +240,7 @@ test('is refused for a business that was deleted', async () => {
   });
 });
 
-describe('input that is refused changes nothing:', () => {
+describe('rejected input changes nothing:', () => {
   const ID = 'must be 1 to 255 characters of printable ASCII without spaces';
   const QUANTITY = 'must be a whole number from 0 to 1000000';
   const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';
@@ -274,7 +274,7 @@ describe('input that is refused changes nothing:', () => {
   });
 });
 
-test('an API key and a token are told that only the operator can do it', async () => {
+test('API keys and tokens are refused', async () => {
   const business = await newBusiness();
   await record(business, [{ id: 'a', quantity: 5 }]);
   const message = 'Only the operator can lower uses.';
