@@ -97,7 +97,7 @@ async function sweepAll(databases: SweptDatabase[], now: Date, log: ErrorLog): P
       await withTimeout(sweep(db, now), DATABASE_MS);
     } catch (error) {
       failed.add(binding);
-      log.error({ operation: 'look_for_alerts', database: binding, error: stackOf(error) });
+      log.error({ operation: 'sweep_alerts', database: binding, error: stackOf(error) });
     }
   });
   await Promise.all(sweeps);
@@ -110,7 +110,7 @@ function receiverOf({ ALERTS, ALERT_URL, ALERT_SECRET = '' }: Bindings, log: Err
   const secret = parseSecret(ALERT_SECRET);
   const isAddressed = ALERTS !== undefined || isAddress(ALERT_URL ?? '');
   if (secret === null || !isAddressed) {
-    const missing = ALERT_SECRET === '' ? 'is missing: it ' : '';
+    const missing = ALERT_SECRET === '' ? 'is missing. It ' : '';
     const error = isAddressed ? `ALERT_SECRET ${missing}${SECRET_RULE}` : `ALERT_URL ${ADDRESS_RULE}`;
     log.error({ operation: 'send_alerts', error });
     return null;
@@ -136,7 +136,7 @@ async function sendFrom({ binding, db }: SweptDatabase, run: Run, reserved: numb
     const line = { operation: 'send_alerts', database: binding, message_id: message.id };
     const now = clock();
     if (message.newest < formatTimestamp(new Date(now.getTime() - GIVE_UP_DAYS * DAY_MS))) {
-      log.error({ ...line, error: `given up: its last alert is older than ${GIVE_UP_DAYS} days` });
+      log.error({ ...line, error: `gave up: its latest alert is older than ${GIVE_UP_DAYS} days` });
       ended = { message, sentAt: null };
       continue;
     }

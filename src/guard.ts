@@ -100,7 +100,7 @@ function guardWith(
     });
     if (permission.isGranted || c.res.status >= 400) return; // a handler that did not call `ask` may only respond with an error
     c.res = undefined; // otherwise the next response would get its headers
-    throw new Error(`${operation} responded without asking the database`);
+    throw new Error(`${operation} responded without querying the database`);
   });
   ACCEPTS.set(middleware, accepts);
   return middleware;
@@ -187,13 +187,13 @@ async function grant(c: Context<Recorded>, { credential, operation, business_id,
   // Only the operator may do this, so the database refuses the call with the reason.
   if (kind !== 'operator' && !POLICY[operation].allowsKey) {
     await ask(readVerdict);
-    throw new Error(`${operation} is for the operator only, and was not refused`);
+    throw new Error(`${operation} is only for the operator, but was not refused`);
   }
   c.set('call', call);
   c.set('database', databaseNumber);
   c.set('ask', ask);
   c.set('later', (name, work) => {
-    if (!permission.isGranted) throw new Error(`${operation} would write without a permission`);
+    if (!permission.isGranted) throw new Error(`${operation} tried to write without permission`);
     afterResponse(c, name, () => work(boundDatabase(c.env, databaseNumber)));
   });
   if (kind === 'operator') {
@@ -232,11 +232,11 @@ function newAsk(c: Context<Recorded>, call: Call, number: number, permission: { 
     }
     permission.isGranted = true;
     const { unmarked_key, time_left } = row;
-    if (time_left <= 0) throw unavailable(new Error('the batch began after its deadline, and did nothing'));
+    if (time_left <= 0) throw unavailable(new Error('the batch started after its deadline and did nothing'));
     // A step may still have run into the deadline if the database's clock is ahead of ours.
     if (steps !== undefined && time_left * 1000 <= Date.now() - sent) {
       throw batchError(
-        new TimedOut('no response within the deadline, by the clock of the database'),
+        new TimedOut('no response before the deadline, by the clock of the database'),
         batchIsRepeatable,
       );
     }
@@ -253,7 +253,7 @@ function logMalformedSecrets(c: Context<Recorded>): void {
   if (names.length === 0) return;
   c.get('log').error({
     operation: 'operator_key',
-    error: `${names.join(', ')} must be full: or record: and 64 hex digits`,
+    error: `${names.join(', ')} must be full: or record: followed by 64 hex digits`,
   });
 }
 

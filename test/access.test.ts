@@ -90,7 +90,7 @@ test('restricts the token with the next request', async () => {
 
 describe('the first sites', () => {
   const message =
-    'sites must cover the origin of this page, which they would shut out: add it, or register the first sites from a server';
+    'sites must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
 
   test.each(['https://admin.example', 'null', 'http://shop.example', 'https://sub.shop.example'])(
     'that would shut out the page that sends them, %s, are refused',
@@ -140,7 +140,7 @@ describe('the bounds', () => {
     await add(many(99, 400));
     const before = await everything();
     const refused = await add(['https://one.example', 'https://two.example']);
-    const message = 'sites must not bring the business to more than 500 sites';
+    const message = 'sites must not give the business more than 500 sites';
     expect(refused.status).toBe(422);
     expect(refused.body).toEqual({ status: false, message, errors: { sites: [message] } });
     expect(await everything()).toBe(before);
@@ -183,10 +183,10 @@ test('stores nothing if one entry is invalid, and names each invalid entry', asy
 });
 
 describe('a body', () => {
-  const NOT_JSON = 'body must be JSON';
+  const NOT_JSON = 'body must be valid JSON';
   const NO_OBJECT = 'body must be a JSON object, such as {"sites":["https://example.com"]}';
   const NO_LIST = 'sites must be a list of 1 to 100 URLs, such as ["https://example.com"]';
-  const TOO_LARGE = 'body must be nested at most 32 deep, and have at most 10000 members and elements';
+  const TOO_LARGE = 'body must have at most 32 levels of nesting and at most 10000 members and elements';
   const good = '{"sites":["https://shop.example"]}';
 
   test.each([
@@ -247,7 +247,7 @@ test('shows only the list of the requested business', async () => {
 
 describe('removal', () => {
   const LAST =
-    'access_id must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
+    'access_id must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 
   test('of an entry returns the business without it and takes effect with the next request', async () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
@@ -293,7 +293,7 @@ describe('removal', () => {
     const business = await newBusiness({ sites: ['https://a.example', 'https://b.example'] });
     const before = await everything();
     const { status, body } = await call('DELETE', `${business.access}?access_id=1`, { as: business.key });
-    const message = 'access_id is not a parameter of this operation: it takes none';
+    const message = 'access_id is not a parameter of this operation, which accepts none';
     expect({ status, body }).toEqual(invalid('access_id', message));
     expect(await everything()).toBe(before);
   });

@@ -125,7 +125,7 @@ test.each([
   'é',
 ])('refuses an invalid cursor: %s', async (cursor) => {
   const { status, body } = await call('GET', `${PATH}?cursor=${cursor}`, { as: OPERATOR.full });
-  const message = 'cursor must be the next of the previous page, and given once';
+  const message = 'cursor must be the value of next from the previous page, and must appear only once';
   expect({ status, body }).toEqual(invalid('cursor', message));
 });
 

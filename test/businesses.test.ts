@@ -178,9 +178,9 @@ describe('shows how many refused origins each business has:', () => {
 test.each([
   ['limit', '?limit=0', 'limit must be a whole number from 1 to 50'],
   ['limit', '?limit=51', 'limit must be a whole number from 1 to 50'],
-  ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and given once'],
-  ['after', '?after=x', 'after must be an id, such as 17, and given once'],
-  ['page', '?page=2', 'page is not a parameter of this list: it takes limit and after'],
+  ['limit', '?limit=1&limit=2', 'limit must be a whole number from 1 to 50, and must appear only once'],
+  ['after', '?after=x', 'after must be an id, such as 17, and must appear only once'],
+  ['page', '?page=2', 'page is not a parameter of this list, which accepts limit and after'],
 ])('refuses a wrong %s: %s', async (field, query, message) => {
   const { key } = await newBusiness();
   const { status, body } = await call('GET', `/api/v1/business${query}`, { as: key });

@@ -170,7 +170,7 @@ describe('a console link', () => {
     [
       'hours',
       { hours: 1 },
-      'hours is not a member of this object: it takes business_id, role, minutes, and return_url',
+      'hours is not a member of this object, which accepts business_id, role, minutes, and return_url',
     ],
   ])('is refused with a wrong %s: %j', async (field, sent, message) => {
     const { status, body } = await create(await newBusiness(), sent);

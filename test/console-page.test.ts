@@ -45,7 +45,7 @@ describe('without a name', () => {
       {
         operation: 'show_console',
         error:
-          'SERVICE_NAME must have no control characters or overrides of direction, and be a line of 1 to 60 characters with visible text',
+          'SERVICE_NAME must be one line of 1 to 60 characters with visible text, and without control characters or direction overrides',
       },
     ]);
   });

@@ -126,7 +126,7 @@ describe('creating a business', () => {
     [
       'name',
       ['', ' \t', 'a\nb', 'x'.repeat(256), '\u202eemcA', 5],
-      'must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text',
+      'must be one line of 1 to 255 characters with visible text, and without control characters or direction overrides',
     ],
     [
       'site',
@@ -160,20 +160,20 @@ describe('creating a business', () => {
     const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
     const before = await everything();
     const { name: _, ...nameless } = FIELDS;
-    const unbound = `must be the number of a database that is bound: ${homes.map(({ number }) => number).join(', ')}`;
-    const bound = `must be ${taken.home.number}: user ${taken.user_id} is there`;
+    const unbound = `must be the number of a bound database: ${homes.map(({ number }) => number).join(', ')}`;
+    const bound = `must be ${taken.home.number}, the database of user ${taken.user_id}`;
     const other = homes.find(({ number }) => number !== taken.home.number);
     const rule =
-      'must have no control characters or overrides of direction, and be a line of 1 to 255 characters with visible text';
+      'must be one line of 1 to 255 characters with visible text, and without control characters or direction overrides';
     for (const [body, expected] of [
       [{ user_id: 7, ...nameless }, refusal('name', `is required, and ${rule}`)],
       [
         { user_id: newUser(), ...FIELDS, token: taken.token },
-        refusal('token', 'must be one that no business has or had'),
+        refusal('token', 'must not be a current or former token of any business'),
       ],
       [
         { user_id: taken.user_id, ...FIELDS, token: taken.token },
-        refusal('token', 'must be one that no business has or had'),
+        refusal('token', 'must not be a current or former token of any business'),
       ],
       [{ user_id: newUser(), ...FIELDS, database: 61 }, refusal('database', unbound)],
       [{ user_id: newUser(), ...FIELDS, sites: ['https://*.co.uk'] }, null],
@@ -197,7 +197,7 @@ describe('creating a business', () => {
       const most = number * 1_000_000_000 + 500_000_000;
       for (const wrong of [most + 1, Number.MAX_SAFE_INTEGER])
         expect(answerOf(await create({ ...body, id: wrong }))).toEqual(
-          refusal('id', `must be at most ${most}, so that there is room after it`),
+          refusal('id', `must be at most ${most}, to leave room for later ids`),
         );
       const made = await create(body);
       expect([made.status, made.body.data.id, made.cost.round_trips]).toEqual([200, id, 2]);
@@ -225,7 +225,7 @@ describe('an Idempotency-Key', () => {
   const KEY = { 'Idempotency-Key': 'signup-1' };
   const alreadyUsedFor = (id: number) => {
     const wayOn = `GET /business/${id} shows it, and PATCH changes it`;
-    return refusal('Idempotency-Key', `was already used for business ${id} with another body: ${wayOn}`);
+    return refusal('Idempotency-Key', `was already used for business ${id} with a different body: ${wayOn}`);
   };
 
   test('gives the same business for the same request, as it is then; in another form, for another user, or after it is deleted, a new one', async () => {
@@ -273,7 +273,7 @@ describe('an Idempotency-Key', () => {
     const body = { user_id: newUser(), ...FIELDS };
     const { id } = (await create(body, KEY)).body.data;
     await send('PATCH', `/business/${id}`, { body: { user_id: newUser() } });
-    const rule = 'must be a new one: the business that it created belongs to another user now';
+    const rule = 'must be a new key: the business that it created now belongs to another user';
     for (const sent of [body, { ...body, name: 'Other' }])
       expect(answerOf(await create(sent, KEY))).toEqual(refusal('Idempotency-Key', rule));
   });
@@ -298,7 +298,7 @@ describe('an Idempotency-Key', () => {
         const before = await everything();
         const stolen = { ...theirs, token: first.token };
         expect(answerOf(await create(stolen, KEY))).toEqual(
-          refusal('token', 'must be one that no business has or had'),
+          refusal('token', 'must not be a current or former token of any business'),
         );
         expect(await everything()).toBe(before);
       }
@@ -405,13 +405,13 @@ describe('the list of one user', () => {
 
   test('is for the operator: an API key has no such parameter', async () => {
     const { key, user_id } = await newBusiness();
-    const rule = 'is not a parameter of this list: it takes limit and after';
+    const rule = 'is not a parameter of this list, which accepts limit and after';
     expect(answerOf(await send('GET', `/business?user_id=${user_id}`, { as: key }))).toEqual(refusal('user_id', rule));
     expect(answerOf(await send('GET', '/business?user_id=x'))).toEqual(
-      refusal('user_id', 'must be the id of a user, such as 7, and given once'),
+      refusal('user_id', 'must be the id of a user, such as 7, and must appear only once'),
     );
     expect((await send('GET', '/business?form=1')).body.message).toBe(
-      'form is not a parameter of this list: it takes limit, after, and user_id',
+      'form is not a parameter of this list, which accepts limit, after, and user_id',
     );
   });
 });
@@ -489,7 +489,7 @@ describe('changing a business', () => {
     const [mine, other] = [await newBusiness(), await newBusiness()];
     const answer = await patch(mine.id, { user_id: other.user_id });
     const { number } = mine.home;
-    const rule = `must be a user of database ${number}, where the business is: user ${other.user_id} is in ${other.home.number}`;
+    const rule = `must be a user of database ${number}, which contains the business: user ${other.user_id} is in database ${other.home.number}`;
     if (mine.home === other.home) expect(answer.body.data.user_id).toBe(other.user_id);
     else expect(answerOf(answer)).toEqual(refusal('user_id', rule));
     const user_id = newUser();
@@ -547,7 +547,7 @@ describe('changing a business', () => {
       [{}, 'body', empty],
       [[], 'body', empty],
       ['null', 'body', empty],
-      ['', 'body', 'must be JSON'],
+      ['', 'body', 'must be valid JSON'],
       [{ status: 'Active' }, 'status', 'must be active, suspended or closed'],
       [{ status: null }, 'status', 'must be active, suspended or closed'],
       [{ user_id: '7' }, 'user_id', 'must be a positive whole number, such as 7'],
@@ -583,7 +583,7 @@ describe('deleting a business', () => {
   test('asks for its name, which must be exact', async () => {
     const { id, name } = await newBusiness();
     const before = await everything();
-    const given = 'must be the name of the business, and given once';
+    const given = 'must be the name of the business, and must appear only once';
     for (const query of ['', '?name=', `?name=${name.toUpperCase()}`, `?name=${name}&name=${name}`]) {
       const isGuess = query.startsWith('?name=') && !query.includes('&');
       const required = query === '' ? 'is required, and ' : '';
@@ -697,7 +697,9 @@ describe('deleting a business', () => {
     const body = { user_id: newUser(), ...FIELDS, token: `Imported-and-deleted-${user}` };
     const { id, name } = (await create(body)).body.data;
     expect(answerOf(await remove({ id, name }))).toEqual(granted({ deleted: { id, name } }));
-    expect(answerOf(await create(body))).toEqual(refusal('token', 'must be one that no business has or had'));
+    expect(answerOf(await create(body))).toEqual(
+      refusal('token', 'must not be a current or former token of any business'),
+    );
   });
 
   test('of a token put in by SQL, the token cannot be imported by anybody', async () => {
@@ -838,9 +840,9 @@ describe('the keys of a user', () => {
     for (const [field, value, rule] of [
       ['role', 'owner', 'must be full, read, or record'],
       ['role', null, 'must be full, read, or record'],
-      ['expires_on', '2026-03-14', 'must be today or a later day, written YYYY-MM-DD'],
-      ['expires_on', '2026-02-30', 'must be today or a later day, written YYYY-MM-DD'],
-      ['expires_on', 5, 'must be today or a later day, written YYYY-MM-DD'],
+      ['expires_on', '2026-03-14', 'must be today or a later date, in the format YYYY-MM-DD'],
+      ['expires_on', '2026-02-30', 'must be today or a later date, in the format YYYY-MM-DD'],
+      ['expires_on', 5, 'must be today or a later date, in the format YYYY-MM-DD'],
       ['business_id', '1', 'must be a positive whole number, such as 7'],
       ['business_id', 0, 'must be a positive whole number, such as 7'],
     ] as const)

@@ -217,7 +217,7 @@ describe('the home of a new owner', () => {
       expect(await homeOf(all(), user_id)).toBe(number);
       for (const { number: other } of homes.filter((home) => home.number !== number)) {
         expect(await homeOf(all(), user_id, other)).toBe(number);
-        const refused = new Conflict('database', `must be ${number}: user ${user_id} is there`);
+        const refused = new Conflict('database', `must be ${number}, the database of user ${user_id}`);
         await expect(create(all(), { user_id, database: other })).rejects.toThrow(refused);
       }
     }
@@ -240,7 +240,7 @@ describe('the home of a new owner', () => {
   test('is never an unbound database: requesting one claims nothing', async () => {
     const user_id = newUser();
     await expect(homeOf(all(), user_id, 61)).rejects.toThrow(
-      `database must be the number of a database that is bound: ${homes.map(({ number }) => number).join(', ')}`,
+      `database must be the number of a bound database: ${homes.map(({ number }) => number).join(', ')}`,
     );
     expect(await homeOf(all(), user_id, homes.length - 1)).toBe(homes.length - 1);
   });
@@ -288,7 +288,7 @@ describe('the home of a new owner', () => {
     if (mine.home === other.home) await expect(given).resolves.toBeUndefined();
     else
       await expect(given).rejects.toThrow(
-        `user_id must be a user of database ${mine.home.number}, where the business is: user ${other.user_id} is in ${other.home.number}`,
+        `user_id must be a user of database ${mine.home.number}, which contains the business: user ${other.user_id} is in database ${other.home.number}`,
       );
     const user_id = newUser();
     await claimHomeIn(all(), user_id, mine.home.number);
@@ -374,7 +374,7 @@ describe('while a database fails', () => {
 describe('an imported token', () => {
   const importing = (user_id: number, token: string, databases = all(), database?: number) =>
     create(databases, { user_id, token, ...(database !== undefined && { database }) });
-  const IN_USE = 'token must be one that no business has or had';
+  const IN_USE = 'token must not be a current or former token of any business';
   const homeRow = (user_id: number) =>
     env.DB.prepare('select user_id, database from homes where user_id = ?').bind(user_id).first();
 
@@ -488,7 +488,9 @@ describe('is never imported twice, not even by its owner', () => {
     const token = `${IMPORTED}again-${name.replaceAll(' ', '-')}`;
     const { id } = await importing(user_id, token);
     await happen({ id, home: homeWith(id) });
-    await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
+    await expect(importing(user_id, token)).rejects.toThrow(
+      'token must not be a current or former token of any business',
+    );
   });
 
   test('not even if it was claimed before businesses stored their imported token', async () => {
@@ -496,7 +498,9 @@ describe('is never imported twice, not even by its owner', () => {
     const token = `${IMPORTED}claimed-before`;
     const claim = homes[0].d1.prepare('insert into imported_tokens (hash, user_id) values (?, ?)');
     await claim.bind(await sha256Hex(token), user_id).run();
-    await expect(importing(user_id, token)).rejects.toThrow('token must be one that no business has or had');
+    await expect(importing(user_id, token)).rejects.toThrow(
+      'token must not be a current or former token of any business',
+    );
   });
 
   test('not by a second claimant, even if the first business has replaced it', async () => {
@@ -508,7 +512,7 @@ describe('is never imported twice, not even by its owner', () => {
     const { id } = await createBusiness(home, { ...FIELDS, user_id, token }, NOW);
     await rotateToken(home, id, NOW, 3_600_000);
     const again = createBusiness(home, { ...FIELDS, user_id, token }, NOW);
-    await expect(again).rejects.toThrow('token must be one that no business has or had');
+    await expect(again).rejects.toThrow('token must not be a current or former token of any business');
   });
 
   test('but a claim whose business was not created can be repeated', async () => {
@@ -547,7 +551,7 @@ describe('with owners in a database that is not bound', () => {
       const answer = await call('GET', `/api/v1/${path}`, { as: OPERATOR.full });
       expect(answer).toMatchObject({ status: 503, text: '{"message":"Service Unavailable"}' });
       expect(answer.headers.get('Retry-After')).toBe('10');
-      const error = `owners are in ${path.endsWith('1000003') ? 'DB_7' : 'DB_5'}, which the configuration does not bind\n`;
+      const error = `${path.endsWith('1000003') ? 'DB_7' : 'DB_5'} has owners but is not bound in the configuration\n`;
       expect(answer.errors).toMatchObject([{ status: 503, error: expect.stringContaining(error) }]);
     }
     expect((await call('GET', '/api/v1/business', { as: key })).status).toBe(200);
@@ -555,7 +559,7 @@ describe('with owners in a database that is not bound', () => {
     const { app, errors } = newApp();
     const health = await app.fetch(new Request(`${BASE}/api/v1/health`), databases());
     expect([health.status, await health.text()]).toEqual([503, '{"message":"Service Unavailable"}']);
-    expect(errors).toMatchObject([{ error: expect.stringContaining('owners are in DB_5,') }]);
+    expect(errors).toMatchObject([{ error: expect.stringContaining('DB_5 has owners but is not bound') }]);
     await env.DB.prepare('delete from homes where user_id between 1000001 and 1000003').run();
     expect((await call('GET', '/api/v1/usage', { as: OPERATOR.full })).status).toBe(200);
   });

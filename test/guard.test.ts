@@ -86,7 +86,7 @@ test('a handler that responds without querying the database is 500', async () =>
     text: '{"message":"Server Error"}',
   });
   expect(answer.headers.get('Content-Disposition')).toBeNull();
-  expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without asking') })]);
+  expect(lines).toEqual([expect.objectContaining({ status: 500, error: expect.stringContaining('without querying') })]);
 });
 
 /** Shared by calls that must not change it. */

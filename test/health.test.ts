@@ -101,7 +101,7 @@ describe('is 503 if a database', () => {
   });
 });
 
-test('is 503 if the ids of databases were swapped', async () => {
+test('is 503 where the ids of databases were swapped', async () => {
   const { d1, binding } = (await newBusiness()).home;
   expect(bodyOf(await isolate().ask())).toEqual(OK);
   const { errors, ask } = isolate({ ...databases(), DB_3: d1 });
@@ -109,7 +109,7 @@ test('is 503 if the ids of databases were swapped', async () => {
   expect(errors).toEqual([
     expect.objectContaining({
       status: 503,
-      error: expect.stringContaining(`DB_3 has the businesses of ${binding}\n`),
+      error: expect.stringContaining(`DB_3 contains businesses of ${binding}\n`),
     }),
   ]);
 });

@@ -45,7 +45,7 @@ const refusal = (errors: Record<string, string>) => ({
   errors: Object.fromEntries(Object.entries(errors).map(([field, error]) => [field, [error]])),
 });
 const taken = (index: number, date: string, count: number) =>
-  `days.${index} ${date} already has the count ${count}: send "replace": true to overwrite it`;
+  `days.${index} ${date} already has a count of ${count}: send "replace": true to overwrite it`;
 
 test('five years are stored in one round trip as one change; repeating has no effect', async () => {
   const business = await newBusiness();
@@ -123,15 +123,19 @@ test('one wrong entry among 1,830 changes nothing, and each wrong entry is named
   await setCount(business.id, '2026-03-13', 5);
   const before = await everything();
   const wrong: [Partial<Record<keyof Day, unknown>>, string, string][] = [
-    [{ date: '2026-02-30' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
-    [{ date: '2026-1-3' }, 'date', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
-    [{ date: undefined }, 'date', 'is required, and must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    [{ date: '2026-02-30' }, 'date', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
+    [{ date: '2026-1-3' }, 'date', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
+    [
+      { date: undefined },
+      'date',
+      'is required, and must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD',
+    ],
     [{ count: -1 }, 'count', `must be a whole number from 0 to ${MOST}`],
     [{ count: 1.5 }, 'count', `must be a whole number from 0 to ${MOST}`],
     [{ count: '5' }, 'count', `must be a whole number from 0 to ${MOST}`],
     [{ count: 2 ** 53 }, 'count', `must be a whole number from 0 to ${MOST}`],
-    [{ date: TODAY }, 'date', 'must be a day before today (2026-03-15, UTC)'],
-    [{ date: '2026-03-16' }, 'date', 'must be a day before today (2026-03-15, UTC)'],
+    [{ date: TODAY }, 'date', 'must be a date before today (2026-03-15, UTC)'],
+    [{ date: '2026-03-16' }, 'date', 'must be a date before today (2026-03-15, UTC)'],
     [{ date: '2026-03-14' }, 'date', 'must not repeat days.99'],
   ];
   for (const [change, member, rule] of wrong) {
@@ -154,7 +158,7 @@ test('one wrong entry among 1,830 changes nothing, and each wrong entry is named
     refusal({
       'days.1': taken(1, '2026-03-13', 5),
       'days.2.date': 'days.2.date must not repeat days.0',
-      'days.3.date': 'days.3.date must be a day before today (2026-03-15, UTC)',
+      'days.3.date': 'days.3.date must be a date before today (2026-03-15, UTC)',
     }),
   );
   const malformed = days.map((day) => ({ ...day, count: -day.count }));

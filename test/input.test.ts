@@ -88,7 +88,7 @@ describe.each(ROUTES)('to $name', (route) => {
     : route.name === 'read usage'
       ? 'this report'
       : undefined;
-  const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}: it takes ${takes}`;
+  const unknown = (name: string) => `${name} is not a parameter of ${of ?? 'this operation'}, which accepts ${takes}`;
 
   let business: Business;
   let as: string;
@@ -172,7 +172,7 @@ describe.each(ROUTES)('to $name', (route) => {
         expect({ status, named: Object.keys(body.errors), message }).toEqual({
           status: 422,
           named: [field],
-          message: expect.stringMatching(/ is not a member of this object: it takes [a-z_]+(,? (and )?[a-z_]+)*$/),
+          message: expect.stringMatching(/ is not a member of this object, which accepts [a-z_]+(,? (and )?[a-z_]+)*$/),
         });
       }
     }
@@ -209,7 +209,7 @@ test.each([
 ] as const)('a member that is given twice is refused, not the last one taken: %s', async (body, resource) => {
   const business = await newBusiness();
   const before = await everything();
-  const message = 'body must not have a member twice in one object';
+  const message = 'body must not contain duplicate members in an object';
   const { status, body: answer } = await call('POST', business[resource], { as: business.key, body });
   expect({ status, body: answer }).toEqual(invalid('body', message));
   expect(await everything()).toBe(before);
@@ -222,7 +222,7 @@ test.each([
   const { access, key } = await newBusiness();
   const body = JSON.stringify({ sites: ['https://a.example'], [name]: 1 });
   const { status, body: answer } = await call('POST', access, { as: key, body });
-  const message = `${shown} is not a member of this object: it takes sites`;
+  const message = `${shown} is not a member of this object, which accepts sites`;
   expect({ status, body: answer }).toEqual({
     status: 422,
     body: { status: false, message, errors: { [shown]: [message] } },
@@ -268,7 +268,7 @@ test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter exc
   const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
   expect((await read('?_=1')).status).toBe(200);
-  const answer = await read('?verbose=1', () => null as never); // without a query
-  const message = 'verbose is not a parameter of this operation: it takes none';
+  const answer = await read('?verbose=1', () => null as never); // without asking a database
+  const message = 'verbose is not a parameter of this operation, which accepts none';
   expect({ status: answer.status, body: await answer.json() }).toEqual(invalid('verbose', message));
 });

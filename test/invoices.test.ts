@@ -184,18 +184,18 @@ test('a count that is not exact is refused, and the message names the business',
   const business = await limited({ billing_day: 18 });
   // Before the two years below, whose runs list all businesses and would be rejected as well.
   for (const day of ['2025-02-18', '2025-02-19']) await setCount(business.id, day, Number.MAX_SAFE_INTEGER);
-  const rule = `ended must be another day: business ${business.id} has more than 9007199254740991 uses in that month`;
+  const rule = `ended must be a different date: business ${business.id} has more than 9007199254740991 uses in that month`;
   const answer = await read(`ended=2025-03-17&user_id=${business.user_id}`);
   expect(answerOf(answer)).toEqual(invalid('ended', rule));
 });
 
 test.each<[string, string, string]>([
-  [`ended=${TODAY}`, 'ended', `must be a day before today (${TODAY}, UTC)`],
-  ['ended=2026-03-16', 'ended', `must be a day before today (${TODAY}, UTC)`],
-  ['ended=2026-02-30', 'ended', 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
-  ['ended=2026-02-28&from=2026-02-01', 'from', 'must not come with ended'],
-  ['ended=2026-02-28&to=2026-02-28', 'to', 'must not come with ended'],
-  ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and given once'],
+  [`ended=${TODAY}`, 'ended', `must be a date before today (${TODAY}, UTC)`],
+  ['ended=2026-03-16', 'ended', `must be a date before today (${TODAY}, UTC)`],
+  ['ended=2026-02-30', 'ended', 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
+  ['ended=2026-02-28&from=2026-02-01', 'from', 'must not be combined with ended'],
+  ['ended=2026-02-28&to=2026-02-28', 'to', 'must not be combined with ended'],
+  ['ended=2026-02-28&user_id=x', 'user_id', 'must be the id of a user, such as 7, and must appear only once'],
 ])('%s is refused', async (query, field, rule) => {
   expect(answerOf(await read(query))).toEqual(invalid(field, `${field} ${rule}`));
 });

@@ -34,7 +34,7 @@ const remembered = ({ db, id }: Business) => db.$count(ledger, eq(ledger.busines
 
 const refusal = (limit: number, period: 'today' | 'this month') => {
   const none = `This business has a limit of 0 uses a ${period === 'today' ? 'day' : 'month'}.`;
-  const message = limit === 0 ? none : `This business has used its ${limit} uses of ${period}.`;
+  const message = limit === 0 ? none : `This business has used its ${limit} uses for ${period}.`;
   return { status: 429, body: { status: false, message } };
 };
 
@@ -128,7 +128,7 @@ describe('a use beyond a limit', () => {
         for (const answer of [await use(business, { as }), await keyed(business, 'order-1', { as })]) {
           expect([answer.status, answer.text]).toEqual([
             429,
-            `{"status":false,"message":"This business has used its ${limit} uses of ${period}."}`,
+            `{"status":false,"message":"This business has used its ${limit} uses for ${period}."}`,
           ]);
           expect(answer.headers.get('Retry-After')).toBe(after);
           expect(answer.cost).toMatchObject({ round_trips: 1, rows_written: 0 });
@@ -142,8 +142,8 @@ describe('a use beyond a limit', () => {
   );
 
   test.each([
-    [{ daily_limit: 1 }, 'This business has used its 1 use of today.'],
-    [{ monthly_limit: 1 }, 'This business has used its 1 use of this month.'],
+    [{ daily_limit: 1 }, 'This business has used its 1 use for today.'],
+    [{ monthly_limit: 1 }, 'This business has used its 1 use for this month.'],
   ] as [Limits, string][])('reads “1 use” where the limit is one: %j', async (limits, message) => {
     const business = await limited(limits);
     await use(business);
@@ -204,7 +204,7 @@ describe('the limit is checked last', () => {
 
   test('after 422 for an invalid Idempotency-Key', async () => {
     const business = await limited(FULL);
-    const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+    const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(await keyed(business, 'two words'))).toEqual(invalid('Idempotency-Key', message));
   });
 

@@ -240,8 +240,8 @@ test('is refused for a deleted business', async () => {
   });
 });
 
-describe('rejected input changes nothing:', () => {
-  const ID = 'must be 1 to 255 characters of printable ASCII without spaces';
+describe('input that is refused changes nothing:', () => {
+  const ID = 'must be 1 to 255 printable ASCII characters without spaces';
   const QUANTITY = 'must be a whole number from 0 to 1000000';
   const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';
   test.each<[string, unknown, string, string]>([
@@ -263,7 +263,7 @@ describe('rejected input changes nothing:', () => {
       'a day',
       { uses: [{ id: 'a', quantity: 0, at: '2026-03-15T12:00:00Z' }] },
       'uses.0.at',
-      'is not a member of this object: it takes id and quantity',
+      'is not a member of this object, which accepts id and quantity',
     ],
   ])('%s', async (_, body, field, rule) => {
     const business = await newBusiness();

@@ -47,9 +47,7 @@ test('every new user is placed in it, and no other database can be requested', a
       expect(databaseOfId(answer.body.data.id)).toBe(0);
     }
     const refused = await send('POST', '/business', { body: { ...body, user_id: 20 + user_id, database: 1 } });
-    expect(answerOf(refused)).toEqual(
-      invalid('database', 'database must be the number of a database that is bound: 0'),
-    );
+    expect(answerOf(refused)).toEqual(invalid('database', 'database must be the number of a bound database: 0'));
   }
 });
 

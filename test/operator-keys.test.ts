@@ -160,7 +160,7 @@ test('each of four secrets works while the others are malformed, and the log nam
     expect(errors).toEqual([]);
     expect(await send(newOperatorKey(), '198.51.100.2')).toBe(401);
     const named = OPERATOR_SECRET_NAMES.filter((other) => other !== name);
-    const error = `${named.join(', ')} must be full: or record: and 64 hex digits`;
+    const error = `${named.join(', ')} must be full: or record: followed by 64 hex digits`;
     expect(errors).toEqual([{ operation: 'operator_key', error }]);
   }
 });

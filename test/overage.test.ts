@@ -26,10 +26,10 @@ const idsOf = (...names: (string | number)[]) => names.map((name) => ({ id: `ord
 /** The refusal of a list. `index` is that of the first use that does not fit. */
 const beyond = (message: string, index: number) => {
   const field = `uses.${index}`;
-  const errors = { [field]: [`${field} is the first that does not fit into what is left`] };
+  const errors = { [field]: [`${field} is the first use that exceeds the limit`] };
   return { status: 429, body: { status: false, message, errors } };
 };
-const FULL = { status: 429, body: { status: false, message: 'This business has used its 1 use of today.' } };
+const FULL = { status: 429, body: { status: false, message: 'This business has used its 1 use for today.' } };
 const HALF_A_DAY = '43200';
 
 describe('overage', () => {
@@ -40,7 +40,7 @@ describe('overage', () => {
       for (let count = 1; count <= 5; count++) remaining.push((await use(business)).body.data.remaining);
       expect(remaining).toEqual([1, 0, 0, 0, 0]);
       const period = 'daily_limit' in limits ? 'today' : 'this month';
-      const message = `This business has used its 5 uses of ${period} (2 and an overage of 3).`;
+      const message = `This business has used its 5 uses for ${period} (2 plus an overage of 3).`;
       expect(answerOf(await use(business))).toEqual({ status: 429, body: { status: false, message } });
       expect(await stored(business)).toEqual({ [TODAY]: 5 });
     }
@@ -67,7 +67,7 @@ describe('overage', () => {
   test('is shared by both limits, and a quantity that goes beyond it is refused whole', async () => {
     const business = await limited({ daily_limit: 10, monthly_limit: 15, overage: 5 });
     await setCount(business.id, '2026-03-14', 8);
-    const message = 'Only 12 of 20 uses of this month (15 and an overage of 5) are left.';
+    const message = 'Only 12 of 20 uses for this month (15 plus an overage of 5) are left.';
     const answer = await use(business, { body: { quantity: 13 } });
     expect(answerOf(answer)).toEqual({ status: 429, body: { status: false, message } });
     expect(answer.headers.get('Retry-After')).toBe(`${16.5 * 86_400}`);
@@ -91,7 +91,7 @@ describe('overage', () => {
       { before: { overage: 5 }, after: { overage: null } },
       { before: { overage: 0 }, after: { overage: 5 } },
     ]);
-    const rule = 'overage must be a whole number from 0 to 1000000000000, or null for any number';
+    const rule = 'overage must be a whole number from 0 to 1000000000000, or null for unlimited overage';
     for (const overage of [-1, 1.5, '5', 1e12 + 1, true, []]) {
       const answer = await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body: { overage } });
       expect(answer.body).toEqual({ status: false, message: rule, errors: { overage: [rule] } });
@@ -105,7 +105,7 @@ describe('a list that a key sends', () => {
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const before = await everything();
     const answer = await report(business, idsOf(2, 3, 4, 4, 5, 6));
-    expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses of today (3 and an overage of 1) are left.', 4));
+    expect(answerOf(answer)).toEqual(beyond('Only 2 of 4 uses for today (3 plus an overage of 1) are left.', 4));
     expect(answer.headers.get('Retry-After')).toBe(HALF_A_DAY);
     expect(await everything()).toBe(before);
     expect((await report(business, idsOf(2, 3, 4))).body.data).toEqual({ recorded: 2, duplicates: 1 });
@@ -116,7 +116,7 @@ describe('a list that a key sends', () => {
     const business = await limited({ daily_limit: 2, monthly_limit: 2 });
     await report(business, idsOf(1, 2));
     expect((await report(business, idsOf(1, 2))).body.data).toEqual({ recorded: 0, duplicates: 2 });
-    const message = 'This business has used its 2 uses of this month.';
+    const message = 'This business has used its 2 uses for this month.';
     expect(answerOf(await report(business, idsOf(1, 2, 3)))).toEqual(beyond(message, 2));
   });
 
@@ -130,10 +130,10 @@ describe('a list that a key sends', () => {
     ];
     expect((await report(business, late)).body.data).toEqual({ recorded: 2, duplicates: 0 });
     const answer = await report(business, [{ id: 'c', at }]);
-    expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses of 2026-03-10.', 0));
+    expect(answerOf(answer)).toEqual(beyond('This business has used its 10 uses for 2026-03-10.', 0));
     expect(answer.headers.get('Retry-After')).toBeNull(); // that day is over
     const both = await report(business, [{ id: 'd' }, { id: 'c', at }]);
-    expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses of today.', 0));
+    expect(answerOf(both)).toEqual(beyond('This business has used its 10 uses for today.', 0));
     expect(both.headers.get('Retry-After')).toBeNull();
   });
 
@@ -150,11 +150,11 @@ describe('a list that a key sends', () => {
       const answer = await report(business, [{ id: 'x' }, { id: day.slice(1), at: `${day}T12:00:00Z`, quantity: 2 }], {
         at,
       });
-      expect(answerOf(answer)).toEqual(beyond(`Only 1 of 5 uses of the month from ${from} to ${to} is left.`, 1));
+      expect(answerOf(answer)).toEqual(beyond(`Only 1 of 5 uses for the month from ${from} to ${to} is left.`, 1));
       expect(answer.headers.get('Retry-After')).toBeNull();
     }
     const now = await report(business, [{ id: 'y', quantity: 2 }], { at });
-    expect(answerOf(now)).toEqual(beyond('Only 1 of 5 uses of this month is left.', 0));
+    expect(answerOf(now)).toEqual(beyond('Only 1 of 5 uses for this month is left.', 0));
     expect(now.headers.get('Retry-After')).toBe(`${29.5 * 86_400}`);
   });
 
@@ -169,7 +169,7 @@ describe('a list that a key sends', () => {
   test('that exceeds a whole period has no Retry-After', async () => {
     const business = await limited({ daily_limit: 2, overage: 1 });
     const answer = await report(business, idsOf(1, 2, 3, 4));
-    expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses of today (2 and an overage of 1) are left.', 3));
+    expect(answerOf(answer)).toEqual(beyond('Only 3 of 3 uses for today (2 plus an overage of 1) are left.', 3));
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 

@@ -22,7 +22,7 @@ const keyed = (business: Business, body: unknown, id: string) =>
 const refusal = (field: string, rule: string) => invalid(field, `${field} ${rule}`);
 const QUANTITY_RULE = 'must be a whole number from 1 to 1000000';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
-const BEYOND = refusal('quantity', `would bring a day beyond ${MOST} uses`);
+const BEYOND = refusal('quantity', `must not raise the count of a day above ${MOST} uses`);
 
 describe('a quantity', () => {
   test('counts that many uses, at the cost of one', async () => {
@@ -89,8 +89,8 @@ describe('a quantity', () => {
       'uses.1.quantity',
       QUANTITY_RULE,
     ]),
-    [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object: it takes quantity'],
-    [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object: it takes uses'],
+    [{ quantity: 5, quality: 1 }, 'quality', 'is not a member of this object, which accepts quantity'],
+    [{ quantity: 5, uses: [{ id: 'a' }] }, 'quantity', 'is not a member of this object, which accepts uses'],
     [{ amount: 5 }, 'body', BODY_RULE],
     [5, 'body', BODY_RULE],
   ])('%j is refused, and nothing is stored', async (body, field, rule) => {
@@ -107,29 +107,29 @@ describe('a quantity', () => {
   test('is refused if the body has it twice', async () => {
     const business = await newBusiness();
     const twice = await record(business, '{"quantity":1,"quantity":2}');
-    expect(answerOf(twice)).toEqual(refusal('body', 'must not have a member twice in one object'));
+    expect(answerOf(twice)).toEqual(refusal('body', 'must not contain duplicate members in an object'));
   });
 });
 
 describe('a limit refuses a quantity as a whole', () => {
   test.each([
-    [{ daily_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses of today are left.', '43200'],
-    [{ daily_limit: 1000 }, 999, 2, 'Only 1 of 1000 uses of today is left.', '43200'],
-    [{ daily_limit: 1000 }, 700, 1001, 'Only 300 of 1000 uses of today are left.', null],
-    [{ daily_limit: 1000 }, 1000, 1000, 'This business has used its 1000 uses of today.', '43200'],
-    [{ daily_limit: 1000 }, 1000, 1001, 'This business has used its 1000 uses of today.', null],
-    [{ monthly_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses of this month are left.', `${16.5 * 86_400}`],
+    [{ daily_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses for today are left.', '43200'],
+    [{ daily_limit: 1000 }, 999, 2, 'Only 1 of 1000 uses for today is left.', '43200'],
+    [{ daily_limit: 1000 }, 700, 1001, 'Only 300 of 1000 uses for today are left.', null],
+    [{ daily_limit: 1000 }, 1000, 1000, 'This business has used its 1000 uses for today.', '43200'],
+    [{ daily_limit: 1000 }, 1000, 1001, 'This business has used its 1000 uses for today.', null],
+    [{ monthly_limit: 1000 }, 700, 301, 'Only 300 of 1000 uses for this month are left.', `${16.5 * 86_400}`],
     [
       { daily_limit: 900, monthly_limit: 1000 },
       700,
       301,
-      'Only 300 of 1000 uses of this month are left.',
+      'Only 300 of 1000 uses for this month are left.',
       `${16.5 * 86_400}`,
     ],
-    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 201, 'Only 200 of 900 uses of today are left.', '43200'],
-    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 300, 'Only 200 of 900 uses of today are left.', '43200'],
-    [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses of today are left.', null],
-    [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses of this month are left.', null],
+    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 201, 'Only 200 of 900 uses for today are left.', '43200'],
+    [{ daily_limit: 900, monthly_limit: 1000 }, 700, 300, 'Only 200 of 900 uses for today are left.', '43200'],
+    [{ daily_limit: 250, monthly_limit: 1000 }, 0, 251, 'Only 250 of 250 uses for today are left.', null],
+    [{ daily_limit: 250, monthly_limit: 1000 }, 800, 251, 'Only 200 of 1000 uses for this month are left.', null],
     [{ daily_limit: 0 }, 0, 5, 'This business has a limit of 0 uses a day.', null],
   ] as const)('%j after %i: %i → %s', async (limits, used, quantity, message, after) => {
     const business = await limited(limits);

@@ -154,8 +154,8 @@ describe('an Idempotency-Key', () => {
     const before = await everything();
     const answer = await keyed(business, id);
     const message =
-      'Idempotency-Key must be one quoted string, such as "order-1", if it starts with a quote; ' +
-      'the text inside must be 1 to 255 characters of printable ASCII without spaces';
+      'Idempotency-Key must be a single quoted string, such as "order-1", if it starts with a quote; ' +
+      'the text inside must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await everything()).toBe(before);
   });
@@ -164,7 +164,7 @@ describe('an Idempotency-Key', () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await keyed(business, id);
-    const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+    const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await everything()).toBe(before);
   });
@@ -259,7 +259,7 @@ describe('a bulk report', () => {
     const business = await newBusiness();
     const before = await everything();
     const answer = await report(business, [{ id: 'good' }, { id: '' }, { id: 'x', at: 'now' }, {}, 7]);
-    const id = 'must be 1 to 255 characters of printable ASCII without spaces';
+    const id = 'must be 1 to 255 printable ASCII characters without spaces';
     expect(answerOf(answer)).toEqual({
       status: 422,
       body: {
@@ -275,7 +275,7 @@ describe('a bulk report', () => {
     expect(await everything()).toBe(before);
   });
 
-  const AT = 'must be an instant such as 2026-01-31T12:00:00Z, within the last 35 days and at most 5 minutes ahead';
+  const AT = 'must be a timestamp such as 2026-01-31T12:00:00Z, at most 35 days in the past or 5 minutes in the future';
   test.each([
     ...['', 'now', '2026-03-15', '2026-03-15T12:00:00', '2026-03-15T12:00:00+00:00', '2026-03-15 12:00:00Z'],
     ...['1773576000'],
@@ -295,7 +295,7 @@ describe('a bulk report', () => {
 
   const BODY =
     'body must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
-  const NOT_JSON = 'body must be JSON';
+  const NOT_JSON = 'body must be valid JSON';
   const USES = 'uses must be a list of 1 to 1000 uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]';
   const good = '{"uses":[{"id":"a"}]}';
   test.each([
@@ -320,7 +320,7 @@ describe('a bulk report', () => {
   test('cannot have an Idempotency-Key', async () => {
     const business = await newBusiness();
     const answer = await keyed(business, 'order-1', { body: { uses: [{ id: 'a' }] } });
-    const message = 'Idempotency-Key must not come with a list of uses: each has its own id';
+    const message = 'Idempotency-Key must not be sent with a list of uses: each use has its own id';
     expect(answerOf(answer)).toEqual(invalid('Idempotency-Key', message));
     expect(await counts(business)).toEqual({});
   });

@@ -69,7 +69,7 @@ describe('while a database fails', () => {
       } as unknown as D1Database;
     });
     for (const [cron, operation, done] of [
-      [SCHEDULES.alerts, 'look_for_alerts', ALERTS],
+      [SCHEDULES.alerts, 'sweep_alerts', ALERTS],
       [SCHEDULES.purge, 'purge', PURGE],
     ] as const) {
       const { logged, errors, thrown } = await scheduled(cron, bindings);

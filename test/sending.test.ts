@@ -233,9 +233,9 @@ describe('without a receiver', () => {
   };
   const secretLine = (is: string) => ({
     operation: 'send_alerts',
-    error: `ALERT_SECRET ${is}must be whsec_ and the base64 of 24 to 64 random bytes`,
+    error: `ALERT_SECRET ${is}must be whsec_ followed by the base64 encoding of 24 to 64 random bytes`,
   });
-  const [NO_SECRET_LINE, SECRET_LINE] = [secretLine('is missing: it '), secretLine('')];
+  const [NO_SECRET_LINE, SECRET_LINE] = [secretLine('is missing. It '), secretLine('')];
   const ALERTS = newReceiver() as unknown as Fetcher;
   test.each([
     ['only a secret', { ALERT_SECRET: SECRET }, ADDRESS_LINE],
@@ -347,7 +347,7 @@ describe('the receiver', () => {
       given.push(...lines.filter((line) => 'error' in line));
     }
     expect(receiver.sent).toHaveLength(73 * 3);
-    expect(given).toEqual(Array(3).fill(notSent({ error: 'given up: its last alert is older than 3 days' })));
+    expect(given).toEqual(Array(3).fill(notSent({ error: 'gave up: its latest alert is older than 3 days' })));
     vi.useRealTimers();
     const { body } = await call('GET', '/api/v1/alerts?limit=1', { as: OPERATOR.full });
     expect(body.data.alerts[0]).toMatchObject({ id: made.at(-1)?.id, state: 'given_up', sent_at: null });
@@ -617,7 +617,7 @@ describe('a sweep', () => {
     const failing = withBatch(home.d1, (batch) => batch(), prepare);
     const receiver = newReceiver();
     const line = {
-      operation: 'look_for_alerts',
+      operation: 'sweep_alerts',
       database: 'DB',
       error: expect.stringMatching(/^Error: D1_ERROR: broken\n/),
     };
@@ -649,7 +649,7 @@ describe('a sweep', () => {
     await ran;
     const error = expect.stringMatching(/^Error: no response within 5000 ms\n/);
     expect(lines).toEqual([
-      { operation: 'look_for_alerts', database: 'DB', error },
+      { operation: 'sweep_alerts', database: 'DB', error },
       { operation: 'send_alerts', database: 'DB', error },
     ]);
   });
@@ -686,7 +686,7 @@ describe('while the receiver is down', () => {
     expect(await run(receiver, later(3 * DAY_MS))).toMatchObject([{ status: 503 }]);
     const [last] = receiver.sent.splice(0);
     expect(last?.ids).toEqual([old?.id]);
-    const error = 'given up: its last alert is older than 3 days';
+    const error = 'gave up: its latest alert is older than 3 days';
     const givenUp = { operation: 'send_alerts', database: 'DB', message_id: last?.id, error };
     expect(await run(receiver, later(3 * DAY_MS + MINUTE_MS))).toEqual([
       givenUp,

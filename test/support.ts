@@ -92,7 +92,7 @@ export async function empty() {
 /** Claims a token for a user, who gets a home if there is none. Throws if he cannot have the token. Returns the number of the home. */
 export async function claimToken(databases: BoundDatabases, user_id: number, token: string, wanted?: number) {
   const { home, isFree } = await claimHome(databases, user_id, { wanted, token });
-  if (home === null || !isFree) throw new Error('token must be one that no business has or had');
+  if (home === null || !isFree) throw new Error('token must not be a current or former token of any business');
   return home;
 }
 

@@ -45,7 +45,7 @@ const written = async ({ db, id }: Business) => {
 };
 
 describe('alert_at', () => {
-  const LIST_RULE = 'must be a list of 1 to 5 percentages, ascending, such as [50,80,100]';
+  const LIST_RULE = 'must be a list of 1 to 5 percentages in ascending order, such as [50,80,100]';
   const PERCENT_RULE = 'must be a whole percentage from 1 to 1000, such as 80';
 
   test.each<[string, unknown, string, string]>([

@@ -91,12 +91,12 @@ test.each([
 
 describe('a rotation is 422, and the token unchanged, for', () => {
   const BODY = 'body must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
-  const KEEP = 'keep_old must be a number of hours or days from 1h to 30d, such as 24h';
-  const JSON_ONLY = 'body must be JSON';
+  const KEEP = 'keep_old must be a whole number of hours or days, from 1h to 30d, such as 24h';
+  const JSON_ONLY = 'body must be valid JSON';
   const wrong = [
     ...['', '0h', '00h', '01h', '1', 'h', '1m', '1H', '1.5h', '-1h', ' 1h', '1h ', '+1h', '721h', '31d', '999d'],
   ];
-  const unknown = (name: string) => `${name} is not a member of this object: it takes keep_old`;
+  const unknown = (name: string) => `${name} is not a member of this object, which accepts keep_old`;
   type Wrong = [field: string, body: unknown, message: string];
   const refused: Wrong[] = [
     ...wrong.map((keep_old): Wrong => ['keep_old', { keep_old }, KEEP]),
@@ -127,7 +127,7 @@ describe('a rotation is 422, and the token unchanged, for', () => {
     const before = await everything();
     const path = `/api/v1/business/${business.id}/token?keep_old=24h`;
     const { status, body } = await call('POST', path, { as: business.key });
-    const message = 'keep_old is not a parameter of this operation: it takes none';
+    const message = 'keep_old is not a parameter of this operation, which accepts none';
     expect({ status, body }).toEqual(invalid('keep_old', message));
     expect(await everything()).toBe(before);
   });
@@ -181,9 +181,9 @@ test('an imported token is rotated like any other, and cannot be imported again'
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([200, 200]);
   expect(await statusOf(business, business.token, later(HOUR))).toBe(401);
   const again = () => newBusiness({ token: business.token });
-  await expect(again()).rejects.toThrow('token must be one that no business has or had');
+  await expect(again()).rejects.toThrow('token must not be a current or former token of any business');
   await business.db.delete(formerTokens).where(eq(formerTokens.token, business.token)); // the purge
-  await expect(again()).rejects.toThrow('token must be one that no business has or had');
+  await expect(again()).rejects.toThrow('token must not be a current or former token of any business');
   await rotated(business);
   expect(await Promise.all([business.token, token].map((as) => statusOf(business, as)))).toEqual([401, 401]);
 });

@@ -88,7 +88,7 @@ describe('the range', () => {
     ['?from=2026-03-02&to=2026-03-01', 'from must not be after to (2026-03-01)'],
     ['?from=2026-03-16', `from must not be after to (${TODAY}, today)`],
     ['?from=2022-01-01&to=2027-01-05', 'from must be at most 1829 days before to (2027-01-05)'],
-    ['?from=2026-02-30', 'from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD'],
+    ['?from=2026-02-30', 'from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD'],
   ])('cannot be %s', async (query, message) => {
     const { status, body } = await read(query);
     expect({ status, body }).toEqual(invalid('from', message));

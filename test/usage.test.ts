@@ -62,7 +62,7 @@ describe('the range', () => {
     expect(dates).toHaveLength((Date.parse(to) - Date.parse(from)) / 86_400_000 + 1);
   });
 
-  const RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+  const RULE = 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD';
   test.each([
     ...['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '2026-04-31', '0000-01-01', '1969-12-31'],
     ...['', '2026', '2026-1-1', '2026-01-1', '26-01-01', '2026/01/01', '01-01-2026', '20260101', 'today', 'null', '-1'],
@@ -83,8 +83,8 @@ describe('the range', () => {
     ['from', '?from=2021-03-11', 'from must be at most 1829 days before to (2026-03-15, today)'],
     ['from', '?from=2022-01-01&to=2027-01-05', 'from must be at most 1829 days before to (2027-01-05)'],
     ['from', '?from=1970-01-01&to=9999-12-31', 'from must be at most 1829 days before to (9999-12-31)'],
-    ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and given once`],
-    ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and given once`],
+    ['from', '?from=2026-03-01&from=2026-03-02', `from ${RULE}, and must appear only once`],
+    ['to', '?to=2026-03-01&to=2026-03-01', `to ${RULE}, and must appear only once`],
   ])('is refused under %s: %s', async (field, query, message) => {
     expect(answerOf(await report(query))).toEqual(invalid(field, message));
   });
@@ -99,7 +99,7 @@ describe('the range', () => {
     ['form', '?form=1&7=2'],
     ['""', '?=1'],
   ])('refuses %s, which is not a parameter, by name', async (name, query) => {
-    const message = `${name} is not a parameter of this report: it takes from and to`;
+    const message = `${name} is not a parameter of this report, which accepts from and to`;
     const { status, text } = await report(query);
     expect({ status, text }).toEqual({ status, text: JSON.stringify(invalid(name, message).body) });
     expect(status).toBe(422);

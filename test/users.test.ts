@@ -292,7 +292,7 @@ describe('the pages of an export', () => {
     'businesses..',
   ];
   test.each(MALFORMED)('do not begin at a malformed cursor: %j', async (cursor) => {
-    const rule = 'cursor must be that of the Link of the previous page, and given once';
+    const rule = 'cursor must be the cursor in the Link header of the previous page, and must appear only once';
     expect(answerOf(await operate('GET', `/user/7/export?cursor=${cursor}`))).toEqual(invalid('cursor', rule));
   });
 });
@@ -375,7 +375,7 @@ describe('an erasure', () => {
   test('of a user with businesses is refused with the id of the first, and changes nothing', async () => {
     const { user_id, id } = await newUser(770_077_030, 0);
     const before = await everything();
-    const rule = `user_id must be a user without a business: delete business ${id} first, or give it to another user`;
+    const rule = `user_id must be a user without a business: delete business ${id} first, or transfer it to another user`;
     const answer = await erase(user_id);
     expect(answerOf(answer)).toEqual(invalid('user_id', rule));
     expect(answer.cost).toMatchObject({ round_trips: 2, rows_written: 0 });
@@ -444,8 +444,7 @@ describe('an erasure', () => {
     expect((await erase(user_id, later(61_000))).status).toBe(200);
   });
 
-  const RECENT =
-    'user_id must be a user for whom nothing was created within the last minute: send the request again later';
+  const RECENT = 'user_id must be a user for whom nothing was created in the last minute: retry later';
   test.each<[string, number, (user_id: number) => Promise<unknown>]>([
     ['a key was created', 770_078_100, (user_id) => done('POST', `/user/${user_id}/keys`)],
     ['a creation has claimed the home', 770_078_200, (user_id) => claimHome(boundTo(homes, NOW), user_id)],
@@ -491,7 +490,10 @@ describe('an erasure', () => {
     expect((await erase(user.user_id)).status).toBe(200);
     for (const user_id of [user.user_id, user.other]) {
       const again = await operate('POST', '/business', { ...OTHERS, user_id, token: imported });
-      expect([again.status, again.body.message]).toEqual([422, 'token must be one that no business has or had']);
+      expect([again.status, again.body.message]).toEqual([
+        422,
+        'token must not be a current or former token of any business',
+      ]);
     }
     await done('POST', `/user/${user.user_id}/keys`);
     expect((await done('GET', `/user/${user.user_id}/changes`)).changes.map(({ id }: Line) => id)).toEqual([1]);

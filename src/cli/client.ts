@@ -30,11 +30,11 @@ export function serviceIn({ API: api = '', OPERATOR_KEY: key = '' }: NodeJS.Proc
   const address = url && `${url.origin}${url.pathname.replace(/\/$/, '')}`;
   if (!url || !address || !isSafe || !address.endsWith('/api/v1') || url.href.replace(/\/$/, '') !== address)
     throw new Error(
-      'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.',
+      'Set the environment variable API to the URL of the service, such as https://usage.example/api/v1. http is allowed only on this machine.',
     );
   if (parseCredential(`Bearer ${key}`)?.kind !== 'operator')
     throw new Error(
-      'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits. It is a variable of the environment.',
+      'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.',
     );
   return { api: address, host: url.host, key };
 }
@@ -63,14 +63,14 @@ async function answerTo({ api, host, key }: Service, { method, path, query = {},
   });
   const { status, headers } = answer.response;
   if (status >= 300 && status < 400)
-    throw new Error(`${host} redirects to ${headers.get('Location')}. API must be the address of the service itself.`);
+    throw new Error(`${host} redirects to ${headers.get('Location')}. API must be the URL of the service itself.`);
   return answer;
 }
 
 /** Builds an error with the service's messages, one per line. */
 function refusalIn({ host }: Service, response: Response, answer: Data): Error {
   const {
-    message = `${host} responded with ${response.status}, but not as this service. API must be its address.`,
+    message = `${host} returned ${response.status}, but does not look like this service. API must be the URL of the service.`,
     errors,
   } = answer ?? {};
   const reason = errors ? Object.values(errors).flat().join('\n') : message;
@@ -85,7 +85,7 @@ async function answerOf(host: string, url: URL, init: RequestInit) {
     const { code = '', message = '' } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const reason = code || message;
     if (NOT_SENT.includes(reason)) throw new Error(`${host} cannot be reached: ${reason}`);
-    throw new UnknownOutcome(`${host} gave no whole response: ${message || code}`);
+    throw new UnknownOutcome(`${host} sent no complete response: ${message || code}`);
   }
 }
 
@@ -123,7 +123,7 @@ export async function* pagesOf(service: Service, request: Request): AsyncGenerat
   while (page.next !== null) {
     yield page.text;
     page = await pageOf(service, { ...request, query: { cursor: page.next } }).catch(({ message }: Error) => {
-      throw new Error(`${message}\nThe export is not complete.`);
+      throw new Error(`${message}\nThe export is incomplete.`);
     });
   }
   yield page.text;

@@ -48,8 +48,8 @@ function ruleOf(field: Field): string {
   const { error } = z.safeParse(field.schema, isList(field) ? [{}] : {});
   return inWords(error?.issues[0]?.message ?? '');
 }
-const inWords = (rule: string) => rule.replace('null for', 'none for').replace(', and given once', '');
-const exampleOf = (field: Field) => /(?:such as|written) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';
+const inWords = (rule: string) => rule.replace('null for', 'none for').replace(', and must appear only once', '');
+const exampleOf = (field: Field) => /(?:such as|in the format) ([^\s,]+)/.exec(ruleOf(field))?.[1] ?? '…';
 
 /** The option that fills a field: `--user` is `user_id`, `--main-domain` is `main_domain`. */
 export const optionOf = (name: string): string =>
@@ -98,8 +98,8 @@ const FORMS = Object.entries(COMMANDS).map(
 );
 const HEAD = 'npm run -s admin -- <command>\n\n';
 const HELP = `${HEAD}${FORMS.map(summaryOf).join('')}
-Commands send requests to the service at API, such as https://usage.example/api/v1, with the operator key OPERATOR_KEY. Both are
-variables of the environment. With --help, a command says what each option must be.
+Commands send requests to the service at the URL in the environment variable API, such as https://usage.example/api/v1, with the
+operator key in OPERATOR_KEY. To see what each option must be, add --help to a command.
 `;
 
 /** Parses a command line. Throws UsageError if it is wrong. */
@@ -129,7 +129,7 @@ export function commandLineOf(argv: string[]): CommandLine | { help: string } {
   for (const field of form.options) {
     const text = values[field.label.slice(2)];
     if (text !== undefined) given[field.name] = valueIn(field.schema, text);
-    else if (isRequired(field)) throw new UsageError(`${words} needs ${field.label} ${exampleOf(field)}`);
+    else if (isRequired(field)) throw new UsageError(`${words} requires ${field.label} ${exampleOf(field)}`);
   }
   return { command: form.command, call: callOf(form), fields: [...form.taken, ...form.options], given };
 }

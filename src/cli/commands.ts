@@ -59,7 +59,7 @@ const SLOTS = ['1', '2', '3', '4'] as const;
 export const COMMANDS: Record<string, Command> = {
   'business create': {
     request: 'POST /business',
-    does: 'Creates a business with a new token, or with the token and the id of another system.',
+    does: 'Creates a business with a new token, or with a token and an id from another system.',
     input: newBusinessBody,
     takesKey: true,
     shownBy: 'business list --user {user_id}',
@@ -75,7 +75,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'business update ID': {
     request: 'PATCH /business/{ID}',
-    does: 'Changes the given fields. A limit of none is lifted.',
+    does: 'Changes the given fields. Use none to remove a limit.',
     input: businessUpdateBody,
   },
   'business status ID STATUS': {
@@ -92,17 +92,17 @@ export const COMMANDS: Record<string, Command> = {
   },
   'business rotate-token ID': {
     request: 'POST /business/{ID}/token',
-    does: 'Creates a new token. Old tokens stop at once, or with --keep-old the last one works that much longer.',
+    does: 'Replaces the token. All old tokens stop working immediately. With --keep-old, the latest one keeps working for that long.',
     input: rotationBody,
   },
   'business stop-former-tokens ID': {
     request: 'DELETE /business/{ID}/token/former',
-    does: 'Stops replaced tokens that still work. The current token stays.',
+    does: 'Stops former tokens that still work. The current token keeps working.',
   },
   'access list ID': { request: 'GET /business/{ID}/access', does: 'Shows a business with its registered domains.' },
   'access add ID SITE…': {
     request: 'POST /business/{ID}/access',
-    does: 'Registers domains. A business without any has no restriction, so the first one refuses all others.',
+    does: 'Registers domains. The token works everywhere until the first one is registered, and then only on registered domains.',
     input: sitesBody,
     as: { 'SITE…': 'sites' },
   },
@@ -116,7 +116,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'access check ID ORIGIN': {
     request: 'GET /business/{ID}/access',
-    does: 'Says whether a page of this origin may use the token, and which entry allows it.',
+    does: 'Shows whether a page with this origin may use the token, and which entry allows it.',
     shown: ({ status, access_list }: AccessList, { ORIGIN }) => {
       const sites = access_list.map(({ site }) => site);
       const origin = `${ORIGIN}`;
@@ -128,7 +128,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'access refused ID': {
     request: 'GET /business/{ID}/access/refused',
-    does: 'Lists the origins that were refused in the last 90 days and would be refused now.',
+    does: 'Lists the origins that were refused in the last 90 days and would still be refused.',
   },
   'access forget-refused ID': {
     request: 'DELETE /business/{ID}/access/refused',
@@ -137,12 +137,12 @@ export const COMMANDS: Record<string, Command> = {
   },
   'changes list ID': {
     request: 'GET /business/{ID}/changes',
-    does: 'Lists who changed what of a business, newest first.',
+    does: 'Lists the changes to a business and who made them, newest first.',
     input: changesQuery.schema,
   },
   'changes list': {
     request: 'GET /user/{user_id}/changes',
-    does: 'Lists who changed what about the keys that a user has for all businesses, newest first.',
+    does: "Lists the changes to a user's keys for all businesses and who made them, newest first.",
     input: userChangesQuery.schema,
   },
   'alerts list ID': {
@@ -157,7 +157,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'usage show ID': {
     request: 'GET /business/usage/{ID}',
-    does: 'Shows the uses of each day (UTC), by default of the last 30 days.',
+    does: 'Shows the uses of each day (UTC), by default for the last 30 days.',
     input: rangeQuery.schema,
   },
   'usage totals': {
@@ -169,7 +169,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'usage lower ID USE=QUANTITY…': {
     request: 'PATCH /business/usage/{ID}',
-    does: 'Sets the quantity of each use, by its id, to a lower one.',
+    does: 'Lowers the quantities of uses, by id.',
     input: loweringBody,
     as: { 'USE=QUANTITY…': 'uses' },
     prepare: readLowered,
@@ -185,37 +185,37 @@ export const COMMANDS: Record<string, Command> = {
   },
   'key create': {
     request: 'POST /user/{user_id}/keys',
-    does: 'Creates an API key and prints it, this one time only.',
+    does: 'Creates an API key and prints it. It is not shown again.',
     input: newKeyBody,
     shownBy: 'key list --user {user_id}',
   },
   'key list': {
     request: 'GET /user/{user_id}/keys',
-    does: 'Lists the keys of a user, revoked and expired ones included.',
+    does: 'Lists the keys of a user, including revoked and expired ones.',
   },
   'key revoke ID': {
     request: 'DELETE /user/{user_id}/keys/{ID}',
-    does: 'Revokes a key of a user, from the next request on.',
+    does: 'Revokes a key of a user, effective immediately.',
     shownBy: 'key list --user {user_id}',
   },
   'console-link create': {
     request: 'POST /user/{user_id}/console-link',
-    does: 'Creates a link that opens the console of a user once, within two minutes.',
+    does: "Creates a link that opens a user's console. It works once, within two minutes.",
     input: consoleLinkBody,
   },
   'user export ID': {
     request: 'GET /user/{ID}/export',
-    does: 'Prints what is stored about a user, one JSON object a line.',
+    does: 'Prints the data stored about a user, one JSON object per line.',
     input: exportQuery.schema,
     hasLines: true,
   },
   'user erase ID': {
     request: 'DELETE /user/{ID}',
-    does: 'Permanently deletes whatever names a user who has no business.',
+    does: 'Permanently deletes all data that names a user. The user must have no business.',
     shownBy: 'user export {ID}',
   },
   'operator-key create': {
-    does: 'Creates a key for your own servers and prints it, this one time only, with the command that stores its hash.',
+    does: 'Creates an operator key and prints it, with the command that stores its hash. It is not shown again.',
     input: z.object({
       record: z.optional(z.boolean()),
       slot: z.optional(z.enum(SLOTS, 'must be a number from 1 to 4, such as 2')),
@@ -225,7 +225,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'database list': {
     request: 'GET /database',
-    does: 'Lists the databases: letter in credentials, size, uses of yesterday (UTC) and backlog.',
+    does: "Lists the databases: letter in credentials, size, yesterday's uses (UTC) and backlog.",
   },
 };
 

@@ -13,7 +13,7 @@ export async function readDays({ days: name, ...given }: Record<string, unknown>
   const entries = text === '' ? [] : lines.slice(heading);
   if (entries.length === 0 || entries.length > MAX_RANGE_DAYS)
     throw new Error(
-      `${file} must have 1 to ${MAX_RANGE_DAYS} lines such as ${EXAMPLE}, and has ${entries.length}. To split a longer file: split -l ${MAX_RANGE_DAYS} ${file} part-`,
+      `${file} must have 1 to ${MAX_RANGE_DAYS} lines such as ${EXAMPLE}, but has ${entries.length}. To split a longer file: split -l ${MAX_RANGE_DAYS} ${file} part-`,
     );
   const lineName = (index: number) => `line ${index + heading + 1}`;
   const days = entries.map((line) => {
@@ -21,7 +21,7 @@ export async function readDays({ days: name, ...given }: Record<string, unknown>
     return { date, count: Number(count) };
   });
   const wrong = days.flatMap(({ date }, index) =>
-    date === undefined ? [`${lineName(index)} must be a day and a count, such as ${EXAMPLE}`] : [],
+    date === undefined ? [`${lineName(index)} must be a date and a count, such as ${EXAMPLE}`] : [],
   );
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
   const inWords = (error: string) =>

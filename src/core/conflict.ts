@@ -14,10 +14,9 @@ export class Conflict extends Error {
 
 /** Names the business for a caller who lost the first response. */
 export const usedKeyRule = (id: number): string =>
-  `was already used for business ${id} with another body: GET /business/${id} shows it, and PATCH changes it`;
+  `was already used for business ${id} with a different body: GET /business/${id} shows it, and PATCH changes it`;
 
 /** Why a user cannot be erased. */
 export const ownsRule = (business_id: number): string =>
-  `must be a user without a business: delete business ${business_id} first, or give it to another user`;
-export const RECENT_RULE =
-  'must be a user for whom nothing was created within the last minute: send the request again later';
+  `must be a user without a business: delete business ${business_id} first, or transfer it to another user`;
+export const RECENT_RULE = 'must be a user for whom nothing was created in the last minute: retry later';

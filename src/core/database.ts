@@ -33,7 +33,9 @@ export function gapsIn(bound: readonly number[]): [from: number, to: number][] {
 /** Some owners are in databases that the configuration does not bind. A retry succeeds once it does. */
 export class NotBound extends Error {
   constructor(numbers: number[]) {
-    super(`owners are in ${numbers.map(bindingOf).join(' and ')}, which the configuration does not bind`);
+    const [haveOwners, areNotBound] =
+      numbers.length === 1 ? ['has owners', 'is not bound'] : ['have owners', 'are not bound'];
+    super(`${numbers.map(bindingOf).join(' and ')} ${haveOwners} but ${areNotBound} in the configuration`);
   }
 }
 

@@ -8,7 +8,7 @@ const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 const lineRule = (maxLength: number): string =>
-  `must have no control characters or overrides of direction, and be a line of 1 to ${maxLength} characters with visible text`;
+  `must be one line of 1 to ${maxLength} characters with visible text, and without control characters or direction overrides`;
 export const LINE_RULE = lineRule(MAX_LENGTH);
 export const isLine = (text: string): boolean =>
   text.length <= MAX_LENGTH && VISIBLE.test(text) && !MISLEADING.test(text);
@@ -37,7 +37,7 @@ export const BILLING_DAY_RULE = `must be a day of the month from 1 to ${MAX_BILL
 export const MAX_THRESHOLDS = 5;
 export const MAX_PERCENT = 1000;
 export const PERCENT_RULE = `must be a whole percentage from 1 to ${MAX_PERCENT}, such as 80`;
-export const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages, ascending, such as [50,80,100]`;
+export const ALERT_AT_RULE = `must be a list of 1 to ${MAX_THRESHOLDS} percentages in ascending order, such as [50,80,100]`;
 export const isAscending = (list: number[]): boolean => list.every((value, index) => value > (list[index - 1] ?? 0));
 
 /** The highest limit. The lowest is 0. */

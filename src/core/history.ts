@@ -8,10 +8,10 @@ export function historyErrors(days: { date: string }[], today: string, taken: Re
   for (const [index, { date }] of days.entries()) {
     const field = `days.${index}`;
     const before = first.get(date);
-    if (date >= today) errors[`${field}.date`] = [`${field}.date must be a day before today (${today}, UTC)`];
+    if (date >= today) errors[`${field}.date`] = [`${field}.date must be a date before today (${today}, UTC)`];
     else if (before !== undefined) errors[`${field}.date`] = [`${field}.date must not repeat days.${before}`];
     else if (taken[date] !== undefined)
-      errors[field] = [`${field} ${date} already has the count ${taken[date]}: send "replace": true to overwrite it`];
+      errors[field] = [`${field} ${date} already has a count of ${taken[date]}: send "replace": true to overwrite it`];
     if (before === undefined) first.set(date, index);
   }
   return errors;

@@ -77,7 +77,7 @@ export function refusalOfList<Use extends ListedUse>(uses: Use[], periods: Perio
       if (rest.left < 0) return { use, refusing: rest.period, wait: waitFor(uses, periods, now) };
     }
   }
-  throw new Error('a list that fits was not counted');
+  throw new Error('a list within the limits was not counted');
 }
 function waitFor(uses: ListedUse[], periods: PeriodBeyond[], now: Date): number | null {
   const today = dayOf(now);

@@ -36,7 +36,7 @@ export function canonicalSite(text: string): Site {
   if (/\p{Cc}/u.test(written)) return wrong('must not contain control characters');
   const [, scheme, authority = ''] = /^(https?):\/\/([^/?#]*)/i.exec(written) ?? [];
   if (scheme === undefined) return wrong('must be an http or https URL, such as https://example.com');
-  if (authority === '') return wrong('must name a host, such as https://example.com');
+  if (authority === '') return wrong('must include a host, such as https://example.com');
   if (authority.includes('@')) return wrong('must not contain a user name or password');
   if (/[\\%\s]/.test(authority)) return wrong('must not contain a backslash, % or spaces in its host');
   // Checked first: normalizing a host and encoding its labels in Punycode take quadratic time.
@@ -45,7 +45,7 @@ export function canonicalSite(text: string): Site {
   const composed = authority.normalize('NFC'); // some keyboards send é as e and an accent; workerd's parser misses some Hangul
   if (!canFit(composed)) return wrong(NO_HOST);
   if (isDisguised(authority)) return wrong(DISGUISED);
-  if (/\.(?::\d*)?$/.test(composed)) return wrong('must not have a dot at the end of its host');
+  if (/\.(?::\d*)?$/.test(composed)) return wrong('must not have a host that ends with a dot');
   if (composed.includes('*')) return wildcard(scheme.toLowerCase(), composed);
   return literal(scheme, composed);
 }
@@ -54,10 +54,12 @@ export function canonicalSite(text: string): Site {
 export const isRegistrable = (origin: string): boolean =>
   !origin.includes('*') && canonicalSite(origin).site === origin;
 
-const INVALID = 'must have a valid host, and a port from 1 to 65535 if any';
+const NO_WILDCARD =
+  'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*';
+const INVALID = 'must have a valid host, and any port must be from 1 to 65535';
 const DISGUISED = 'must not contain invisible or full-width characters in its host';
 const NO_HOST =
-  'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
+  'must have a host of at most 253 characters, in labels of 1 to 63 letters, digits, - or _, such as example.com';
 
 /** Counts each sequence of marks once. A pattern for 31 marks would read each mark 30 times. */
 const hasTooManyMarks = (authority: string): boolean =>
@@ -80,7 +82,7 @@ function literal(scheme: string, authority: string): Site {
   if (IP_LITERAL.test(hostname)) {
     // The parser reads 127.1 and 0x7f.1 as 127.0.0.1, which is not what the caller wrote.
     const asWritten = authority === hostname || authority.startsWith(`${hostname}:`);
-    return asWritten ? { site: origin } : wrong(`must give an IP address in its usual form, such as ${origin}`);
+    return asWritten ? { site: origin } : wrong(`must write an IP address in standard notation, such as ${origin}`);
   }
   return isDnsName(hostname) ? { site: origin } : wrong(NO_HOST);
 }
@@ -88,9 +90,8 @@ function literal(scheme: string, authority: string): Site {
 function wildcard(scheme: string, authority: string): Site {
   const anyPort = LOOPBACK_HOSTS.find((host) => authority.toLowerCase() === `${host}:*`);
   if (anyPort !== undefined) return { site: `${scheme}://${anyPort}:*` };
-  const allowed = 'a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
   const rest = authority.slice('*.'.length);
-  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(`must have * only as ${allowed}`);
+  if (!authority.startsWith('*.') || rest.includes('*')) return wrong(NO_WILDCARD);
   const { site, problem } = literal(scheme, rest);
   if (site === undefined) return wrong(problem);
   const { hostname } = new URL(site);

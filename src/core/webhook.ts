@@ -22,7 +22,7 @@ const MAX_SECRET_BYTES = 64;
 const SECRET_PREFIX = 'whsec_';
 
 export const ADDRESS_RULE = addressRule(MAX_ADDRESS_LENGTH);
-export const SECRET_RULE = `must be ${SECRET_PREFIX} and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
+export const SECRET_RULE = `must be ${SECRET_PREFIX} followed by the base64 encoding of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes`;
 
 /** Whether alerts may be sent to this address. */
 export const isAddress = (text: string): boolean => isSafeAddress(text, MAX_ADDRESS_LENGTH);

@@ -116,13 +116,13 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
   const { user_id, token, database } = fields;
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
-    throw new Conflict('database', `must be ${home}: user ${user_id} is there`);
+    throw new Conflict('database', `must be ${home}, the database of user ${user_id}`);
   // With an idempotency key, the token may belong to the business that the same request created before.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });
 }
-const UNUSED_TOKEN_RULE = 'must be one that no business has or had';
+const UNUSED_TOKEN_RULE = 'must not be a current or former token of any business';
 
 /** Creates a business in database `number`, which must be the owner's home. The owner must have claimed the token. */
 export async function createBusinessIn(
@@ -133,8 +133,7 @@ export async function createBusinessIn(
 ) {
   const { database: _, ...columns } = fields;
   const maxId = number * IDS_PER_DATABASE + IDS_PER_DATABASE / 2;
-  if (id !== undefined && id > maxId)
-    throw new Conflict('id', `must be at most ${maxId}, so that there is room after it`);
+  if (id !== undefined && id > maxId) throw new Conflict('id', `must be at most ${maxId}, to leave room for later ids`);
   const token = imported ?? newCredential('bua_pk_', number);
   const stored = { ...columns, ...(sites.length > 0 && { sites }), token: `…${token.slice(-4)}`, status: 'active' };
   const hash = imported === undefined ? null : await sha256Hex(imported);
@@ -170,7 +169,7 @@ export async function createBusinessIn(
   if (business.request !== request) throw new Conflict('Idempotency-Key', usedKeyRule(known));
   return business;
 }
-const GIVEN_AWAY_RULE = 'must be a new one: the business that it created belongs to another user now';
+const GIVEN_AWAY_RULE = 'must be a new key: the business that it created now belongs to another user';
 
 /** Hashes an Idempotency-Key, which is scoped to the user, and the request that came with it. Null without a key. */
 async function digestsOf(asked: { user_id: number }, idempotencyKey: string | undefined) {

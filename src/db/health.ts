@@ -55,7 +55,7 @@ export async function probe(
         const other = otherDatabaseOf(number, [first_id, last_id]);
         const missing = unbound === undefined ? [] : parseJson(unbound);
         return [
-          ...(other === null ? [] : [new Error(`${binding} has the businesses of ${other}`)]),
+          ...(other === null ? [] : [new Error(`${binding} contains businesses of ${other}`)]),
           ...(missing.length === 0 ? [] : [new NotBound(missing)]),
         ];
       } catch (cause) {

@@ -132,7 +132,7 @@ export async function claimHome(
 ): Promise<{ home: number | null; isFree: boolean }> {
   const { numbers } = databases;
   if (wanted !== undefined && !numbers.includes(wanted))
-    throw new Conflict('database', `must be the number of a database that is bound: ${numbers.join(', ')}`);
+    throw new Conflict('database', `must be the number of a bound database: ${numbers.join(', ')}`);
   const candidates = wanted === undefined ? numbers : [wanted];
   const hash = token === undefined ? null : await sha256Hex(token);
   async function claim(open: readonly number[]) {

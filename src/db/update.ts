@@ -92,7 +92,7 @@ export async function updateBusiness(ask: Ask, fields: BusinessUpdate) {
   const steps = update({ fields: JSON.stringify(fields) });
   const { updated } = await ask(businessInFull, { ...steps, updated: businessInFull });
   const [business] = updated;
-  if (business === undefined) throw new Error('the business is gone within a transaction');
+  if (business === undefined) throw new Error('the business disappeared within a transaction');
   return business;
 }
 
@@ -105,6 +105,6 @@ export async function claimHomeIn(databases: BoundDatabases, user_id: number, nu
   if (home !== number)
     throw new Conflict(
       'user_id',
-      `must be a user of database ${number}, where the business is: user ${user_id} is in ${home}`,
+      `must be a user of database ${number}, which contains the business: user ${user_id} is in database ${home}`,
     );
 }

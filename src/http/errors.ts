@@ -90,8 +90,8 @@ export function limitReached(
   }: { when?: string | undefined; errors?: FieldErrors } = {},
 ): ServiceError {
   const all = limit + overage;
-  const parts = overage === 0 ? '' : ` (${limit} and an overage of ${overage})`;
-  const uses = `${all} ${all === 1 ? 'use' : 'uses'} of ${when}${parts}`;
+  const parts = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
+  const uses = `${all} ${all === 1 ? 'use' : 'uses'} for ${when}${parts}`;
   const used = all === 0 ? `This business has a limit of 0 uses a ${period}.` : `This business has used its ${uses}.`;
   const message = left <= 0 ? used : `Only ${left} of ${uses} ${left === 1 ? 'is' : 'are'} left.`;
   const headers = wait === null ? {} : { 'Retry-After': `${wait}` };
@@ -102,7 +102,7 @@ export function limitReached(
 export const limitOfList = (index: number, refusing: RefusingLimit, wait: number | null, when?: string): ServiceError =>
   limitReached(refusing, wait, {
     when,
-    errors: { [`uses.${index}`]: [`uses.${index} is the first that does not fit into what is left`] },
+    errors: { [`uses.${index}`]: [`uses.${index} is the first use that exceeds the limit`] },
   });
 
 /** An id in the path, other than that of a business, does not exist. */

@@ -21,9 +21,9 @@ import {
 import { inputError, type ServiceError } from './errors.ts';
 
 const JSON_RULES = {
-  too_large: `must be nested at most ${MAX_JSON_DEPTH} deep, and have at most ${MAX_JSON_ENTRIES} members and elements`,
-  not_json: 'must be JSON',
-  repeated: 'must not have a member twice in one object',
+  too_large: `must have at most ${MAX_JSON_DEPTH} levels of nesting and at most ${MAX_JSON_ENTRIES} members and elements`,
+  not_json: 'must be valid JSON',
+  repeated: 'must not contain duplicate members in an object',
 };
 
 /** Returns the error to throw for invalid input. Throws the refusal instead if the call is refused. */

@@ -137,7 +137,7 @@ count is no error, so a repeat is safe.`,
     success: ok('What was imported.', schemas.importedHistory, { history: { days: 2, uses: 300 } }),
     invalid: { invalid_day: { days: [{ date: '2026-02-30', count: 1 }] } },
     refusals: {
-      day_taken: invalidField('days.0', '2026-01-31 already has the count 5: send "replace": true to overwrite it'),
+      day_taken: invalidField('days.0', '2026-01-31 already has a count of 5: send "replace": true to overwrite it'),
     },
   },
   'GET /api/v1/business/{business_id}/changes': {

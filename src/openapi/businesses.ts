@@ -56,7 +56,7 @@ same business again, for as long as the business exists. Another body with that 
     success: ok('The business and its domains.', schemas.business, { business: businessWith(SHOP) }),
     invalid: { invalid_body: [] },
     refusals: {
-      token_taken: invalidField('token', 'must be one that no business has or had'),
+      token_taken: invalidField('token', 'must not be a current or former token of any business'),
       id_taken: invalidField('id', 'must be greater than 41, the last id of its database'),
       key_used: invalidField('Idempotency-Key', usedKeyRule(3)),
     },
@@ -219,8 +219,8 @@ have a \`next\`. With the header \`Accept: text/csv\`, a page is a CSV file, and
         'from',
         `must be later: from 2021-01-01 to 2026-01-04, business 1 has more than ${MAX_COUNT} uses`,
       ),
-      not_ended: invalidField('ended', 'must be a day before today (2026-03-03, UTC)'),
-      with_range: invalidField('from', 'must not come with ended'),
+      not_ended: invalidField('ended', 'must be a date before today (2026-03-03, UTC)'),
+      with_range: invalidField('from', 'must not be combined with ended'),
     },
   },
   'GET /api/v1/alerts': {

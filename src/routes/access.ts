@@ -45,7 +45,7 @@ export const access = newRoutes()
     const entries = [...before, ...applied];
     const stored = new Set(entries.map(({ site }) => site));
     if (!canonical.every((site) => stored.has(site))) {
-      throw new Conflict('sites', `must not bring the business to more than ${MAX_SITES} sites`);
+      throw new Conflict('sites', `must not give the business more than ${MAX_SITES} sites`);
     }
     return businessResponse(c, row, decided[0] ?? parseJson(row.business), entries);
   })

@@ -12,7 +12,7 @@ import type { ContextOf, Guarded } from '../env.ts';
 import { invalidField, invalidInput, requireJson } from '../http/input.ts';
 import { AT_RULE, type loweringBody, usesBody } from '../wire/requests.ts';
 
-const HEADER_RULE = 'must not come with a list of uses: each has its own id';
+const HEADER_RULE = 'must not be sent with a list of uses: each use has its own id';
 
 /** Dedupes a list of uses by id, keeping each first occurrence. `listed` is the length of the list. */
 export async function identifiedUses(

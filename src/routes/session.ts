@@ -43,12 +43,12 @@ export const session = newRoutes()
         ? await ask(readVerdict, redeemCode(hash, session_key.slice(-4)))
         : { ...(await ask(readVerdict, startSession(hash, ends_at))), spent: [] };
     const [row] = started;
-    if (!row?.ends_at) throw new Error('a permitted start of a session made none');
+    if (!row?.ends_at) throw new Error('a permitted session start created no session');
     const return_url = spent[0]?.return_url ?? null;
     return success<Session>(c, { session_key, expires_at: row.ends_at, read_only: row.read_only === 1, return_url });
   })
   .delete('/', guard('end_session'), async (c) => {
     const { ended } = await c.get('ask')(readVerdict, { ended: endSession });
-    if (ended.length === 0) throw new Error('a permitted end of a session changed nothing');
+    if (ended.length === 0) throw new Error('a permitted session end changed nothing');
     return success<EndedSession>(c, { ended: true });
   });

@@ -13,7 +13,7 @@ export async function canonicalSites(c: ContextOf<Guarded>, texts: string[]): Pr
     const { site, below } = canonicalSite(text);
     if (below !== undefined && (await isShared(below))) {
       const field = `sites.${index}`;
-      errors[field] = [`${field} must not cover ${below}: others own domains below it`];
+      errors[field] = [`${field} must not cover ${below}: its subdomains belong to different owners`];
     } else if (site !== undefined) sites.add(site); // sitesBody has rejected invalid sites
   }
   if (Object.keys(errors).length > 0) throw await invalidInput(c, errors);

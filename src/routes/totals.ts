@@ -95,10 +95,10 @@ const MONTH = ['business_id', 'user_id', 'name', 'starts_on', 'ends_on', 'count'
 /** Returns the usage in billing months that ended on a day, optionally for one user. */
 async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
   for (const field of ['from', 'to'] as const)
-    if (query[field] !== undefined) throw await invalidField(c, field, 'must not come with ended');
+    if (query[field] !== undefined) throw await invalidField(c, field, 'must not be combined with ended');
   const { now } = c.get('call');
   const today = dayOf(now);
-  if (ended >= today) throw await invalidField(c, 'ended', `must be a day before today (${today}, UTC)`);
+  if (ended >= today) throw await invalidField(c, 'ended', `must be a date before today (${today}, UTC)`);
   const page = pageOf(query);
   const { user_id } = query;
   const row =
@@ -107,7 +107,7 @@ async function monthsOf(c: ContextOf<Guarded>, query: Query, ended: string) {
       : await ofUser(c, user_id, (user_id) => monthsOfUser({ ...page, ended, user_id }));
   // A batch that began just before midnight may still be running.
   const final = dayOf(new Date(now.getTime() - MINUTE_MS)) >= addDays(ended, FINAL_AFTER_DAYS);
-  const examined = exactCounts(row.months, 'ended', (beyond) => `must be another day: ${beyond} in that month`);
+  const examined = exactCounts(row.months, 'ended', (beyond) => `must be a different date: ${beyond} in that month`);
   const usage = examined.filter(({ ends_on }) => ends_on === ended).map((month) => ({ ...month, final }));
   const ids = examined.map(({ business_id }) => business_id);
   const next = nextAfter(c, { ...page, ids, isInOne: user_id !== undefined });

@@ -71,7 +71,7 @@ async function orRefuseOverflow<T>(batch: Promise<T>): Promise<T> {
     throw isBeyondCount(error) ? beyondCount() : error;
   });
 }
-const beyondCount = () => new Conflict('quantity', `would bring a day beyond ${MAX_COUNT} uses`);
+const beyondCount = () => new Conflict('quantity', `must not raise the count of a day above ${MAX_COUNT} uses`);
 
 /** Returns the day of a use and its current count. Throws if a limit refused the use. */
 function requireRecorded({ before, counted }: Outcome, quantity: number, now: Date): RecordedUse {

@@ -41,7 +41,7 @@ const names = new Intl.ListFormat('en');
 const choices = new Intl.ListFormat('en', { type: 'disjunction' });
 /** The rest of a sentence about a name that is not one of `known`. */
 export const unknownRule = (what: string, of: string, known: string[]) =>
-  `is not a ${what} of ${of}: it takes ${names.format(known) || 'none'}`;
+  `is not a ${what} of ${of}, which accepts ${names.format(known) || 'none'}`;
 
 /** An object that rejects unknown members: a typo must not be ignored. `rule` is the error for other types. */
 function strict<Shape extends z.core.$ZodShape>(shape: Shape, rule: string) {
@@ -76,9 +76,9 @@ const oneOf = <const T extends string>(texts: readonly T[], rule: string) =>
 const boundedList = <S extends z.ZodMiniType>(entry: S, most: number, rule: string) =>
   z.pipe(z.array(z.unknown(), rule).check(z.minLength(1, rule), z.maxLength(most, rule)), z.array(entry));
 
-const DAY_RULE = 'must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD';
+const DAY_RULE = 'must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD';
 const day = z.optional(
-  described(z.string(`${DAY_RULE}, and given once`).check(z.refine(isDay, DAY_RULE)), { format: 'date' }),
+  described(z.string(`${DAY_RULE}, and must appear only once`).check(z.refine(isDay, DAY_RULE)), { format: 'date' }),
 );
 export const rangeQuery = { name: 'this report', schema: z.object({ from: day, to: day }) } satisfies Query;
 export const NO_BODY_RULE = 'must be empty: this operation takes no body';
@@ -97,10 +97,10 @@ const idParameter = (rule: string) =>
 function pageQuery<const Cursor extends string>(cursor: Cursor, most: number) {
   const isLimit = (text: string) => (parseId(text) ?? most + 1) <= most;
   const limitRule = `must be a whole number from 1 to ${most}`;
-  const limit = z.string(`${limitRule}, and given once`).check(z.refine(isLimit, limitRule));
+  const limit = z.string(`${limitRule}, and must appear only once`).check(z.refine(isLimit, limitRule));
   const schema = z.object({
     limit: z.optional(described(limit, { type: 'integer', minimum: 1, maximum: most })),
-    [cursor]: idParameter('must be an id, such as 17, and given once'),
+    [cursor]: idParameter('must be an id, such as 17, and must appear only once'),
   } as Record<Cursor | 'limit', z.ZodMiniOptional<z.ZodMiniString>>);
   return { name: 'this list', schema } satisfies Query;
 }
@@ -119,8 +119,8 @@ export const changesQuery = {
   }),
 } satisfies Query;
 export const alertsQuery = pageQuery('before', 100);
-export const CURSOR_RULE = 'must be the next of the previous page, and given once';
-const EXPORT_CURSOR_RULE = 'must be that of the Link of the previous page, and given once';
+export const CURSOR_RULE = 'must be the value of next from the previous page, and must appear only once';
+const EXPORT_CURSOR_RULE = 'must be the cursor in the Link header of the previous page, and must appear only once';
 export const exportQuery = {
   name: 'this operation',
   schema: z.object({
@@ -139,7 +139,7 @@ export const allAlertsQuery = {
 export const businessesQuery = {
   name: 'this list',
   schema: z.extend(pageQuery('after', 50).schema, {
-    user_id: idParameter('must be the id of a user, such as 7, and given once'),
+    user_id: idParameter('must be the id of a user, such as 7, and must appear only once'),
   }),
   operatorOnly: ['user_id'],
 } satisfies Query;
@@ -168,7 +168,7 @@ const line = z.string(LINE_RULE).check(z.trim(), z.refine(isLine, LINE_RULE));
 const NUMBER_RULE = 'must be a positive whole number, such as 7';
 const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, NUMBER_RULE);
 const LIMIT_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for no limit`;
-const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for any number`;
+const OVERAGE_RULE = `must be a whole number from 0 to ${MAX_LIMIT}, or null for unlimited overage`;
 const limit = z.optional(z.nullable(wholeNumber(0, MAX_LIMIT, LIMIT_RULE)));
 const url = z.string(URL_RULE).check(z.refine(isUrl, URL_RULE));
 const fields = {
@@ -217,7 +217,7 @@ export const businessUpdateBody = z.pipe(
 const HISTORY_RULE = 'must be a JSON object such as {"days":[{"date":"2026-01-31","count":120}]}';
 const DAYS_RULE = `must be a list of 1 to ${MAX_RANGE_DAYS} days, such as [{"date":"2026-01-31","count":120}]`;
 const COUNT_RULE = `must be a whole number from 0 to ${MAX_COUNT}`;
-const SUM_RULE = `must have at most ${MAX_COUNT} uses in all`;
+const SUM_RULE = `must have at most ${MAX_COUNT} uses in total`;
 const historyDay = strict(
   {
     date: z.string(DAY_RULE).check(z.refine(isDay, DAY_RULE)),
@@ -235,14 +235,14 @@ export const historyBody = strict(
   HISTORY_RULE,
 );
 
-const NAME_RULE = 'must be the name of the business, and given once';
+const NAME_RULE = 'must be the name of the business, and must appear only once';
 export const deletionQuery = {
   name: 'this operation',
   schema: z.object({ name: z.string(NAME_RULE) }),
 } satisfies Query;
 
 const ROLE_RULE = `must be ${choices.format(ROLES)}`;
-export const EXPIRY_RULE = 'must be today or a later day, written YYYY-MM-DD';
+export const EXPIRY_RULE = 'must be today or a later date, in the format YYYY-MM-DD';
 export const newKeyBody = strict(
   {
     name: z.optional(line),
@@ -269,9 +269,9 @@ export const consoleLinkBody = strict(
 );
 
 export const FIRST_RULE =
-  'must cover the origin of this page, which they would shut out: add it, or register the first sites from a server';
+  'must cover the origin of this page, or the page would lose access: add it, or register the first sites from a server';
 export const LAST_RULE =
-  'must not be the last entry: without any, the token works everywhere. DELETE the whole list to do that.';
+  'must not be the last entry: without entries, the token works everywhere. To allow that, DELETE the whole list.';
 
 const KEEP_RULE = `${DURATION_RULE}, such as 24h`;
 const ROTATION_RULE = 'must be empty, or a JSON object with keep_old only, such as {"keep_old":"24h"}';
@@ -287,14 +287,15 @@ export const codeBody = strict(
 );
 
 export const NO_KEY_RULE = 'must not be sent: this operation cannot detect a repeated request';
-export const ID_RULE = 'must be 1 to 255 characters of printable ASCII without spaces';
-export const QUOTED_RULE = 'must be one quoted string, such as "order-1", if it starts with a quote; the text inside';
+export const ID_RULE = 'must be 1 to 255 printable ASCII characters without spaces';
+export const QUOTED_RULE =
+  'must be a single quoted string, such as "order-1", if it starts with a quote; the text inside';
 const BODY_RULE = 'must be empty for one use, or a JSON object such as {"quantity":350} or {"uses":[{"id":"order-1"}]}';
 const QUANTITY_RULE = `must be a whole number from 1 to ${MAX_QUANTITY}`;
 const quantity = wholeNumber(1, MAX_QUANTITY, QUANTITY_RULE);
 export const quantityBody = strict({ quantity }, BODY_RULE);
 const USES_RULE = `must be a list of 1 to ${MAX_USES_PER_CALL} uses, such as [{"id":"order-1","at":"2026-01-31T12:00:00Z"}]`;
-export const AT_RULE = `must be an instant such as 2026-01-31T12:00:00Z, within the last ${MAX_AGE_DAYS} days and at most ${MAX_AHEAD_MINUTES} minutes ahead`;
+export const AT_RULE = `must be a timestamp such as 2026-01-31T12:00:00Z, at most ${MAX_AGE_DAYS} days in the past or ${MAX_AHEAD_MINUTES} minutes in the future`;
 const use = strict(
   {
     id: z.string(ID_RULE).check(z.regex(USE_ID, ID_RULE)),

@@ -566,7 +566,7 @@ describe('where there is no chart', () => {
     await visitWith(tag(shop, 'from="2026-02-30" to="2026-03-31"'));
     await state('refused');
     expect(told()).toEqual([
-      `<usage-chart business="${shop.id}">: 422 from must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD`,
+      `<usage-chart business="${shop.id}">: 422 from must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD`,
     ]);
     await change('from', '2026-03-01');
     await state('loaded');

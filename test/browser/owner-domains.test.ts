@@ -215,7 +215,7 @@ describe('a domain is added', () => {
   test('only if the service finds them valid, too: it is named by its field', async () => {
     const business = await open(A);
     await enter('b.example https://*.co.uk');
-    await page.getByText('https://*.co.uk must not cover co.uk: others own domains below it.').waitFor();
+    await page.getByText('https://*.co.uk must not cover co.uk: its subdomains belong to different owners.').waitFor();
     expect(await page.locator('#site-problem .sentence').count()).toBe(2);
     expect(await field().inputValue()).toBe('b.example https://*.co.uk');
     expect(await business.sites()).toEqual([A]);

@@ -31,7 +31,7 @@ describe('help', () => {
     expect(helpOf('console-link', 'create', '--user', '7', '-h')).toBe(`npm run -s admin -- <command>
 
   console-link create --user 7 [--business 7] [--role …] [--minutes …] [--return-url …]
-      Creates a link that opens the console of a user once, within two minutes.
+      Creates a link that opens a user's console. It works once, within two minutes.
       --user must be a positive whole number, such as 7
       --business must be a positive whole number, such as 7
       --role must be full or read
@@ -66,7 +66,7 @@ describe('an invalid call is refused with one line per problem', () => {
     ['a property name of Object', ['__proto__', 'constructor'], 'Unknown command: __proto__ constructor. See npm run -s admin -- --help'],
     ['an unknown option', ['key', 'list', '--owner', '7'], `Unknown option '--owner'. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "--owner"`],
     ['a removed option', ['business', 'list', '--remote'], `Unknown option '--remote'. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "--remote"`],
-    ['a missing option', ['business', 'create', '--user', '7'], 'business create needs --name …'],
+    ['a missing option', ['business', 'create', '--user', '7'], 'business create requires --name …'],
     ['an option without a value', ['key', 'list', '--user'], "Option '--user <value>' argument missing"],
     ['a value for a flag', ['usage', 'import', '1', 'a', '--replace=1'], "Option '--replace' does not take an argument"],
     ['a missing argument', ['business', 'status', '1'], 'Usage: business status ID STATUS'],
@@ -84,7 +84,7 @@ describe('an invalid call is refused with one line per problem', () => {
     ['a fractional limit', ['business', 'update', '1', '--daily-limit', '1.5'], '--daily-limit must be a whole number from 0 to 1000000000000, or none for no limit'],
     ['an invalid site', ['access', 'add', '1', 'https://a.example', 'b'], 'SITE… b must be an http or https URL, such as https://example.com'],
     ['an unknown slot', ['operator-key', 'create', '--slot', '5'], '--slot must be a number from 1 to 4, such as 2'],
-    ['three invalid options', ['key', 'create', '--user', 'x', '--role', 'write', '--expires', '2096-02-30'], '--user must be a positive whole number, such as 7\n--role must be full, read, or record\n--expires must be today or a later day, written YYYY-MM-DD'],
+    ['three invalid options', ['key', 'create', '--user', 'x', '--role', 'write', '--expires', '2096-02-30'], '--user must be a positive whole number, such as 7\n--role must be full, read, or record\n--expires must be today or a later date, in the format YYYY-MM-DD'],
   ])('%s', async (_, argv, message) => {
     const error = await printed({}, ...argv).catch((error) => error);
     expect(error).toBeInstanceOf(UsageError); // toThrow compares messages only

@@ -11,9 +11,9 @@ import { type Answer, adminIn, cutOff, json, KEY, printed, stub, success } from 
 const LIST = ['key', 'list', '--user', '7'];
 const API = 'http://127.0.0.1:1/api/v1';
 const NO_API =
-  'API must be the address of the service, such as https://usage.example/api/v1; http only on this machine. It is a variable of the environment.';
+  'Set the environment variable API to the URL of the service, such as https://usage.example/api/v1. http is allowed only on this machine.';
 const NO_KEY =
-  'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits. It is a variable of the environment.';
+  'Set the environment variable OPERATOR_KEY to an operator key: bua_op_ followed by 43 letters and digits.';
 const see = (command: string) => `\nThe outcome is unknown. To see it: npm run -s admin -- ${command}`;
 
 describe('the process', () => {
@@ -30,7 +30,7 @@ describe('the process', () => {
   });
 
   test('exits with 2 for an invalid command line, without reading the environment', async () => {
-    expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list needs --user 7\n' });
+    expect(await adminIn({}, 'key', 'list')).toEqual({ code: 2, stdout: '', stderr: 'key list requires --user 7\n' });
   });
 
   test('exits with 1 when the address or the key is missing', { tags: 'slow' }, async () => {
@@ -82,13 +82,13 @@ const FAILURES: [name: string, answer: Answer, expected: string, isUnknown: bool
   ['429', json({ message: 'Too Many Attempts.' }, 429), 'Too Many Attempts.', false],
   ['503', json({ message: 'Service Unavailable' }, 503), 'Service Unavailable', true],
   ['500', json({ message: 'Server Error' }, 500), 'Server Error', true],
-  ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the address of the service itself.', false],
-  ['a page', page, 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['JSON of another service', json([1]), 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['a null body', json(null), 'HOST responded with 200, but not as this service. API must be its address.', true],
-  ['404 from another service', json({ error: 1 }, 404), 'HOST responded with 404, but not as this service. API must be its address.', false],
-  ['a truncated response', cutOff, 'HOST gave no whole response: other side closed', true],
-  ['no response', gone, 'HOST gave no whole response: other side closed', true],
+  ['a redirect', moved, 'HOST redirects to https://evil.example/. API must be the URL of the service itself.', false],
+  ['a page', page, 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
+  ['JSON of another service', json([1]), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
+  ['a null body', json(null), 'HOST returned 200, but does not look like this service. API must be the URL of the service.', true],
+  ['404 from another service', json({ error: 1 }, 404), 'HOST returned 404, but does not look like this service. API must be the URL of the service.', false],
+  ['a truncated response', cutOff, 'HOST sent no complete response: other side closed', true],
+  ['no response', gone, 'HOST sent no complete response: other side closed', true],
 ]; // biome-ignore format: a row on a line
 
 describe('every command', () => {
@@ -171,14 +171,14 @@ describe('usage import', () => {
     expect(sent[0]?.body).toEqual({ days: DAYS });
   });
 
-  const rule = 'must be a day and a count, such as 2026-01-31,120';
+  const rule = 'must be a date and a count, such as 2026-01-31,120';
   test.each([
     ['other columns', '2026-01-30,1,2\nx\n\n2026-01-31,1', `line 1 ${rule}\nline 2 ${rule}\nline 3 ${rule}`],
     ['other numbers', 'date,count\n2026-01-30,-1\n2026-01-31,1.5', `line 2 ${rule}\nline 3 ${rule}`],
     [
       'a day that does not exist and a count that is too high',
       'date,count\n2026-02-30,1\n2026-01-31,9007199254740992',
-      'line 2 date must be a day from 1970-01-01 to 9999-12-31, written YYYY-MM-DD\nline 3 count must be a whole number from 0 to 9007199254740991',
+      'line 2 date must be a date from 1970-01-01 to 9999-12-31, in the format YYYY-MM-DD\nline 3 count must be a whole number from 0 to 9007199254740991',
     ],
   ])('refuses %s, naming each line, and sends nothing', async (_, text, message) => {
     await expect(importing({}, text)).rejects.toThrow(new Error(message));
@@ -186,7 +186,7 @@ describe('usage import', () => {
 
   test.each([0, 1831])('refuses a file of %i lines and prints how to split it', async (count) => {
     await expect(importing({}, lines(count))).rejects.toThrow(
-      /history.csv must have 1 to 1830 lines such as 2026-01-31,120, and has (0|1831)\. To split a longer file: split -l 1830 \S+history.csv part-$/,
+      /history.csv must have 1 to 1830 lines such as 2026-01-31,120, but has (0|1831)\. To split a longer file: split -l 1830 \S+history.csv part-$/,
     );
   });
 
@@ -198,13 +198,13 @@ describe('usage import', () => {
 
   test('maps the errors of the service to lines of the file', async () => {
     const errors = {
-      'days.0': ['days.0 2026-01-30 already has the count 5: send "replace": true to overwrite it'],
+      'days.0': ['days.0 2026-01-30 already has a count of 5: send "replace": true to overwrite it'],
       'days.1.date': ['days.1.date must not repeat days.0'],
     };
     const { env } = await stub(json({ status: false, message: 'days.0 …', errors }, 422));
     await expect(importing(env, 'date,count\n2026-01-30,120\n2026-01-30,7')).rejects.toThrow(
       new Error(
-        'line 2 2026-01-30 already has the count 5: use --replace to overwrite it\nline 3 date must not repeat line 2',
+        'line 2 2026-01-30 already has a count of 5: use --replace to overwrite it\nline 3 date must not repeat line 2',
       ),
     );
   });

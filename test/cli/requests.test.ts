@@ -97,7 +97,7 @@ describe('user export', () => {
     tags: 'slow',
   }, async () => {
     const { env, host } = await stub(first, json({ message: 'Service Unavailable' }, 503));
-    const stderr = `${host}\nService Unavailable\nThe export is not complete.\n`;
+    const stderr = `${host}\nService Unavailable\nThe export is incomplete.\n`;
     expect(await adminIn(env, 'user', 'export', '7')).toEqual({ code: 1, stdout: '{"type":"user"}\n', stderr });
   });
 
@@ -105,7 +105,7 @@ describe('user export', () => {
     const unknown = await stub(json({ status: false, message: 'User id is not valid' }, 404));
     await expect(printed(unknown.env, 'user', 'export', '7')).rejects.toThrow(/^User id is not valid$/);
     const other = await stub((response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>'));
-    await expect(printed(other.env, 'user', 'export', '7')).rejects.toThrow(/but not as this service\./);
+    await expect(printed(other.env, 'user', 'export', '7')).rejects.toThrow(/but does not look like this service\./);
   });
 });
 

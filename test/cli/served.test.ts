@@ -105,7 +105,7 @@ describe.each([1, 3])('with %i databases', { tags: 'slow' }, (count) => {
     const other = join(newFolder(), 'other.csv');
     writeFileSync(other, `2026-01-29,1\n2026-01-31,8\n${dayOf(new Date())},1\n2026-01-29,2\n`);
     await expect(printed(env, 'usage', 'import', `${id}`, other)).rejects.toThrow(
-      /^line 2 2026-01-31 already has the count 7: use --replace to overwrite it\nline 3 date must be a day before today \(.*\)\nline 4 date must not repeat line 1$/,
+      /^line 2 2026-01-31 already has a count of 7: use --replace to overwrite it\nline 3 date must be a date before today \(.*\)\nline 4 date must not repeat line 1$/,
     );
     expect(await report()).toEqual([0, 120, 7]);
   });

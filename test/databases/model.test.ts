@@ -270,7 +270,7 @@ class Run {
           const { status, body } = await this.operate('three', 'PATCH', path('three'), { user_id });
           return expect({ status, message: body.message }).toEqual({
             status: 422,
-            message: `user_id must be a user of database ${from}, where the business is: user ${user_id} is in ${to}`,
+            message: `user_id must be a user of database ${from}, which contains the business: user ${user_id} is in database ${to}`,
           });
         }
         await this.command('PATCH', path, () => ({ user_id }));

@@ -101,11 +101,11 @@ test('uses keep counting towards the limits', async () => {
   );
   expect(await send('POST', `usage/${BOTH}`, { body: { quantity: 3 } })).toEqual({
     status: 429,
-    body: { status: false, message: 'Only 2 of 10 uses of today are left.' },
+    body: { status: false, message: 'Only 2 of 10 uses for today are left.' },
   });
   expect(await send('POST', `usage/${USED_UP}`, { at: TOMORROW })).toEqual({
     status: 429,
-    body: { status: false, message: 'This business has used its 60 uses of this month.' },
+    body: { status: false, message: 'This business has used its 60 uses for this month.' },
   });
   expect(await send('POST', `usage/${USED_UP}`, { at: NEXT_MONTH })).toEqual(
     recorded({ date: '2026-04-01', count: 1, remaining: 59 }),

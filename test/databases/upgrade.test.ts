@@ -122,7 +122,9 @@ describe.each(Object.entries(bound))('with %s', (_, service) => {
   test('an imported token from before cannot be imported again', async () => {
     const fields = { name: 'New', main_domain: 'new.example', site: 'https://new.example' };
     const given = { ...fields, user_id: 9, country_id: 1, business_size: 'small', token: BEFORE.imported };
-    expect((await operate('business', given)).message).toBe('token must be one that no business has or had');
+    expect((await operate('business', given)).message).toBe(
+      'token must not be a current or former token of any business',
+    );
   });
 });
 

@@ -118,8 +118,8 @@ const record = (uses: object[]) => call('POST', usage(), key, { uses });
 const recordAt = (minutes: number) =>
   record([{ id: `at${minutes}`, at: new Date(Date.now() + minutes * 60_000).toISOString() }]);
 const withExtra = (extra: unknown) => call('POST', usage(), key, { ...USES, extra });
-/** No valid body reaches these maximums, so a body within them is rejected only for its unknown member. */
-const EXTRA = { status: 422, body: { message: 'extra is not a member of this object: it takes uses' } };
+/** No valid body is as deep or as large as one may be: what is refused then is only the member. */
+const EXTRA = { status: 422, body: { message: 'extra is not a member of this object, which accepts uses' } };
 const AT_MOST: Record<string, object> = {
   'levels of nesting in a body': EXTRA,
   'members and elements in a body; an empty object or list counts as one': EXTRA,

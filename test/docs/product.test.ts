@@ -299,7 +299,7 @@ test('a customer signs up, works, changes settings and is let into the console',
   // One plan stops at its limit, the other bills the excess. A downgrade waits for the next month.
   const uses = [{ id: 'earlier', quantity: 947 }];
   await call(full.operator_key, 'POST', '/business/usage/1', { body: { uses } });
-  const reached = 'This business has used its 1000 uses of this month.';
+  const reached = 'This business has used its 1000 uses for this month.';
   expect(await work(7, 1)).toEqual({ status: 429, location: null, body: { message: reached } });
   accidents.push('lost');
   expect(await ok(7, 'POST', '/settings/plan', { plan: 'pro' })).toMatchObject({
@@ -483,7 +483,7 @@ test('a customer whose uses are refused holds up nobody, and a use that is refus
   expect(sql(`${LATE} and user_id = 40`)).toHaveLength(3);
   const aside = sql(`${LATE} and user_id = 41`);
   expect(aside).toMatchObject(
-    [1, 2].map((quantity) => ({ quantity, refused: expect.stringContaining('within the last 35 days') })),
+    [1, 2].map((quantity) => ({ quantity, refused: expect.stringContaining('at most 35 days in the past') })),
   );
   expect(log).toContain(`business ${businesses[1]}: 2 uses are not recorded`);
   await stopAgain();

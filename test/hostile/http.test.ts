@@ -103,7 +103,7 @@ test.each([
   ['in Latin-1', 'é'],
 ])('refuses a non-ASCII Idempotency-Key %s', async (_, id) => {
   const answer = await send('POST', lists.literals.usage.replace(/\?.*/, ''), [by(key), `Idempotency-Key: ${id}`]);
-  const message = 'Idempotency-Key must be 1 to 255 characters of printable ASCII without spaces';
+  const message = 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces';
   expect(told(answer)).toEqual({
     status: 422,
     body: { status: false, message, errors: { 'Idempotency-Key': [message] } },

@@ -1,24 +1,25 @@
 // Sites that must not be registered, grouped by attack, each with the message that follows `sites.N `.
 
 const WEB = 'must be an http or https URL, such as https://example.com';
-const HOST = 'must name a host, such as https://example.com';
+const HOST = 'must include a host, such as https://example.com';
 const USER = 'must not contain a user name or password';
 const CONTROL = 'must not contain control characters';
 const MARKS = 'must not contain a backslash, % or spaces in its host';
 const DISGUISED = 'must not contain invisible or full-width characters in its host';
-const INVALID = 'must have a valid host, and a port from 1 to 65535 if any';
+const INVALID = 'must have a valid host, and any port must be from 1 to 65535';
 const PORT = 'must have a port from 1 to 65535';
-const LABELS = 'must have a host of labels of 1 to 63 letters, digits, - or _, at most 253 in all, such as example.com';
-const DOT = 'must not have a dot at the end of its host';
+const LABELS =
+  'must have a host of at most 253 characters, in labels of 1 to 63 letters, digits, - or _, such as example.com';
+const DOT = 'must not have a host that ends with a dot';
 const LONG = 'must have at most 2048 characters';
 const STAR =
-  'must have * only as a leading *. as in https://*.example.com, or any port of a loopback host as in http://localhost:*';
+  'may contain * only as a leading *., as in https://*.example.com, or as the port of a loopback host, as in http://localhost:*';
 const STAR_IP = 'must not have * before an IP address';
 const STAR_LABELS = 'must have two to five labels after *., as in https://*.example.com';
 const STAR_LENGTH = 'must have a host of at most 253 characters';
 const STRING = 'must be a string, such as https://example.com';
-const usual = (address: string) => `must give an IP address in its usual form, such as ${address}`;
-const strangers = (below: string) => `must not cover ${below}: others own domains below it`;
+const usual = (address: string) => `must write an IP address in standard notation, such as ${address}`;
+const strangers = (below: string) => `must not cover ${below}: its subdomains belong to different owners`;
 
 /** Marks of eight combining classes, in an order that normalization must sort. */
 const COMBINING = [0x345, 0x35d, 0x35c, 0x315, 0x300, 0x316, 0x321, 0x334].map((mark) => String.fromCodePoint(mark));

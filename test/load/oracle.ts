@@ -150,9 +150,9 @@ export class Oracle {
     const isNow = days.includes(dayAt(now));
     const month = isNow ? 'this month' : `the month from ${days[0]} to ${days.at(-1)}`;
     const when = period === 'month' ? month : isNow ? 'today' : days[0];
-    const parts = overage === 0 ? '' : ` (${limit} and an overage of ${overage})`;
+    const parts = overage === 0 ? '' : ` (${limit} plus an overage of ${overage})`;
     const most = limit + overage;
-    const name = `${most} ${most === 1 ? 'use' : 'uses'} of ${when}${parts}`;
+    const name = `${most} ${most === 1 ? 'use' : 'uses'} for ${when}${parts}`;
     if (used < most) return `Only ${most - used} of ${name} ${most - used === 1 ? 'is' : 'are'} left.`;
     return `This business ${most === 0 ? `has a limit of 0 uses a ${period}` : `has used its ${name}`}.`;
   }
@@ -217,7 +217,7 @@ export class Oracle {
     );
     const end = Math.max(...beyond.map(({ one }) => Date.parse(one.days.at(-1) as string))) + DAY;
     const field = `uses.${first.index}`;
-    const errors = { [field]: [`${field} is the first that does not fit into what is left`] };
+    const errors = { [field]: [`${field} is the first use that exceeds the limit`] };
     return {
       status: 429,
       body: { status: false, message: this.refusal(first.one, overage, now), errors },

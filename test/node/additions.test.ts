@@ -52,8 +52,8 @@ test.each([
     'https://shop.example',
   ],
   ['me@shop.example', 'must not contain a user name or password', 'https://shop.example'],
-  ['shop.example.', 'must not have a dot at the end of its host', 'https://shop.example'],
-  ['https://shop.example.:8443/x', 'must not have a dot at the end of its host', 'https://shop.example:8443'],
+  ['shop.example.', 'must not have a host that ends with a dot', 'https://shop.example'],
+  ['https://shop.example.:8443/x', 'must not have a host that ends with a dot', 'https://shop.example:8443'],
   ['shop.example:0', 'must have a port from 1 to 65535', null],
   ['javascript:alert(1)', 'must be an http or https URL, such as https://example.com', null],
 ])('does not add %s, and says what is wrong and what would be right', (text, problem, right) => {

@@ -46,7 +46,7 @@ const refused = { 'Error-Code': 'origin_not_authorized' };
 const refuses = answers(403, forbidden, refused);
 const unauthenticated = { message: 'Unauthenticated.' };
 const challenge = { 'Error-Code': 'unauthenticated', 'WWW-Authenticate': 'Bearer error="invalid_token"' };
-const reached = { status: false, message: 'This business has used its 1000 uses of today.' };
+const reached = { status: false, message: 'This business has used its 1000 uses for today.' };
 const limit = { 'Error-Code': 'limit_reached', 'Retry-After': '3600' };
 const UNAVAILABLE = { message: 'Service Unavailable' };
 const outage = (seconds: string) => ({ 'Error-Code': 'unavailable', 'Retry-After': seconds });

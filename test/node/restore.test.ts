@@ -532,7 +532,7 @@ test(`since the time that is restored, ${CLAIM}`, async () => {
       await execute(count);
       expect(await claims(databases)).toEqual(claimed);
       expect((await newKey()).id).toBe(1_000_000_002 + index);
-      const inUse = 'token must be one that no business has or had';
+      const inUse = 'token must not be a current or former token of any business';
       for (const again of [create, forOther]) await expect(run(...again)).rejects.toThrow(inUse);
     }
   });
@@ -656,7 +656,7 @@ test('a backup of each database, loaded into a new one, has everything, and the 
   expect([await countOf(owner), (await use(owner, 'order-4')).status]).toEqual([2, 429]);
   expect((await create()).id).toBe(gone.id + 1);
   await expect(importing(900, 1, 'Token-of-another-system-3')).rejects.toThrow(
-    'token must be one that no business has or had',
+    'token must not be a current or former token of any business',
   );
   await opened.close();
 }, 180_000);
