@@ -44,7 +44,7 @@ export function readConfiguration(given?: string, environment?: string) {
   const config = configIn(file, environment);
   const { targetEnvironment: env, definedEnvironments = [] } = config;
   // wrangler would take the databases of the top level, for a Worker of another name.
-  if (env && !definedEnvironments.includes(env)) throw new Error(`${file} has no environment ${env}.`);
+  if (env && !definedEnvironments.includes(env)) throw new Error(`${file} does not define the environment ${env}.`);
   const databases = config.d1_databases.flatMap(
     ({ binding, database_name: name = '', database_id: id = null, migrations_dir = 'migrations' }) => {
       const number = numberOf(binding);

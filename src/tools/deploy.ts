@@ -34,7 +34,7 @@ const wrangler: Run = (args, mode) => {
 
 try {
   const lost = ['dry-run', 'env', 'config', 'rollback'].find((name) => `npm_config_${name.replace('-', '_')}` in env);
-  if (lost !== undefined) throw new Error(`npm took --${lost} for itself. Write: npm run deploy -- --${lost}`);
+  if (lost !== undefined) throw new Error(`npm consumed --${lost}. Run: npm run deploy -- --${lost}`);
   deploy(ROOT, process.argv.slice(2), wrangler, console, env);
 } catch (error) {
   process.stderr.write(`${(error as Error).message.trim()}\n`);

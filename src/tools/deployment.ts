@@ -88,7 +88,7 @@ export function deploy(
   if (!run(['deploy', ...upload, ...(isDryRun ? ['--dry-run'] : [])], 'ask').isDone)
     throw new Error('wrangler deploy failed.');
   if (isDryRun) return;
-  if (added.length > 0) log(`Commit ${file}: it has the ids of the new databases.`);
+  if (added.length > 0) log(`Commit ${file}: it now contains the ids of the new databases.`);
   log(NEXT);
 }
 
@@ -122,7 +122,7 @@ function requireNewNames(added: ConfiguredDatabase[], listed: Listed[], missingI
   });
   if (taken.length > 0)
     throw new Error(
-      `${missingIds} The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
+      `${missingIds} The account already has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. ${UNCHANGED}\n${taken.join('\n')}`,
     );
 }
 
@@ -175,7 +175,7 @@ function optionsOf(args: string[]) {
     return token.inlineValue === false ? [token.index, token.index + 1] : [token.index];
   });
   const wrong = tokens.find(({ kind }) => kind === 'option-terminator');
-  if (wrong !== undefined) throw new Error('Write -- only once: npm run deploy -- --env staging');
+  if (wrong !== undefined) throw new Error('Use -- only once: npm run deploy -- --env staging');
   const textOf = (value: string | boolean | undefined) => {
     if (typeof value === 'boolean') throw new Error('--config and --env need a value.');
     return value;
@@ -200,22 +200,22 @@ function requireValid(
   const requireThat = (isValid: boolean, otherwise: string) => {
     if (!isValid) throw new Error(`${otherwise} ${UNCHANGED}`);
   };
-  requireThat(!!name, `${file} gives the Worker no name.`);
+  requireThat(!!name, `${file} does not set the name of the Worker.`);
   requireThat(built === name, `This is a build of the Worker ${built}, but ${file} is for ${name}.`);
-  requireThat(databases[0]?.number === 0, `${file} binds no database DB.`);
+  requireThat(databases[0]?.number === 0, `${file} does not bind the database DB.`);
   for (const { binding, name, id, migrations } of databases) {
     requireThat(id !== '', `The database_id of ${binding} is empty.`);
     requireThat(name !== '', `${binding} has no database_name.`);
     requireThat(migrations === folder, `The migrations_dir of ${binding} is ${migrations}. It must be ${folder}.`);
   }
   const id = repeatedId(file);
-  requireThat(id === undefined, `${file} has the database_id ${id} twice.`);
+  requireThat(id === undefined, `${file} contains the database_id ${id} twice.`);
   // What is wrong with these variables would otherwise show only in the log.
   const { ALERT_URL: url, ALERT_SECRET: secret, SERVICE_NAME: called = '' } = vars;
   const isBound = services?.some(({ binding }) => binding === 'ALERTS') === true;
   requireThat(
     secret === undefined,
-    'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.',
+    'Remove ALERT_SECRET from [vars], and store it as a secret: npx wrangler secret put ALERT_SECRET.',
   );
   requireThat(!isBound || url === undefined, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.');
   requireThat(url === undefined || (typeof url === 'string' && isAddress(url)), `ALERT_URL ${ADDRESS_RULE}.`);
@@ -262,12 +262,12 @@ function problemWith(
 ): string | null {
   const label = labelOf(database);
   if (tables.length > 0 && !tables.includes('businesses'))
-    return `${label} is not a database of this service: it has the tables ${tables.join(', ')}.`;
+    return `${label} is not a database of this service: it contains the tables ${tables.join(', ')}.`;
   const newer = appliedIn(state).filter((name) => !known.includes(name));
   if (newer.length > 0)
-    return `${label} has migrations that this checkout does not have: ${newer.join(', ')}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`;
+    return `${label} has migrations that are missing from this checkout: ${newer.join(', ')}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`;
   const other = otherDatabaseOf(database.number, [state.first_id, state.last_id]);
-  if (other !== null) return `${label} has the businesses of ${other}: their ids were exchanged.`;
+  if (other !== null) return `${label} contains businesses of ${other}: their ids were swapped.`;
   const homes: number[] = JSON.parse(state.homes);
   const unbound = homes.filter((home) => !bound.some(({ number }) => number === home));
   if (unbound.length === 0) return null;

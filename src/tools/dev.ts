@@ -63,14 +63,14 @@ server.stdout.setEncoding('utf8').on('data', (text: string) => {
   else process.stdout.write(text);
 });
 server.on('exit', (code) => {
-  if (!isUp && code) end(`wrangler dev ended with exit code ${code} before the service responded.`, code);
+  if (!isUp && code) end(`wrangler dev exited with code ${code} before the service responded.`, code);
   process.exit(code ?? 0);
 });
 
 const origin = `http://localhost:${port}`;
 const service = serviceAt(origin, operatorKey);
 const late = setTimeout(() => {
-  process.stderr.write('The service does not respond yet. What wrangler printed above may say why.\n');
+  process.stderr.write('The service is not responding yet. The output of wrangler above may show why.\n');
 }, START_WAIT_MS);
 // A preflight, which needs no database.
 while ((await service.send('OPTIONS /health').catch(() => null)) === null) await wait(100);
@@ -118,7 +118,7 @@ function migrate(binding: string): void {
     if (status === 0) return;
     const isLocked = stderr.includes('SQLITE_BUSY');
     if (isLocked && Date.now() < deadline) continue;
-    if (isLocked) end(`${binding} is locked: another program has opened it in ${state}.`, 1);
+    if (isLocked) end(`${binding} is locked: another program has it open in ${state}.`, 1);
     process.stderr.write(stdout + stderr);
     end(`The migrations of ${binding} were not applied.`, 1);
   }
@@ -131,7 +131,7 @@ async function preparedDemo() {
       return await prepareDemo(service, new Date(), port, bindings.length > 1);
     } catch (error) {
       const { message } = error as Error;
-      if (!/ is 5\d\d /.test(message) || Date.now() > deadline) return message;
+      if (!/ returned 5\d\d /.test(message) || Date.now() > deadline) return message;
     }
   }
 }
@@ -159,7 +159,7 @@ function requireRoom(folder: string): void {
     }
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
-    throw new Error(`${folder} cannot be written: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
+    throw new Error(`${folder} is not writable: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
   }
 }
 

@@ -51,16 +51,16 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     const { token, record, uses } = await newBusiness(target);
     same([await record({ key: token }), await record(), await uses()], ['200', '200', 2]);
   },
-  async '20 uses at once with 10 ids count 10'(target) {
+  async '20 concurrent uses with 10 ids count as 10'(target) {
     const { record, uses } = await newBusiness(target);
     const calls = Array.from({ length: 20 }, (_, index) => ({ headers: { 'Idempotency-Key': `id-${index % 10}` } }));
     same([...new Set(await Promise.all(calls.map(record))), await uses()], ['200', 10]);
   },
-  async 'a limit of 1 refuses the second of two at once'(target) {
+  async 'a limit of 1 refuses the second of two concurrent uses'(target) {
     const { record, uses } = await newBusiness(target, { daily_limit: 1 });
     same([...(await Promise.all([record(), record()])).sort(), await uses()], ['200', '429 limit_reached', 1]);
   },
-  async 'a revoked key stops at once'({ service, ...target }) {
+  async 'a revoked key stops working immediately'({ service, ...target }) {
     const { id: business_id, record } = await newBusiness({ service, ...target });
     const [keys, call] = [`/user/${target.user_id}/keys`, { body: { name: NAME, business_id } }];
     const { id, api_key: key } = await service.ok<{ id: number; api_key: string }>(`POST ${keys}`, call);
@@ -68,13 +68,13 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     await service.ok(`DELETE ${keys}/${id}`);
     same([before, await record({ key })], ['200', '401 unauthenticated']);
   },
-  async 'the token of a suspended business stops at once'(target) {
+  async 'the token of a suspended business stops working immediately'(target) {
     const { path, token: key, record } = await newBusiness(target);
     const before = await record({ key });
     await target.service.ok(`PATCH ${path}`, { body: { status: 'suspended' } });
     same([before, await record({ key })], ['200', '401 unauthenticated']);
   },
-  async 'a token works on pages of its site only, and a refused one is remembered'(target) {
+  async 'a token works only on pages of its site, and a refused origin is listed'(target) {
     const { path, token: key, record } = await newBusiness(target, { sites: [SITE] });
     const [other, own] = ['https://other.example', SITE].map((Origin) => ({ key, headers: { Origin } }));
     const outcomes = [await record(own), await record(other), await record({ key })];
@@ -86,13 +86,13 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     }
     throw new Error(`the refused origin is not listed after ${STORED_WITHIN_MS / 1000} seconds`);
   },
-  async 'a header that is sent twice lets nobody in'(target) {
+  async 'a duplicate header is rejected'(target) {
     const { token, record } = await newBusiness(target, { sites: [SITE] });
     const headers = { Authorization: `Bearer ${token}`, Origin: SITE };
     for (const name of ['Authorization', 'Origin'] as const) {
       const outcome = await record({ ...PUBLIC, headers: { ...headers, [name]: [headers[name], headers[name]] } });
       // Cloudflare may refuse it with 400.
-      if (!/^40[013]\b/.test(outcome)) throw new Error(`with two headers ${name} it is ${outcome}`);
+      if (!/^40[013]\b/.test(outcome)) throw new Error(`two ${name} headers return ${outcome}`);
     }
   },
   async 'a console link opens the console at this address, and works once'({ service, ...target }) {
@@ -108,7 +108,7 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
     const promised = [`${service.origin}/owner`, '200', '401 unauthenticated', '200'];
     same([address, ...outcomes, (await service.send(`GET ${path}`, { key })).outcome], promised);
   },
-  async 'a deleted business is unknown at once'(target) {
+  async 'a deleted business is unknown immediately'(target) {
     const { path, token, record } = await newBusiness(target);
     await target.service.ok(`DELETE ${path}?name=${encodeURIComponent(NAME)}`);
     same([await record({ key: token }), await record()], ['401 unauthenticated', '422 unknown_business']);
@@ -117,13 +117,13 @@ export const OF_DATABASE: Record<string, (target: Target) => Promise<void>> = {
 
 /** Of the service as a whole. */
 export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal) => Promise<void>> = {
-  async 'health says that every database responds'({ send }) {
+  async 'the health check reports that every database responds'({ send }) {
     same((await send('GET /health', PUBLIC)).outcome, '200');
   },
-  async 'the scheduled runs end'({ origin, send, fetch }, stopped) {
+  async 'the scheduled runs finish'({ origin, send, fetch }, stopped) {
     async function runs() {
       const { outcome, text } = await send('GET /health', PUBLIC);
-      if (outcome !== '200') throw new NotVerified(`health is ${outcome}`);
+      if (outcome !== '200') throw new NotVerified(`GET /health returned ${outcome}`);
       return Object.entries<string | null>(JSON.parse(text).runs);
     }
     const before = Object.fromEntries(await runs());
@@ -135,7 +135,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
     for (const end = Date.now() + ms; ; await wait(POLL_MS, undefined, { signal: stopped })) {
       const missing = (await runs()).filter(([name, ended]) => ended === before[name]).map(([name]) => name);
       if (missing.length === 0) return;
-      if (Date.now() > end) throw new Error(`${missing.join(' and ')} did not end within ${ms / 1000} seconds`);
+      if (Date.now() > end) throw new Error(`${missing.join(' and ')} did not finish within ${ms / 1000} seconds`);
     }
   },
   async 'the pages, the chart and the description are served'({ fetch }) {
@@ -144,7 +144,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
     const types = answers.map(({ outcome, headers }) => `${outcome} ${headers['content-type']?.split(';')[0]}`);
     same(types, ['200 text/html', '200 text/html', '200 text/javascript', '200 application/json']);
   },
-  async 'responses are for HTTPS only, for pages of every site, and for no cache'({ send }) {
+  async 'responses require HTTPS, allow every origin and are never cached'({ send }) {
     const { outcome, headers } = await send('OPTIONS /business', PUBLIC);
     same([outcome, headers['access-control-allow-origin']], ['204', '*']);
     for (const call of [{}, PUBLIC]) {
@@ -153,10 +153,10 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
       same([headers['access-control-allow-origin'], headers['cache-control']], ['*', 'no-store']);
     }
   },
-  async 'a body of more than 1 MiB is refused'({ send }) {
+  async 'a body over 1 MiB is refused'({ send }) {
     same((await send('POST /business', { body: ' '.repeat(2 ** 20 + 1) })).outcome, '413 too_large');
   },
-  async 'an address that sends too much is refused for a while'({ send }, stopped) {
+  async 'an address over its rate limit is refused for a while'({ send }, stopped) {
     const head = () => send('HEAD /openapi.json', PUBLIC);
     let refused: Awaited<ReturnType<typeof head>> | undefined;
     const began = performance.now();
@@ -165,7 +165,7 @@ export const OF_SERVICE: Record<string, (service: Service, stopped: AbortSignal)
       refused = answers.find(({ outcome }) => outcome !== '200');
     }
     if (refused === undefined && performance.now() - began > MAX_MS)
-      throw new NotVerified('the requests take too long');
+      throw new NotVerified('the requests took too long');
     const seconds = refused?.headers['retry-after'];
     same([refused?.outcome, seconds], ['429 rate_limited', '10']);
     await wait(Number(seconds) * 1000, undefined, { signal: stopped });

@@ -34,8 +34,8 @@ export function serviceAt(origin: string, operatorKey: string) {
       return await answerOf<T>(response);
     } catch (error) {
       const { name, code, message } = error as NodeJS.ErrnoException;
-      const cause = name === 'AbortError' ? `none within ${TIMEOUT_MS / 1000} seconds` : (code ?? message);
-      throw new Error(`${request} has no response: ${cause}`);
+      const cause = name === 'AbortError' ? `timed out after ${TIMEOUT_MS / 1000} seconds` : (code ?? message);
+      throw new Error(`${request} got no response: ${cause}`);
     }
   }
 
@@ -43,7 +43,7 @@ export function serviceAt(origin: string, operatorKey: string) {
   async function succeed<T>(request: string, call?: Call): Promise<Answer<T>> {
     const answer = await send<T>(request, call);
     if (answer.outcome === '200') return answer;
-    throw new Error(`${request} is ${answer.outcome} ${answer.text.slice(0, MAX_SHOWN)}`);
+    throw new Error(`${request} returned ${answer.outcome} ${answer.text.slice(0, MAX_SHOWN)}`);
   }
 
   /** The data of a request that must succeed. */

@@ -11,7 +11,7 @@ import { serviceAt } from './service.ts';
 const MAX_MINUTES = 5;
 const MAX_SKEW_MS = 5000;
 const HELP = `npm run verify -- URL checks a deployed service with a full operator key in the environment variable OPERATOR_KEY. It
-prints a line for each promise, and exits with 1 if anything differs (docs/operating.md, "Checking a deployment").
+prints a line for each promise, and exits with 1 unless all pass (docs/operating.md, "Checking a deployment").
 `;
 
 const service = serviceAt(...settings());
@@ -22,38 +22,38 @@ const places = Array.from({ length: VERIFICATION_USERS }, (_, database): Target 
   return { service, database, user_id: FIRST_VERIFICATION_USER + database, stopped };
 });
 let bound: Target[] = [];
-const counts = { ok: 0, DIFFERS: 0, UNSEEN: 0 };
+const counts = { ok: 0, FAILED: 0, SKIPPED: 0 };
 
 // A second signal ends the process at once.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
-    console.log('Stopping: what was made is being deleted.');
+    console.log('Stopping: deleting what was created.');
     interrupted.abort();
   });
 await beginAlone().catch(({ message }) => end(message, 1));
-await look('every database makes a business, and the clock is right', makeFirst);
+await look('every database creates a business, and the clock is right', makeFirst);
 for (const [name, check] of Object.entries(OF_DATABASE)) await look(name, () => inEach(bound, check));
 for (const [name, check] of Object.entries(OF_SERVICE)) await look(name, () => check(service, stopped));
-await look('what was made is deleted', () => inEach(places, deleteAll), new AbortController().signal);
+await look('everything created was deleted', () => inEach(places, deleteAll), new AbortController().signal);
 
 const reason = interrupted.signal.aborted ? 'by a signal' : `after ${MAX_MINUTES} minutes`;
-const summary = `${counts.ok} kept, ${counts.DIFFERS} differ, ${counts.UNSEEN} not looked at`;
+const summary = `${counts.ok} passed, ${counts.FAILED} failed, ${counts.SKIPPED} skipped`;
 console.log(`\n${origin}: ${summary}${stopped.aborted ? `; stopped ${reason}` : ''}.`);
-process.exitCode = counts.DIFFERS + counts.UNSEEN === 0 && !stopped.aborted ? 0 : 1;
+process.exitCode = counts.FAILED + counts.SKIPPED === 0 && !stopped.aborted ? 0 : 1;
 
 /** Checks one promise and prints the result. A failure after a stop says nothing about the service. */
 async function look(name: string, check: () => Promise<void>, signal = stopped): Promise<void> {
   if (signal.aborted) return;
   const error = (await check().catch((error: Error) => error)) ?? null;
   if (error !== null && signal.aborted) return;
-  const mark = error === null ? 'ok' : error instanceof NotVerified ? 'UNSEEN' : 'DIFFERS';
+  const mark = error === null ? 'ok' : error instanceof NotVerified ? 'SKIPPED' : 'FAILED';
   counts[mark]++;
   console.log(`${mark.padEnd(8)} ${name}${error === null ? '' : `: ${oneLine(error.message)}`}`);
 }
 
 /** Checks all databases concurrently. Errors name the databases. */
 async function inEach(places: Target[], check: (target: Target) => Promise<void>): Promise<void> {
-  if (places.length === 0) throw new NotVerified('no database makes a business');
+  if (places.length === 0) throw new NotVerified('no database can create a business');
   const failed: [Target, Error][] = [];
   await Promise.all(places.map((target) => check(target).catch((error) => failed.push([target, error]))));
   if (failed.length === 0) return;
@@ -67,18 +67,18 @@ async function inEach(places: Target[], check: (target: Target) => Promise<void>
  */
 async function beginAlone(): Promise<void> {
   const { outcome, data } = await service.send<{ businesses?: [] } | undefined>('GET /business?limit=1');
-  if (outcome === '401 unauthenticated') throw new Error(`${origin} does not know the key in OPERATOR_KEY.`);
+  if (outcome === '401 unauthenticated') throw new Error(`${origin} rejected the key in OPERATOR_KEY.`);
   // Every error of the service has a code.
   if (outcome === '200' ? data?.businesses === undefined : !outcome.includes(' '))
-    throw new Error(`${origin} is not this service: it answers GET /api/v1/business with ${outcome}.`);
+    throw new Error(`${origin} is not this service: it responded to GET /api/v1/business with ${outcome}.`);
   const [target] = places as [Target];
   const { data: own } = await create(target);
   try {
     const ageOf = ({ created_at }: Business) => (Date.parse(own.created_at) - Date.parse(created_at)) / 1000;
     const other = (await ownedBy(target)).find((one) => one.id < own.id && ageOf(one) < MAX_MINUTES * 60);
     if (other === undefined) return await inEach(places, (target) => deleteAll(target, own.id));
-    const began = `Another run began ${Math.round(ageOf(other))} seconds ago.`;
-    throw new Error(`${began} Wait until it ends, or if it was killed, until ${MAX_MINUTES} minutes are over.`);
+    const began = `Another run started ${Math.round(ageOf(other))} seconds ago.`;
+    throw new Error(`${began} Wait until it ends or, if it was killed, until ${MAX_MINUTES} minutes have passed.`);
   } catch (error) {
     await remove(own);
     throw error;
@@ -91,7 +91,7 @@ async function makeFirst(): Promise<void> {
   await inEach(bound, async (target) => {
     const { headers, data } = await create(target);
     const skew = Date.parse(data.created_at) - Date.parse(headers.date ?? new Date().toISOString());
-    if (Math.abs(skew) > MAX_SKEW_MS) throw new Error(`created_at is ${skew} ms from the time of the response`);
+    if (Math.abs(skew) > MAX_SKEW_MS) throw new Error(`created_at is ${skew} ms from the Date of the response`);
   });
 }
 
@@ -127,12 +127,12 @@ function settings(): [origin: string, operatorKey: string] {
     if (positionals.length !== 1 || operatorKey === '')
       throw new Error('Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com');
     if (parseCredential(`Bearer ${operatorKey}`)?.kind !== 'operator')
-      throw new Error('OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits');
+      throw new Error('OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits');
     const url = URL.parse(`${positionals[0]}`);
     // Over http, the key would be sent to other machines unencrypted.
     const isSafe = /^(https:|http:..(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url?.href ?? '');
     if (isSafe && url?.href === `${url?.origin}/`) return [url.origin, operatorKey];
-    throw new Error('URL must be an origin, such as https://usage.example.com; http only for this machine');
+    throw new Error('URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.');
   } catch (error) {
     return end((error as Error).message, 2);
   }

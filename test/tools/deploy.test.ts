@@ -152,7 +152,7 @@ const migrate = (binding: string) => `d1 migrations apply ${binding} --remote`;
 const madeOf = (binding: string) => [create(binding), migrate(binding)];
 const created = (...bindings: string[]) =>
   bindings.map((binding) => `Created the database usage-${binding} (${binding}).\n`).join('');
-const COMMIT = 'Commit PROJECT/wrangler.toml: it has the ids of the new databases.\n';
+const COMMIT = 'Commit PROJECT/wrangler.toml: it now contains the ids of the new databases.\n';
 const ALL = ['DB', 'DB_1', 'DB_2'];
 /** A deployment that created nothing. */
 const redeployed = { code: 0, stdout: START + NEXT, stderr: '', steps: [...ALL.map(migrate), 'deploy'] };
@@ -235,7 +235,7 @@ describe('npm run deploy', () => {
       const { stderr, ...ended } = project.deploy();
       expect(ended).toEqual({ code: 1, stdout: START, steps: [] });
       expect(stderr).toBe(
-        `wrangler.toml has no database_id for DB, DB_1, DB_2. The account has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. Nothing was changed.\n\n${lines.join('\n')}`,
+        `wrangler.toml has no database_id for DB, DB_1, DB_2. The account already has databases with these names. If they belong to this service, add these lines to their blocks. If not, choose another database_name. Nothing was changed.\n\n${lines.join('\n')}`,
       );
       for (const binding of ALL)
         project.toml = project.toml.replace(`"usage-${binding}"\n`, `"usage-${binding}"\n${project.idLines(binding)}`);
@@ -285,7 +285,7 @@ describe('npm run deploy changes nothing when', () => {
     project.toml = swapped(project.toml, id, otherId);
     const found = noticed === one ? otherId : id;
     expect(project.deploy()).toEqual(
-      refused(`${noticed} (usage-${noticed}, ${found}) has the businesses of ${owner}: their ids were exchanged.`),
+      refused(`${noticed} (usage-${noticed}, ${found}) contains businesses of ${owner}: their ids were swapped.`),
     );
   });
 
@@ -293,7 +293,7 @@ describe('npm run deploy changes nothing when', () => {
     const project = deployed();
     const id = project.idOf('DB');
     const { toml } = project;
-    const duplicate = refused(`PROJECT/wrangler.toml has the database_id ${id} twice.`, '');
+    const duplicate = refused(`PROJECT/wrangler.toml contains the database_id ${id} twice.`, '');
     project.toml = toml.replace(project.idOf('DB_2'), id);
     expect(project.deploy()).toEqual(duplicate);
     project.toml = `${toml}${STAGING}${block('DB', { database_id: id }, 'env.staging.d1_databases')}`;
@@ -341,7 +341,7 @@ describe('npm run deploy changes nothing when', () => {
     account.query(id, 'create table orders (id integer)');
     const project = new Project(HEAD + block('DB', { database_id: id }), account);
     expect(project.deploy()).toEqual(
-      refused(`DB (usage-DB, ${id}) is not a database of this service: it has the tables orders.`),
+      refused(`DB (usage-DB, ${id}) is not a database of this service: it contains the tables orders.`),
     );
   });
 
@@ -351,7 +351,7 @@ describe('npm run deploy changes nothing when', () => {
     project.account.query(id, `insert into d1_migrations (name) values ('${LATER}')`);
     expect(project.deploy()).toEqual(
       refused(
-        `DB_1 (usage-DB_1, ${id}) has migrations that this checkout does not have: ${LATER}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`,
+        `DB_1 (usage-DB_1, ${id}) has migrations that are missing from this checkout: ${LATER}. Deploy the newer version. To go back on purpose: npm run deploy -- --rollback.`,
       ),
     );
     expect(project.deploy({ args: '--rollback' })).toEqual(redeployed);
@@ -404,12 +404,12 @@ describe('npm run deploy changes nothing when', () => {
   const addresses = ['"http://a.example"', '"a.example"', '""', '1'];
   const names = ['"a\\nb"', `"${'a'.repeat(61)}"`, '" "', '0', '["Acme"]'];
   test.each<[string, string, string]>([
-    ['DB is not bound', HEAD + block('DB_1'), 'PROJECT/wrangler.toml binds no database DB.'],
+    ['DB is not bound', HEAD + block('DB_1'), 'PROJECT/wrangler.toml does not bind the database DB.'],
     ['a name is missing', ONE + block('DB_1', { database_name: '' }), 'DB_1 has no database_name.'],
     ['an id is empty', ONE.replace('migrations_dir', 'database_id = ""\nmigrations_dir'), 'The database_id of DB is empty.'],
-    ['the Worker has no name', ONE.replace('name = "usage"', ''), 'PROJECT/wrangler.toml gives the Worker no name.'],
+    ['the Worker has no name', ONE.replace('name = "usage"', ''), 'PROJECT/wrangler.toml does not set the name of the Worker.'],
     ['migrations are in another folder', ONE + block('DB_1', { migrations_dir: 'other' }), 'The migrations_dir of DB_1 is PROJECT/other. It must be PROJECT/migrations.'],
-    ['the file contains the alert secret', vars('ALERT_SECRET = "whsec_AAAA"'), 'Remove ALERT_SECRET from [vars], and store it: npx wrangler secret put ALERT_SECRET.'],
+    ['the file contains the alert secret', vars('ALERT_SECRET = "whsec_AAAA"'), 'Remove ALERT_SECRET from [vars], and store it as a secret: npx wrangler secret put ALERT_SECRET.'],
     ['alerts have two receivers', `${vars('ALERT_URL = "https://a.example"')}[[services]]\nbinding = "ALERTS"\nservice = "product"\n`, 'Remove ALERT_URL or the service ALERTS: alerts have one receiver.'],
     ...addresses.map((url): [string, string, string] => [`the receiver of alerts is ${url}`, vars(`ALERT_URL = ${url}`), `ALERT_URL ${ADDRESS_RULE}.`]),
     ...names.map((name): [string, string, string] => [`the name of the service is ${name}`, vars(`SERVICE_NAME = ${name}`), `SERVICE_NAME ${SERVICE_NAME_RULE}.`]),
@@ -577,7 +577,7 @@ describe('npm run deploy', () => {
   test.each([
     ['--config', '--config and --env need a value.\n'],
     ['--env', '--config and --env need a value.\n'],
-    ['-- --env staging', 'Write -- only once: npm run deploy -- --env staging\n'],
+    ['-- --env staging', 'Use -- only once: npm run deploy -- --env staging\n'],
     ['--name other', 'Remove --name: two Workers would share the databases.\n'],
     ['--name=other', 'Remove --name: two Workers would share the databases.\n'],
     ['--config none.toml', 'Could not read file: PROJECT/none.toml\n'],
@@ -610,7 +610,7 @@ test('npm run deploy works with wrangler: a first deployment, another database, 
     return { code, stdout, stderr };
   }
   lost = { npm_config_dry_run: 'true' }; // npm run deploy --dry-run
-  const stderr = 'npm took --dry-run for itself. Write: npm run deploy -- --dry-run\n';
+  const stderr = 'npm consumed --dry-run. Run: npm run deploy -- --dry-run\n';
   expect(await run()).toEqual({ code: 1, stdout: '', stderr });
   lost = {};
   expect(await run('--dryrun')).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown argument: dryrun') });
@@ -630,7 +630,7 @@ test('npm run deploy works with wrangler: a first deployment, another database, 
   const DB_1 = account.idOf('usage-DB_1') ?? '';
   expect(account.workers).toEqual(new Map([['usage', { DB, DB_1 }]]));
   writeFileSync(file, swapped(readFileSync(file, 'utf8'), DB, DB_1));
-  const problem = 'has the businesses of DB: their ids were exchanged. Nothing was changed.';
+  const problem = 'contains businesses of DB: their ids were swapped. Nothing was changed.';
   expect(await run()).toEqual({ code: 1, stdout: START, stderr: `DB_1 (usage-DB_1, ${DB}) ${problem}\n` });
   account.databases.delete(DB_1);
   const request = `A request to the Cloudflare API (/accounts/${account.id}/d1/database/${DB_1}/query) failed.`;

@@ -89,7 +89,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const env = playing('process.stdout.write("started")');
-    const stderr = `${file} cannot be written: file already exists\n`;
+    const stderr = `${file} is not writable: file already exists\n`;
     const args = ['--port', `${await freePort()}`, '--persist-to', file];
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 1, stdout: '', stderr });
   });
@@ -105,7 +105,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
   test('exits with the code of a server that does not start, and prints no variables', async () => {
     const env = playing('process.exitCode = process.argv[2] === "dev" ? 3 : 0');
     const args = ['--port', `${await freePort()}`, '--persist-to', newDatabase()];
-    const stderr = 'wrangler dev ended with exit code 3 before the service responded.\n';
+    const stderr = 'wrangler dev exited with code 3 before the service responded.\n';
     expect(await nodeIn(env, DEV, ...args)).toEqual({ code: 3, stdout: '', stderr });
   });
 
@@ -120,7 +120,7 @@ describe.concurrent('npm run dev', { tags: 'slow' }, () => {
     const [port, state] = [await freePort(), newFolder()];
     const args = ['--port', `${port}`, '--persist-to', state, '--databases', '3'];
     const { code, stdout, stderr } = await stoppedOnceReady({ env: playing(REFUSES) }, ...args);
-    const line = '\nThe demo was not prepared: GET /business?user_id=1 is 422 {}\n';
+    const line = '\nThe demo was not prepared: GET /business?user_id=1 returned 422 {}\n';
     expect({ code, stderr }).toEqual({ code: 0, stderr: line });
     const [called, printed = ''] = stdout.split('\nReady: ');
     const operatorKey = /^export OPERATOR_KEY=(bua_op_\w{43})$/m.exec(printed)?.[1] ?? '';

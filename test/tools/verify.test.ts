@@ -118,8 +118,8 @@ async function serviceInFrontOf(url: string, change: Break) {
 
 describe('npm run verify', SLOW, () => {
   const usage = 'Usage: OPERATOR_KEY=… npm run verify -- https://usage.example.com';
-  const origin = 'URL must be an origin, such as https://usage.example.com; http only for this machine';
-  const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ and 43 letters and digits';
+  const origin = 'URL must be an origin, such as https://usage.example.com. http is allowed only for this machine.';
+  const operatorKey = 'OPERATOR_KEY must be an operator key: bua_op_ followed by 43 letters and digits';
 
   test.each<[string, string, string[], string]>([
     ['no URL', KEY, [], usage],
@@ -147,7 +147,7 @@ describe('npm run verify', SLOW, () => {
   test('reports in one line that nothing responds, and exits with 1', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({
-      ...{ code: 1, stdout: '', stderr: 'GET /api/v1/business?limit=1 has no response: ECONNREFUSED\n' },
+      ...{ code: 1, stdout: '', stderr: 'GET /api/v1/business?limit=1 got no response: ECONNREFUSED\n' },
     });
   });
 
@@ -157,7 +157,7 @@ describe('npm run verify', SLOW, () => {
       const other = createServer((_, response) => response.writeHead(status, { Location: '/login' }).end('{}'));
       await once(other.listen(0, '127.0.0.1'), 'listening');
       const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-      const stderr = `${url} is not this service: it answers GET /api/v1/business with ${status}.\n`;
+      const stderr = `${url} is not this service: it responded to GET /api/v1/business with ${status}.\n`;
       expect(await nodeIn({ OPERATOR_KEY: KEY }, VERIFY, url)).toEqual({ code: 1, stdout: '', stderr });
       other.close();
     },
@@ -167,16 +167,17 @@ describe('npm run verify', SLOW, () => {
 /** For each promise, a proxy that breaks it. */
 const BREAKS: Record<string, Break> = {
   'a use is in the report as soon as it is confirmed': ({ path }) => answerIf(path.startsWith(USE), 200),
-  '20 uses at once with 10 ids count 10'({ headers }) {
+  '20 concurrent uses with 10 ids count as 10'({ headers }) {
     delete headers['idempotency-key'];
     return undefined;
   },
-  'a limit of 1 refuses the second of two at once': (request) => without(request, ',"daily_limit":1'),
-  'a revoked key stops at once': ({ method, path }) => answerIf(method === 'DELETE' && path.includes('/keys/'), 200),
-  'the token of a suspended business stops at once': ({ method }) => answerIf(method === 'PATCH', 200),
-  'a token works on pages of its site only, and a refused one is remembered': (request) =>
+  'a limit of 1 refuses the second of two concurrent uses': (request) => without(request, ',"daily_limit":1'),
+  'a revoked key stops working immediately': ({ method, path }) =>
+    answerIf(method === 'DELETE' && path.includes('/keys/'), 200),
+  'the token of a suspended business stops working immediately': ({ method }) => answerIf(method === 'PATCH', 200),
+  'a token works only on pages of its site, and a refused origin is listed': (request) =>
     without(request, ',"sites":["https://verify.example"]'),
-  'a header that is sent twice lets nobody in'({ headers }) {
+  'a duplicate header is rejected'({ headers }) {
     for (const name of ['authorization', 'origin']) headers[name]?.splice(1);
     return undefined;
   },
@@ -185,14 +186,14 @@ const BREAKS: Record<string, Break> = {
     started ??= pass(request);
     return started;
   },
-  'a deleted business is unknown at once': ({ path }) => answerIf(path.includes('?name='), 200),
-  'health says that every database responds': ({ path }) => answerIf(path.endsWith('/health'), 503),
-  'the scheduled runs end': ({ path }) => answerIf(path.startsWith('/cdn-cgi/'), 404),
+  'a deleted business is unknown immediately': ({ path }) => answerIf(path.includes('?name='), 200),
+  'the health check reports that every database responds': ({ path }) => answerIf(path.endsWith('/health'), 503),
+  'the scheduled runs finish': ({ path }) => answerIf(path.startsWith('/cdn-cgi/'), 404),
   'the pages, the chart and the description are served': ({ path }) => answerIf(path === '/owner', 404),
-  'responses are for HTTPS only, for pages of every site, and for no cache': async (request, pass) =>
+  'responses require HTTPS, allow every origin and are never cached': async (request, pass) =>
     request.method === 'GET' ? { ...(await pass(request)), headers: { 'Cache-Control': 'public' } } : undefined,
-  'a body of more than 1 MiB is refused': ({ body }) => answerIf(body.length > 2 ** 20, 200),
-  'an address that sends too much is refused for a while': ({ method }) => answerIf(method === 'HEAD', 200),
+  'a body over 1 MiB is refused': ({ body }) => answerIf(body.length > 2 ** 20, 200),
+  'an address over its rate limit is refused for a while': ({ method }) => answerIf(method === 'HEAD', 200),
 };
 const USE = '/api/v1/business/usage/';
 let started: Promise<Response> | undefined;
@@ -246,12 +247,12 @@ describe.concurrent('a service', () => {
     await using service = await newService();
     const { url } = service;
     const refused = { code: 1, lines: [''], summary: '' };
-    const unknown = `${url} does not know the key in OPERATOR_KEY.\n`;
+    const unknown = `${url} rejected the key in OPERATOR_KEY.\n`;
     expect(await verified(url, { key: newOperatorKey() })).toEqual({ ...refused, stderr: unknown });
     const recordOnly = await verified(url, { key: RECORD_KEY });
     expect(recordOnly).toEqual({
       ...refused,
-      stderr: expect.stringMatching(/^POST \/business is 403 record_only_key .*\n$/),
+      stderr: expect.stringMatching(/^POST \/business returned 403 record_only_key .*\n$/),
     });
 
     const { data: own } = await serviceAt(url, KEY).send<{ id: number }>('POST /business', {
@@ -267,27 +268,27 @@ describe.concurrent('a service', () => {
       (typeof runs)[0],
     ];
     expect(first).toEqual({
-      ...{ code: 0, stderr: '', summary: `${url}: ${PROMISES} kept, 0 differ, 0 not looked at.\n` },
+      ...{ code: 0, stderr: '', summary: `${url}: ${PROMISES} passed, 0 failed, 0 skipped.\n` },
       lines: Array(PROMISES).fill(expect.stringMatching(/^ok {7}[a-z0-9]/)),
     });
     expect(second).toEqual({
       ...refused,
-      stderr: expect.stringMatching(/^Another run began \d+ seconds ago\. Wait until it ends/),
+      stderr: expect.stringMatching(/^Another run started \d+ seconds ago\. Wait until it ends/),
     });
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
 
-    const until = '20 uses at once';
+    const until = '20 concurrent uses';
     const interrupted = await verified(url, { until });
     expect(interrupted).toMatchObject({ code: 1, stderr: '' });
-    expect(interrupted.lines).toContain('Stopping: what was made is being deleted.');
-    expect(interrupted.lines.at(-1)).toBe('ok       what was made is deleted');
-    expect(interrupted.summary).toMatch(/^http:\S+: \d+ kept, 0 differ, 0 not looked at; stopped by a signal\.\n$/);
+    expect(interrupted.lines).toContain('Stopping: deleting what was created.');
+    expect(interrupted.lines.at(-1)).toBe('ok       everything created was deleted');
+    expect(interrupted.summary).toMatch(/^http:\S+: \d+ passed, 0 failed, 0 skipped; stopped by a signal\.\n$/);
     expect(await ownedBy(url)).toHaveLength(1);
 
     expect(await verified(url, { until, signal: 'SIGKILL' })).toMatchObject({ code: null });
     const left = (await ownedBy(url)).length;
     expect(left).toBeGreaterThan(1);
-    expect(await verified(url)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another run began /) });
+    expect(await verified(url)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Another run started /) });
     expect(await ownedBy(url)).toHaveLength(left);
     await using old = await serviceInFrontOf(url, async (request, pass) => {
       if (request.method !== 'GET' || !request.path.includes('?user_id=')) return undefined;
@@ -297,7 +298,7 @@ describe.concurrent('a service', () => {
         body: JSON.parse(JSON.stringify(body).replace(/"created_at":"[^"]*"/g, '"created_at":"2026-01-01"')),
       };
     });
-    const after = await verified(old.url, { until: 'makes a business' });
+    const after = await verified(old.url, { until: 'creates a business' });
     expect(after.lines[0]).toMatch(/^ok /);
     expect(await ownedBy(url)).toMatchObject([{ id: own.id, name: 'Acme' }]);
   });
@@ -315,13 +316,13 @@ describe.concurrent('a service', () => {
     const differing = await verified(broken.url);
     const lines = differing.lines.filter((line) => !line.startsWith('ok '));
     expect(lines).toEqual([
-      'DIFFERS  a deleted business is unknown at once: DB_1: ["200","200"], not ["401 unauthenticated","422 unknown_business"]',
-      'DIFFERS  an address that sends too much is refused for a while: ["429",null], not ["429 rate_limited","10"]',
+      'FAILED   a deleted business is unknown immediately: DB_1: ["200","200"], not ["401 unauthenticated","422 unknown_business"]',
+      'FAILED   an address over its rate limit is refused for a while: ["429",null], not ["429 rate_limited","10"]',
       expect.stringMatching(
-        /^DIFFERS {2}what was made is deleted: DB_1: business 1\d{9} is still listed after its deletion$/,
+        /^FAILED {3}everything created was deleted: DB_1: business 1\d{9} is still listed after its deletion$/,
       ),
     ]);
-    const summary = `${broken.url}: ${PROMISES - 3} kept, 3 differ, 0 not looked at.\n`;
+    const summary = `${broken.url}: ${PROMISES - 3} passed, 3 failed, 0 skipped.\n`;
     expect(differing).toMatchObject({ code: 1, stderr: '', summary });
 
     await using partial = await serviceInFrontOf(
@@ -332,10 +333,12 @@ describe.concurrent('a service', () => {
     const unseen = await verified(partial.url);
     expect(unseen.code).toBe(1);
     expect(unseen.lines[0]).toBe(
-      'DIFFERS  every database makes a business, and the clock is right: DB_2: POST /business is 503 {}',
+      'FAILED   every database creates a business, and the clock is right: DB_2: POST /business returned 503 {}',
     );
-    const ofDatabases = Object.keys(OF_DATABASE).map((name) => `UNSEEN   ${name}: DB_2: POST /business is 503 {}`);
-    expect(unseen.lines.filter((line) => line.startsWith('UNSEEN'))).toEqual(ofDatabases);
+    const ofDatabases = Object.keys(OF_DATABASE).map(
+      (name) => `SKIPPED  ${name}: DB_2: POST /business returned 503 {}`,
+    );
+    expect(unseen.lines.filter((line) => line.startsWith('SKIPPED'))).toEqual(ofDatabases);
 
     const { code, lines: all } = await verified(url);
     expect({ code, wrong: all.filter((line) => !line.startsWith('ok ')) }).toEqual({ code: 0, wrong: [] });
