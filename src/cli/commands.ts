@@ -92,7 +92,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   'business rotate-token ID': {
     request: 'POST /business/{ID}/token',
-    does: 'Replaces the token. All old tokens stop working immediately. With --keep-old, the latest one keeps working for that long.',
+    does: 'Replaces the token. Without --keep-old, all old tokens stop working immediately. With it, the latest one keeps working for that long.',
     input: rotationBody,
   },
   'business stop-former-tokens ID': {
