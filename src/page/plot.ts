@@ -20,7 +20,7 @@ export type Drawn = {
   mark: (index: number) => { x: number; y: number };
 };
 
-/** `before` is empty without a comparison. `inkOf` measures the width of a label. */
+/** `before` is empty without a comparison. `textWidth` measures the width of a label. */
 type Options = {
   used: readonly Day[];
   before: readonly Day[];
@@ -28,7 +28,7 @@ type Options = {
   width: number;
   height: number;
   rightToLeft: boolean;
-  inkOf: (text: string) => number;
+  textWidth: (text: string) => number;
 };
 
 /** Returns the path of a bar with a rounded top. */
@@ -38,7 +38,7 @@ function barPath(x: number, width: number, base: number, height: number): string
 }
 
 export function plot(options: Options, words: Words): Drawn {
-  const { used, before, today, width, height, rightToLeft, inkOf } = options;
+  const { used, before, today, width, height, rightToLeft, textWidth } = options;
   const base = height - BOTTOM;
   const inner = base - TOP;
 
@@ -46,7 +46,7 @@ export function plot(options: Options, words: Words): Drawn {
     const bars = barsBy(unit, used, before, today);
     const highest = bars.reduce((most, { count, before }) => Math.max(most, count, before?.count ?? 0), 0);
     const counts = countTicks(highest, inner / TICK_EVERY.y);
-    const left = Math.ceil(Math.max(...counts.map((count) => inkOf(words.compact(count))))) + 10;
+    const left = Math.ceil(Math.max(...counts.map((count) => textWidth(words.compact(count))))) + 10;
     return { unit, bars, counts, left, band: Math.max(0, width - left) / bars.length };
   }
   let layout = layOut('day');
@@ -72,7 +72,7 @@ export function plot(options: Options, words: Words): Drawn {
     const date = starts[index] as string;
     const year = index === ticks.at[0] || date.slice(5, 7) === '01';
     const name = ticks.unit === 'day' ? words.day(date) : year ? words.monthAndYear(date) : words.month(date);
-    const half = inkOf(name) / 2;
+    const half = textWidth(name) / 2;
     const x = Math.min(Math.max(left + (index + 0.5) * band, left + half - 4), width - half);
     if (x + half > free) return [];
     free = x - half - 8;

@@ -30,7 +30,7 @@ const SERVICE = new URL(import.meta.url).origin;
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
 const canvas = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
-const inkOf = (text: string) => canvas.measureText(text).width;
+const textWidth = (text: string) => canvas.measureText(text).width;
 
 function reflect(chart: UsageChart, attribute: string, value: unknown): void {
   if (value === null || value === undefined) chart.removeAttribute(attribute);
@@ -291,7 +291,7 @@ export class UsageChart extends HTMLElement {
       const { used, before } = loaded;
       const rightToLeft = this.#card.dir === 'rtl';
       const days = { used, before: before?.used ?? [], today: this.#today };
-      const drawn = plot({ ...days, width, height, rightToLeft, inkOf }, words);
+      const drawn = plot({ ...days, width, height, rightToLeft, textWidth }, words);
       this.#drawn = drawn;
       this.#plot.prepend(drawn.image);
       if (drawn.unit !== 'day') this.#range.children[0]?.after(' ', span('by', words.word(drawn.unit)));
@@ -304,7 +304,7 @@ export class UsageChart extends HTMLElement {
 
   #drawHead({ from, to, total, used, before }: Loaded, { word, unit, number, compact, range, percent }: Words): void {
     const exact = number(total);
-    const fits = inkOf(exact) * TOTAL_SCALE < this.#plot.clientWidth;
+    const fits = textWidth(exact) * TOTAL_SCALE < this.#plot.clientWidth;
     this.#total.append(fits ? exact : compact(total), ' ', span('unit', unit(total)));
     this.#range.append(span('days', range(from, to)));
     const compared = before ?? (this.compare && comparedWith({ from, to }, this.compare));

@@ -2,7 +2,7 @@
 // row it takes until a view is there.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { TABS as ROOMS } from '../../src/page/owner/tabs.ts';
+import { TABS } from '../../src/page/owner/tabs.ts';
 import { eventually } from './chromium.ts';
 import { consoleOfFile, signIn } from './console.ts';
 import { goTo, openRoom, startClock, stepsOn } from './steps.ts';
@@ -148,7 +148,7 @@ describe('after Enter, the first view takes two round trips in a row, and no req
     changes: ['/business/:id', '/business/:id/access/refused', '/business/:id/changes'],
   };
 
-  test.each(['list', ...ROOMS] as const)('%s', async (view) => {
+  test.each(['list', ...TABS] as const)('%s', async (view) => {
     page = await world.visit(view === 'list' ? '' : `#/${world.tulip.id}/${view}`);
     await page.clock.install();
     const calls: { path: string; from: number; to: number }[] = [];

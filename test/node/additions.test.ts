@@ -1,6 +1,6 @@
 // What the console makes of the text in its field for domains.
 import { expect, test } from 'vitest';
-import { additionsOf } from '../../src/page/owner/domains/additions.ts';
+import { parseAdditions } from '../../src/page/owner/domains/additions.ts';
 
 const NOTHING = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
 
@@ -20,7 +20,7 @@ test.each([
   ['https://co.uk', 'https://co.uk'],
   ['bücher.example', 'https://xn--bcher-kva.example'],
 ])('reads %s as %s', (text, site) => {
-  expect(additionsOf(text, [])).toEqual({ ...NOTHING, fresh: [site] });
+  expect(parseAdditions(text, [])).toEqual({ ...NOTHING, fresh: [site] });
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ['spaces that cannot break', 'a.example\u00a0b.example\u3000c.example'],
   ['all of them, and duplicates among them', 'a.example, https://A.example/x\nb.example;;c.example b.example'],
 ])('reads several that are separated by %s', (_, text) => {
-  expect(additionsOf(text, [])).toEqual({
+  expect(parseAdditions(text, [])).toEqual({
     ...NOTHING,
     fresh: ['https://a.example', 'https://b.example', 'https://c.example'],
   });
@@ -57,14 +57,14 @@ test.each([
   ['shop.example:0', 'must have a port from 1 to 65535', null],
   ['javascript:alert(1)', 'must be an http or https URL, such as https://example.com', null],
 ])('does not add %s, and says what is wrong and what would be right', (text, problem, right) => {
-  expect(additionsOf(text, [])).toEqual({ ...NOTHING, wrong: [{ text, problem, right }] });
+  expect(parseAdditions(text, [])).toEqual({ ...NOTHING, wrong: [{ text, problem, right }] });
 });
 
 test('tells what is registered, and what a wildcard covers, from what is new', () => {
   const registered = ['https://a.example', 'https://*.b.example', 'http://localhost:*'];
   const text =
     'a.example www.a.example x.b.example *.x.b.example b.example http://x.b.example localhost:3000 *.b.example';
-  expect(additionsOf(text, registered)).toEqual({
+  expect(parseAdditions(text, registered)).toEqual({
     ...NOTHING,
     known: ['https://a.example', 'https://*.b.example'],
     covered: [
@@ -79,13 +79,13 @@ test('tells what is registered, and what a wildcard covers, from what is new', (
 const many = (count: number, end: string) => Array.from({ length: count }, (_, n) => `https://s${n}.${end}`);
 
 test('adds at most 100 at a time, and 500 in all', () => {
-  expect(additionsOf(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
-  expect(additionsOf(many(101, 'a.example').join(' '), []).tooMany).toBe(
+  expect(parseAdditions(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
+  expect(parseAdditions(many(101, 'a.example').join(' '), []).tooMany).toBe(
     'These are 101 domains. At most 100 can be added at a time.',
   );
-  expect(additionsOf(many(2, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(null);
-  expect(additionsOf(many(3, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(
+  expect(parseAdditions(many(2, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(null);
+  expect(parseAdditions(many(3, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(
     'A business has at most 500 domains. This one has 498, so 2 more can be added.',
   );
-  expect(additionsOf('https://s1.b.example', many(500, 'b.example')).tooMany).toBe(null);
+  expect(parseAdditions('https://s1.b.example', many(500, 'b.example')).tooMany).toBe(null);
 });

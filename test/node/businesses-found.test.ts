@@ -1,9 +1,9 @@
 // The list of businesses in the console: search, order, growth, and how its pages are joined.
 import { domainToUnicode } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { found, indexed } from '../../src/page/owner/list/find.ts';
+import { indexBusinesses, searchBusinesses } from '../../src/page/owner/list/find.ts';
 import { growthOf, growthRank } from '../../src/page/owner/list/growth.ts';
-import { again, further, type Listing, NOTHING_READ, withPage } from '../../src/page/owner/list/listing.ts';
+import { extend, type Listing, NOTHING_READ, restart, withPage } from '../../src/page/owner/list/listing.ts';
 import { ORDERS, ordered, orderOf } from '../../src/page/owner/list/order.ts';
 import { unicodeDomain } from '../../src/page/owner/punycode.ts';
 import type { ListedBusiness } from '../../src/wire/responses.ts';
@@ -79,15 +79,15 @@ describe('a search', () => {
     ['.*', []],
     [' ', [1, 2, 3, 12, 44]],
   ])('for %j finds %j', (wanted, ids) => {
-    expect(found(indexed(many), wanted).map(({ id }) => id)).toEqual(ids);
+    expect(searchBusinesses(indexBusinesses(many), wanted).map(({ id }) => id)).toEqual(ids);
   });
 
   test('finds each of 200 names by its own words in any order, without accents and in any case', () => {
-    const all = indexed(randomBusinesses(200));
+    const all = indexBusinesses(randomBusinesses(200));
     for (const { business } of all) {
       const plain = business.name.normalize('NFD').replace(/\p{M}/gu, '');
       for (const wanted of [business.name, plain, business.name.split(' ').reverse().join(' ').toUpperCase()]) {
-        expect(found(all, wanted)).toContain(business);
+        expect(searchBusinesses(all, wanted)).toContain(business);
       }
     }
   });
@@ -177,7 +177,7 @@ describe('a list of pages', () => {
 
   test('grows until the last page', () => {
     const first = withPage(NOTHING_READ, page(1, 2, 2), 1000);
-    expect(first).toMatchObject({ extent: 'part', after: 2, startedAt: 1000, readAt: null });
+    expect(first).toMatchObject({ extent: 'partial', after: 2, startedAt: 1000, readAt: null });
     const second = withPage(first, page(3, 3, null), 2000);
     expect(second).toMatchObject({ extent: 'all', after: null, readAt: 1000 });
     expect(names(second)).toEqual(['1 first', '2 first', '3 first']);
@@ -187,17 +187,17 @@ describe('a list of pages', () => {
     for (let from = 1; listing.after !== null; from += 50) {
       listing = withPage(listing, page(from, from + 49, from + 49), from);
     }
-    expect(listing).toMatchObject({ extent: 'most', most: 500, readAt: 1 });
+    expect(listing).toMatchObject({ extent: 'capped', cap: 500, readAt: 1 });
     expect(listing.businesses).toHaveLength(500);
-    listing = further(listing);
-    expect(listing).toMatchObject({ extent: 'part', after: 500, most: 1000, readAt: 1 });
+    listing = extend(listing);
+    expect(listing).toMatchObject({ extent: 'partial', after: 500, cap: 1000, readAt: 1 });
     listing = withPage(listing, page(501, 510, null), 9000);
     expect(listing).toMatchObject({ extent: 'all', after: null, readAt: 1 });
     expect(listing.businesses).toHaveLength(510);
   });
   test('is reloaded in place with changed, new and deleted businesses', () => {
     const all = withPage(withPage(NOTHING_READ, page(1, 2, 2), 1000), page(3, 5, null), 1000);
-    const half = withPage(again(all), { ...page(2, 3, 3, 'second') }, 5000);
+    const half = withPage(restart(all), { ...page(2, 3, 3, 'second') }, 5000);
     expect(names(half)).toEqual(['2 second', '3 second', '4 first', '5 first']);
     expect(half).toMatchObject({ extent: 'all', after: 3, readAt: 1000 });
     const whole = withPage(half, page(5, 6, null, 'second'), 6000);
@@ -206,7 +206,7 @@ describe('a list of pages', () => {
   });
   test('continues after an empty page', () => {
     const empty = withPage(NOTHING_READ, page(1, 0, 50), 1000);
-    expect(empty).toMatchObject({ businesses: [], extent: 'part', after: 50 });
+    expect(empty).toMatchObject({ businesses: [], extent: 'partial', after: 50 });
     expect(withPage(empty, page(1, 0, null), 2000)).toMatchObject({ businesses: [], extent: 'all', readAt: 1000 });
   });
 });

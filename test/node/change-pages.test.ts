@@ -1,6 +1,6 @@
 // The filter of the list of changes, and how pages that were read at different times are merged.
 import { describe, expect, test } from 'vitest';
-import { append, byDay, filterOf, join, type Read, readOn } from '../../src/page/owner/changes/change-pages.ts';
+import { append, byDay, filterOf, join, type Read, readPages } from '../../src/page/owner/changes/change-pages.ts';
 
 const change = (id: number, at = '2026-11-22T10:00:00.000000Z') => ({
   id,
@@ -89,24 +89,24 @@ describe('a short page', () => {
 
   test('is filled from up to five pages when the list is filtered', async () => {
     const { read, befores } = service((before) => [before - 1]);
-    expect(idsIn(await readOn(read, null, true, always))).toEqual({ ids: [99, 89, 79, 69, 59], next: 50 });
+    expect(idsIn(await readPages(read, null, true, always))).toEqual({ ids: [99, 89, 79, 69, 59], next: 50 });
     expect(befores).toEqual([null, 90, 80, 70, 60]);
   });
 
   test('is not filled when it is full, the last one, or unfiltered', async () => {
     const full = service(() => Array.from({ length: 20 }, (_, index) => index));
-    await readOn(full.read, null, true, always);
+    await readPages(full.read, null, true, always);
     expect(full.befores).toEqual([null]);
     const unfiltered = service(() => [1]);
-    await readOn(unfiltered.read, 70, false, always);
+    await readPages(unfiltered.read, 70, false, always);
     expect(unfiltered.befores).toEqual([70]);
     const last = async () => page([3], null);
-    expect(idsIn(await readOn(last, null, true, always))).toEqual({ ids: [3], next: null });
+    expect(idsIn(await readPages(last, null, true, always))).toEqual({ ids: [3], next: null });
   });
 
   test('is not filled further once the view is gone', async () => {
     const { read, befores } = service(() => []);
-    await readOn(read, null, true, () => befores.length < 2);
+    await readPages(read, null, true, () => befores.length < 2);
     expect(befores).toEqual([null, 90]);
   });
 });

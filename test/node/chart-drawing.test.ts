@@ -42,7 +42,7 @@ afterAll(() => {
 });
 
 /** Wider than any letter of the chart in any language. */
-const inkOf = (text: string) => text.length * 8;
+const textWidth = (text: string) => text.length * 8;
 const HEIGHT = 220;
 const BASE = HEIGHT - 26;
 const TOP = 10;
@@ -53,7 +53,16 @@ const daysFrom = (first: string, counts: number[]) =>
 const year = Array.from({ length: 366 }, (_, index) => 100 + (index % 70));
 
 function draw(used: readonly Day[], width: number, more: Partial<Subject> = {}, words = english) {
-  const subject = { used, before: [], today: '2030-01-01', width, height: HEIGHT, rightToLeft: false, inkOf, ...more };
+  const subject = {
+    used,
+    before: [],
+    today: '2030-01-01',
+    width,
+    height: HEIGHT,
+    rightToLeft: false,
+    textWidth,
+    ...more,
+  };
   const drawn = plot(subject, words);
   const parts = drawn.image.children.filter((child): child is Shape => child instanceof Shape);
   const labels = (anchor: string) =>
@@ -61,7 +70,7 @@ function draw(used: readonly Day[], width: number, more: Partial<Subject> = {}, 
       .filter(({ name, attributes }) => name === 'text' && attributes['text-anchor'] === anchor)
       .map(({ attributes, children }) => {
         const text = `${children}`;
-        return { text, x: Number(attributes.x), y: Number(attributes.y), width: inkOf(text) };
+        return { text, x: Number(attributes.x), y: Number(attributes.y), width: textWidth(text) };
       });
   const line = parts.find(({ attributes }) => attributes.class === 'before')?.attributes.d ?? '';
   return { ...drawn, counts: labels('end').toSorted((a, b) => b.y - a.y), names: labels('middle'), line };

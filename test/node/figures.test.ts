@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, dayOf, daysIn, MAX_RANGE_DAYS } from '../../src/core/time.ts';
 import { type Figures, figuresOf } from '../../src/page/owner/usage/figures.ts';
-import { daysOf, type LoadedDays as Reading, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
+import { daysOf, type LoadedDays, withCompared } from '../../src/page/owner/usage/loaded-days.ts';
 import { type Pace, paceDays, paceOf } from '../../src/page/owner/usage/pace.ts';
 import { comparedDays } from '../../src/page/owner/usage/ranges.ts';
 
@@ -90,11 +90,11 @@ describe('the pace', () => {
 });
 
 test('a range is taken from a report, or is null when the report lacks a day', () => {
-  const reading: Reading = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
-  expect(daysOf(reading, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
-  expect(daysOf(reading, { from: '2026-03-01', to: '2026-03-03' })).toEqual(reading.days);
-  expect(daysOf(reading, { from: '2026-02-28', to: '2026-03-02' })).toBeNull();
-  expect(daysOf(reading, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
+  const loaded: LoadedDays = { days: counted('2026-03-01', 1, 2, 3), at: 0 };
+  expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-03' })).toEqual(counted('2026-03-02', 2, 3));
+  expect(daysOf(loaded, { from: '2026-03-01', to: '2026-03-03' })).toEqual(loaded.days);
+  expect(daysOf(loaded, { from: '2026-02-28', to: '2026-03-02' })).toBeNull();
+  expect(daysOf(loaded, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
   expect(daysOf({ days: [], at: 0 }, { from: '2026-03-02', to: '2026-03-04' })).toBeNull();
 });
 
@@ -131,9 +131,9 @@ test('200 histories, ranges and months agree with an oracle at seven times of da
     const compared = comparedDays(range, comparison);
     const asked = withCompared(range, compared);
     expect(daysIn(asked)).toBeLessThanOrEqual(MAX_RANGE_DAYS);
-    const reading: Reading = { days: readBy(asked.from, asked.to), at: 0 };
-    const used = daysOf(reading, range);
-    const before = compared && daysOf(reading, compared);
+    const loaded: LoadedDays = { days: readBy(asked.from, asked.to), at: 0 };
+    const used = daysOf(loaded, range);
+    const before = compared && daysOf(loaded, compared);
     const month = { limit: 1 + below(scale * 40), used: below(scale * 30), ends: start(addDays(today, 1 + below(31))) };
 
     for (const time of TIMES) {

@@ -4,10 +4,10 @@ import {
   afterReplacement,
   type Done,
   doneWords,
+  formatLastFour,
+  refreshDelayMs,
   remainingWords,
-  tailsOf,
-  waitMs,
-  workingAt,
+  validAt,
 } from '../../src/page/owner/token/former-tokens.ts';
 
 const NOW = Date.parse('2026-11-22T07:21:00Z');
@@ -17,7 +17,7 @@ const token = (last_four: string, ms = HOUR) => ({ last_four, expires_at: new Da
 
 test('a token is valid before its expiry, not at it', () => {
   const former = [token('aaaa', 1), token('bbbb', 0), token('cccc', -1)];
-  expect(workingAt(NOW, former)).toEqual([token('aaaa', 1)]);
+  expect(validAt(NOW, former)).toEqual([token('aaaa', 1)]);
 });
 
 test('a replaced token comes last, and the oldest of more than five is dropped', () => {
@@ -46,13 +46,13 @@ test.each([
 });
 
 test('refreshes each minute and exactly at the next expiry', () => {
-  expect(waitMs(NOW, [token('aaaa', 5 * HOUR)])).toBe(MINUTE);
-  expect(waitMs(NOW, [token('aaaa', 5 * HOUR), token('bbbb', 900), token('cccc', -900)])).toBe(900);
+  expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR)])).toBe(MINUTE);
+  expect(refreshDelayMs(NOW, [token('aaaa', 5 * HOUR), token('bbbb', 900), token('cccc', -900)])).toBe(900);
 });
 
 test('names tokens by their last four characters', () => {
-  expect(tailsOf([token('aaaa')])).toBe('…aaaa');
-  expect(tailsOf([token('aaaa'), token('bbbb'), token('cccc')])).toBe('…aaaa, …bbbb and …cccc');
+  expect(formatLastFour([token('aaaa')])).toBe('…aaaa');
+  expect(formatLastFour([token('aaaa'), token('bbbb'), token('cccc')])).toBe('…aaaa, …bbbb and …cccc');
 });
 
 const replaced: Done = { action: 'replaced', token: 'bua_pk_newwxyz', old: token('oldd') };

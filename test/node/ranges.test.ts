@@ -7,8 +7,8 @@ import {
   comparisonIn,
   earlier,
   entriesOf,
+  findRangeProblem,
   later,
-  problemOf,
   rangeOfChoice,
   type Shown,
   shownBy,
@@ -51,7 +51,7 @@ describe('the URL selects the days', () => {
   });
 
   test('a range of 1,830 days can be reported', () => {
-    expect(problemOf(range('2021-01-02', '2026-01-05'))).toBeNull();
+    expect(findRangeProblem(range('2021-01-02', '2026-01-05'))).toBeNull();
   });
 
   test.each([

@@ -1,6 +1,6 @@
 // The reason that the console gives for a refused origin.
 import { expect, test } from 'vitest';
-import { refusalOf } from '../../src/page/owner/domains/refusal.ts';
+import { explainRefusal } from '../../src/page/owner/domains/refusal.ts';
 
 const SHOP = 'https://shop.example';
 test.each([
@@ -26,5 +26,5 @@ test.each([
   ['chrome-extension://abcdef', [SHOP], 'Not a web site that could be registered.', []],
   ['https://shop.example/path', [SHOP], 'Not a web site that could be registered.', []],
 ])('explains why %s is refused where %s is registered', (origin, sites, reason, offers) => {
-  expect(refusalOf(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
+  expect(explainRefusal(origin, sites)).toEqual({ reason, offers: offers ?? [origin] });
 }); // biome-ignore format: a row on a line

@@ -1,6 +1,6 @@
 // What the list and the header of a business show about its limits.
 import { expect, test } from 'vitest';
-import { limitStatusOf as standingOf } from '../../src/page/owner/limit-status.ts';
+import { limitStatusOf } from '../../src/page/owner/limit-status.ts';
 import type { Limits } from '../../src/wire/responses.ts';
 
 /** A daily and a monthly limit, each with the uses that count towards it. */
@@ -25,7 +25,7 @@ const limits = (
   month_ends: monthly === null ? null : '2026-12-01T00:00:00.000000Z',
 });
 
-test.each<[string, Limits, ReturnType<typeof standingOf>]>([
+test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['without limits', null, null],
   ['below 80 % of a limit', limits(null, 0, 1000, 799), null],
   ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80 % of the month' }],
@@ -41,5 +41,5 @@ test.each<[string, Limits, ReturnType<typeof standingOf>]>([
   ['nearer to the monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90 % of the month' }],
   ['as near to both, where the month wins', limits(100, 90, 1000, 900), { level: 'near', words: '90 % of the month' }],
 ])('the standing is right %s', (_, given, standing) => {
-  expect(standingOf(given)).toEqual(standing);
+  expect(limitStatusOf(given)).toEqual(standing);
 }); // biome-ignore format: a row on a line

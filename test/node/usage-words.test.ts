@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { figuresOf } from '../../src/page/owner/usage/figures.ts';
 import type { Pace } from '../../src/page/owner/usage/pace.ts';
-import { problemOf, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
+import { findRangeProblem, type RangeProblem } from '../../src/page/owner/usage/ranges.ts';
 import {
   figureWords,
   leftWords,
@@ -25,7 +25,7 @@ test.each([
     '2,197 days are more than a report can have, 1,830. With this last day, choose Jan 2, 2021, or later as the first day.',
   ],
 ])('explains how to correct the range “%s” to “%s”', (from, to, words) => {
-  expect(problemWords(problemOf({ from, to }) as RangeProblem, { from, to })).toBe(words);
+  expect(problemWords(findRangeProblem({ from, to }) as RangeProblem, { from, to })).toBe(words);
 });
 
 const days = (first: number, ...counts: number[]) =>

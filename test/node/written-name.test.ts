@@ -1,7 +1,7 @@
 // How the console displays punycode hostnames.
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { expect, test } from 'vitest';
-import { unicodeName as writtenName } from '../../src/page/owner/domains/unicode-name.ts';
+import { unicodeName } from '../../src/page/owner/domains/unicode-name.ts';
 
 test.each([
   'bücher.example',
@@ -25,8 +25,8 @@ test.each([
   const host = domainToASCII(name);
   expect(host).toContain('xn--');
   expect(domainToUnicode(host)).toBe(name);
-  expect(writtenName(`https://${host}`)).toBe(name);
-  expect(writtenName(`http://*.${host}:8443`)).toBe(`*.${name}`);
+  expect(unicodeName(`https://${host}`)).toBe(name);
+  expect(unicodeName(`http://*.${host}:8443`)).toBe(`*.${name}`);
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
 ])('shows only the punycode of a name that %s', (_, name) => {
   const host = domainToASCII(name);
   expect(host).toContain('xn--');
-  expect(writtenName(`https://${host}`)).toBe(null);
+  expect(unicodeName(`https://${host}`)).toBe(null);
 });
 
 test.each([
@@ -58,5 +58,5 @@ test.each([
   ['punycode of an invisible character', 'https://xn--shop-8o0a.example'],
   ['null', 'null'],
 ])('shows %s as it is', (_, site) => {
-  expect(writtenName(site)).toBe(null);
+  expect(unicodeName(site)).toBe(null);
 });

@@ -76,7 +76,7 @@ const PAGE_SIZE = 20;
 const MAX_PAGES = 5;
 
 /** Reads a page. While a filtered page is short, reads on, up to MAX_PAGES pages. */
-export async function readOn(
+export async function readPages(
   read: (before: number | null) => Promise<Read>,
   before: number | null,
   isFiltered: boolean,

@@ -7,7 +7,7 @@ import { useMutation, useQuery } from '../query.ts';
 import { setQuery } from '../route.ts';
 import type { OnRead, TabProps } from '../session.ts';
 import { failureWords } from '../words.ts';
-import { append, byDay, type ChangeFilter, filterOf, join, type Read, readOn } from './change-pages.ts';
+import { append, byDay, type ChangeFilter, filterOf, join, type Read, readPages } from './change-pages.ts';
 import { Entry } from './entry.tsx';
 import { Filters } from './filters.tsx';
 
@@ -61,7 +61,7 @@ type ListProps = Omit<Props, 'query'> & {
 /** The changes that match one filter. Keyed by the filter, so that a late response never reaches the list of another. */
 function List({ api, id, filter, revision, clear, onRead }: ListProps) {
   const read = (before: number | null, isWanted: () => boolean) =>
-    readOn((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
+    readPages((from) => api.changes(id, filter, from), before, clear !== null, isWanted);
   const newest = useQuery(`${revision}`, (isWanted) => read(null, isWanted));
   const { readAt } = newest;
   useEffect(() => onRead({ readAt, busy: newest.busy }), [readAt, newest.busy]);

@@ -54,7 +54,7 @@ export type Additions = {
 };
 
 /** Reads hosts and addresses separated by spaces, commas, semicolons or line breaks, and drops duplicates. */
-export function additionsOf(text: string, registered: readonly string[]): Additions {
+export function parseAdditions(text: string, registered: readonly string[]): Additions {
   const additions: Additions = { wrong: [], tooMany: null, known: [], covered: [], fresh: [] };
   const sites = new Set<string>();
   for (const part of new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))) {

@@ -6,7 +6,7 @@ import { plural } from '../formats.ts';
 import { Button, Notice, VERBATIM } from '../parts.tsx';
 import { setQuery } from '../route.ts';
 import { changeFailureWords, ruleAbout } from '../words.ts';
-import { type Additions, additionsOf, type Wrong } from './additions.ts';
+import { type Additions, parseAdditions, type Wrong } from './additions.ts';
 import type { DomainChanges } from './domain-changes.tsx';
 import { unicodeName } from './unicode-name.ts';
 
@@ -65,7 +65,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
     event.preventDefault();
     if (busy !== null) return;
     const text = field.current?.value ?? '';
-    const additions = additionsOf(text, sites);
+    const additions = parseAdditions(text, sites);
     setEmpty(text.trim() === '');
     setParsed(additions);
     clearFailure();

@@ -6,7 +6,7 @@ import { Button, Section, VERBATIM } from '../parts.tsx';
 import { canHaveOneOwner, originOfPage, siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { SiteName } from './domain-list.tsx';
-import { refusalOf } from './refusal.ts';
+import { explainRefusal } from './refusal.ts';
 
 const CHECK = 'check';
 
@@ -66,7 +66,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
                 'every origin passes, because no domain is registered.'
               ) : (
                 <>
-                  <SiteName site={origin} /> is refused. {refusalOf(origin, sites).reason}
+                  <SiteName site={origin} /> is refused. {explainRefusal(origin, sites).reason}
                 </>
               )}
             </span>

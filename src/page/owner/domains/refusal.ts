@@ -9,7 +9,7 @@ const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
 const FOREIGN = 'Not a web site that could be registered.';
 
-export function refusalOf(origin: string, sites: readonly string[]): Refusal {
+export function explainRefusal(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
   if (!isRegistrable(origin)) return { reason: FOREIGN, offers: [] };
   const { protocol, hostname, port } = new URL(origin);

@@ -10,7 +10,7 @@ import type { TabProps } from '../session.ts';
 import { siteCovering } from './address.ts';
 import { ChangeFailure, type DomainChanges } from './domain-changes.tsx';
 import { SiteName } from './domain-list.tsx';
-import { refusalOf } from './refusal.ts';
+import { explainRefusal } from './refusal.ts';
 import { useStableRows } from './stable-layout.ts';
 
 const LOADING_ROWS = 2;
@@ -160,7 +160,7 @@ type RowProps = Pick<Props, 'sites' | 'readOnly' | 'changes'> & {
 function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes, add, dismiss }: RowProps) {
   const { origin, count, last_seen } = refused;
   const source = sourceOf(origin);
-  const { reason, offers } = refusalOf(origin, sites);
+  const { reason, offers } = explainRefusal(origin, sites);
   const undoable = added !== undefined && sites.includes(added) ? added : null;
   return (
     <li class={`item${passes ? ' passing' : ''}`}>

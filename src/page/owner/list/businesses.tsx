@@ -10,7 +10,7 @@ import { BUSINESSES, businessHref, replaceAddress, setQuery } from '../route.ts'
 import { type Memory, ROWS, type Session } from '../session.ts';
 import { failureWords } from '../words.ts';
 import { BusinessList } from './business-list.tsx';
-import { found, indexed } from './find.ts';
+import { indexBusinesses, searchBusinesses } from './find.ts';
 import { type Listing, STEP } from './listing.ts';
 import { ORDERS, type Order, ordered, orderOf } from './order.ts';
 import { SEARCH_ID } from './search-key.ts';
@@ -37,8 +37,8 @@ export function BusinessesView({ session, query, memory }: Props) {
   const text = query.get('q') ?? '';
   const wanted = text.trim();
   const order = orderOf(query.get('sort'));
-  const all = useMemo(() => indexed(ordered(businesses, order)), [businesses, order]);
-  const matches = useMemo(() => found(all, wanted), [all, wanted]);
+  const all = useMemo(() => indexBusinesses(ordered(businesses, order)), [businesses, order]);
+  const matches = useMemo(() => searchBusinesses(all, wanted), [all, wanted]);
   const [shown, setShown] = useState<Rows>({ href: list.href, rows: list.rows });
   const rows = shown.href === href ? shown.rows : ROWS;
   /** The matches for which Enter had no effect. */
@@ -54,7 +54,7 @@ export function BusinessesView({ session, query, memory }: Props) {
   // Opens the only business right away, before the list is painted. Not on the way back, when the hash is not empty.
   const mayRedirect = location.hash === '' && businesses.length < 2;
   const only = mayRedirect && extent === 'all' ? businesses[0] : undefined;
-  const isHidden = businesses.length === 0 ? extent === 'part' : only !== undefined || (mayRedirect && busy);
+  const isHidden = businesses.length === 0 ? extent === 'partial' : only !== undefined || (mayRedirect && busy);
   const problem = failure && `${failureWords(failure)} ${incompleteWords(listing)}`;
   const hint = wanted !== '' && entered === matching ? enteredWords(matches.length, extent) : null;
   const more = isHidden ? null : moreWords(listing, busy);
@@ -214,8 +214,8 @@ const businessWords = (count: number): string => plural(count, 'business', 'busi
 /** Summarizes the list or the search result. */
 function totalWords({ businesses, extent }: Listing, matches: readonly ListedBusiness[], wanted: string): string {
   const uses = matches.reduce((total, { used }) => total + sum(used), 0);
-  const first = extent === 'most' ? 'the first ' : '';
-  const among = `${first}${businessWords(businesses.length)}${extent === 'part' ? ' so far' : ''}`;
+  const first = extent === 'capped' ? 'the first ' : '';
+  const among = `${first}${businessWords(businesses.length)}${extent === 'partial' ? ' so far' : ''}`;
   const what = wanted === '' ? among.replace(/^t/, 'T') : `${number(matches.length)} of ${among}`;
   return `${what} · ${plural(uses, 'use')} in 30 days`;
 }
@@ -224,21 +224,21 @@ function totalWords({ businesses, extent }: Listing, matches: readonly ListedBus
 function enteredWords(count: number, extent: Listing['extent']): string | null {
   if (count === 0) return null; // the list itself says so
   if (count > 1) return `${businessWords(count)} match. Type more, or choose one.`;
-  return extent === 'part'
+  return extent === 'partial'
     ? 'Not all businesses have been read yet. Press Enter again in a moment.'
     : 'There may be more matches among the businesses that were not read. Choose this one, or read on.';
 }
 
 /** Null if all were read, or are being read for the first time. */
-function moreWords({ businesses, extent, most }: Listing, busy: boolean): string | null {
+function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
-  if (extent === 'most') return `The first ${count} of more are here. Searching and sorting cover only these.`;
-  return extent === 'part' && most > STEP && busy ? `Reading more. ${count} are here.` : null;
+  if (extent === 'capped') return `The first ${count} of more are here. Searching and sorting cover only these.`;
+  return extent === 'partial' && cap > STEP && busy ? `Reading more. ${count} are here.` : null;
 }
 
 /** Describes what is shown after a failure. */
 function incompleteWords({ businesses, extent, readAt }: Listing): string {
   if (businesses.length === 0) return '';
-  if (extent === 'part' || readAt === null) return `Only ${businessWords(businesses.length)} could be read.`;
+  if (extent === 'partial' || readAt === null) return `Only ${businessWords(businesses.length)} could be read.`;
   return `What is here may be as it was at ${clockTime(readAt)}.`;
 }

@@ -20,7 +20,7 @@ type Named = Pick<ListedBusiness, 'id' | 'name' | 'main_domain'>;
 /** A business with its searchable text. */
 type Indexed<B extends Named> = { business: B; text: string };
 
-export const indexed = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>
+export const indexBusinesses = <B extends Named>(businesses: readonly B[]): Indexed<B>[] =>
   businesses.map((business) => {
     const { name, main_domain } = business;
     return { business, text: folded(`${name}\n${main_domain}\n${unicodeDomain(main_domain)}`) };
@@ -33,7 +33,7 @@ const has = (text: string, word: string): boolean =>
     : text.includes(word);
 
 /** Returns the businesses whose name, domain or id matches every word of `wanted`. The id must match exactly. */
-export function found<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
+export function searchBusinesses<B extends Named>(among: readonly Indexed<B>[], wanted: string): B[] {
   const words = folded(wanted).split(/\s+/).filter(Boolean);
   return among
     .filter(({ business, text }) => words.every((word) => has(text, word) || `${business.id}` === word))

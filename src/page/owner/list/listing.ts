@@ -8,12 +8,12 @@ export const STEP = 500;
 export type Listing = {
   /** By id. */
   businesses: readonly ListedBusiness[];
-  /** `part`: still reading. `most`: stopped at the cap. `all`: complete. */
-  extent: 'part' | 'most' | 'all';
+  /** `partial`: still reading. `capped`: stopped at the cap. `all`: complete. */
+  extent: 'partial' | 'capped' | 'all';
   /** The cursor of the next page. Null: done. */
   after: number | null;
   /** The cap. */
-  most: number;
+  cap: number;
   /** When the first page of this pass was read, in milliseconds since 1970. */
   startedAt: number | null;
   /** When the oldest page of the last complete pass was read. */
@@ -22,22 +22,22 @@ export type Listing = {
 
 export const NOTHING_READ: Listing = {
   businesses: [],
-  extent: 'part',
+  extent: 'partial',
   after: 0,
-  most: STEP,
+  cap: STEP,
   startedAt: null,
   readAt: null,
 };
 
 /** Starts a new pass. */
-export const again = (listing: Listing): Listing => ({ ...listing, after: 0, startedAt: null });
+export const restart = (listing: Listing): Listing => ({ ...listing, after: 0, startedAt: null });
 
 /** Raises the cap, and continues after the last business. */
-export const further = (listing: Listing): Listing => ({
+export const extend = (listing: Listing): Listing => ({
   ...listing,
-  extent: 'part',
+  extent: 'partial',
   after: listing.businesses.at(-1)?.id ?? 0,
-  most: listing.most + STEP,
+  cap: listing.cap + STEP,
   startedAt: listing.readAt,
 });
 
@@ -46,14 +46,14 @@ export function withPage(listing: Listing, { businesses: page, next }: Businesse
   const after = listing.after ?? 0;
   const startedAt = listing.startedAt ?? now;
   const read = [...listing.businesses.filter(({ id }) => id <= after), ...page];
-  if (next !== null && read.length < listing.most) {
+  if (next !== null && read.length < listing.cap) {
     const later = listing.businesses.filter(({ id }) => id > next);
     return { ...listing, businesses: [...read, ...later], after: next, startedAt };
   }
   return {
     ...listing,
     businesses: read,
-    extent: next === null ? 'all' : 'most',
+    extent: next === null ? 'all' : 'capped',
     after: null,
     startedAt,
     readAt: startedAt,

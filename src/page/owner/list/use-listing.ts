@@ -4,7 +4,7 @@ import type { Api, Failure } from '../api.ts';
 import { now } from '../clock.ts';
 import { failureOf, useLatest } from '../query.ts';
 import type { ListMemory } from '../session.ts';
-import { again, further, type Listing, withPage } from './listing.ts';
+import { extend, type Listing, restart, withPage } from './listing.ts';
 
 type ListingQuery = {
   listing: Listing;
@@ -37,7 +37,7 @@ export function useListing(api: Api, memory: ListMemory, revision: number): List
     }
   }
   useEffect(() => {
-    void run(again(memory.listing));
+    void run(restart(memory.listing));
   }, [revision]);
-  return { ...state, goOn: () => void run(state.listing), readOn: () => void run(further(state.listing)) };
+  return { ...state, goOn: () => void run(state.listing), readOn: () => void run(extend(state.listing)) };
 }

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** `now` is in milliseconds since 1970. */
-export const workingAt = (now: number, former: readonly FormerToken[]): FormerToken[] =>
+export const validAt = (now: number, former: readonly FormerToken[]): FormerToken[] =>
   former.filter(({ expires_at }) => Date.parse(expires_at) > now);
 
 /** Predicts the old tokens after a replacement. `old` is the replaced token, or null if all old tokens were stopped. */
@@ -20,8 +20,8 @@ export const afterReplacement = (former: readonly FormerToken[], old: FormerToke
   old === null ? [] : [...former, old].slice(-MAX_FORMER_TOKENS);
 
 /** Returns the time until the texts change: at the next expiry, or within a minute. */
-export const waitMs = (now: number, former: readonly FormerToken[]): number =>
-  Math.min(MINUTE_MS, ...workingAt(now, former).map(({ expires_at }) => Date.parse(expires_at) - now));
+export const refreshDelayMs = (now: number, former: readonly FormerToken[]): number =>
+  Math.min(MINUTE_MS, ...validAt(now, former).map(({ expires_at }) => Date.parse(expires_at) - now));
 
 /** Formats the remaining time, rounded down. */
 export function remainingWords(ms: number): string {
@@ -35,7 +35,7 @@ export function remainingWords(ms: number): string {
 export const tailOf = (token: string): string => `…${token.slice(-4)}`;
 
 /** "…abcd, …efgh and …ijkl" */
-export function tailsOf(former: readonly FormerToken[]): string {
+export function formatLastFour(former: readonly FormerToken[]): string {
   const tails = former.map(({ last_four }) => tailOf(last_four));
   return [tails.slice(0, -1).join(', '), tails.at(-1)].filter(Boolean).join(' and ');
 }

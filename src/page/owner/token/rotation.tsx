@@ -14,12 +14,12 @@ import {
   type Done,
   doneWords,
   type FormerToken,
+  formatLastFour,
   MAX_FORMER_TOKENS,
+  refreshDelayMs,
   remainingWords,
   tailOf,
-  tailsOf,
-  waitMs,
-  workingAt,
+  validAt,
 } from './former-tokens.ts';
 
 /** `keep`: how long the old token keeps working, in the request's notation. Null: it stops at once. */
@@ -36,10 +36,10 @@ function useWorking(former: readonly FormerToken[]): { time: number; working: Fo
   const time = now();
   useEffect(() => {
     if (former.length === 0) return;
-    const timer = setTimeout(() => setTick(tick + 1), waitMs(now(), former));
+    const timer = setTimeout(() => setTick(tick + 1), refreshDelayMs(now(), former));
     return () => clearTimeout(timer);
   }, [former, tick]);
-  return { time, working: workingAt(time, former) };
+  return { time, working: validAt(time, former) };
 }
 
 export function Rotation({ api, business, readOnly, onChanged, reload }: TabProps) {
@@ -72,7 +72,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
     const details: BusinessDetails = {
       ...business,
       ...rotated,
-      former_tokens: afterReplacement(workingAt(now(), business.former_tokens), old),
+      former_tokens: afterReplacement(validAt(now(), business.former_tokens), old),
     };
     setTried(null);
     setDone({ action: 'replaced', token: rotated.token, old });
@@ -149,7 +149,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
             <p>
               {working.length === 0
                 ? 'No old token works any more.'
-                : `Pages and servers that still use ${tailsOf(working)} are refused from the next request on.`}{' '}
+                : `Pages and servers that still use ${formatLastFour(working)} are refused from the next request on.`}{' '}
               The token {tailOf(business.token)} goes on working.
             </p>
             <p class="note">A token that was stopped never works again.</p>
@@ -177,7 +177,7 @@ type QuestionProps = {
 function ReplaceQuestion({ now, token, working, warning, work, ...closing }: QuestionProps) {
   const [chosen, setChosen] = useState<Choice>(CHOICES[0]);
   const first = working.length >= MAX_FORMER_TOKENS ? working[0] : undefined;
-  const earlier = working.length === 0 ? '' : `, and with ${tailsOf(working)},`;
+  const earlier = working.length === 0 ? '' : `, and with ${formatLastFour(working)},`;
   return (
     <Confirm
       title="Replace the token?"

@@ -12,8 +12,8 @@ import {
   type Comparison,
   earlier,
   entriesOf,
+  findRangeProblem,
   later,
-  problemOf,
   rangeOfChoice,
   type Shown,
 } from './ranges.ts';
@@ -111,7 +111,7 @@ function Dates({ range, reset, fault }: DatesProps) {
 
   function apply(): void {
     const typed = { from: from.current?.value ?? '', to: to.current?.value ?? '' };
-    const found = problemOf(typed);
+    const found = findRangeProblem(typed);
     setProblem(found && problemWords(found, typed));
     if (found !== null || (typed.from === range.from && typed.to === range.to)) return;
     isOwnChange.current = true;

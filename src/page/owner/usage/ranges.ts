@@ -61,7 +61,7 @@ export type RangeProblem =
   | { is: 'too long'; days: number; earliest: string };
 
 /** Returns null if the range can be reported. */
-export function problemOf(range: Range): RangeProblem | null {
+export function findRangeProblem(range: Range): RangeProblem | null {
   for (const end of ['from', 'to'] as const) if (!isDay(range[end])) return { is: 'not a day', end };
   if (range.from > range.to) return { is: 'reversed' };
   const days = daysIn(range);
@@ -75,7 +75,7 @@ export function shownBy(query: URLSearchParams, today: string): Shown & { proble
   const [name, from, to] = ['range', 'from', 'to'].map((entry) => query.get(entry));
   const range = { from: from ?? '', to: to ?? '' };
   const isTyped = !isChoice(name ?? null) && (from ?? to ?? null) !== null;
-  const problem = isTyped ? problemOf(range) : null;
+  const problem = isTyped ? findRangeProblem(range) : null;
   if (isTyped && problem === null) return { choice: null, range, problem };
   const choice = isChoice(name ?? null) ? (name as ChoiceName) : DEFAULT_CHOICE;
   return { choice, range: rangeOfChoice(choice, today), problem };
@@ -145,5 +145,5 @@ export const comparisonIn = (query: URLSearchParams): Comparison =>
 export function comparedDays(range: Range, comparison: Comparison): Range | null {
   if (comparison === 'off') return null;
   const before = comparedWith(range, comparison);
-  return problemOf({ from: before.from, to: range.to }) === null ? before : null;
+  return findRangeProblem({ from: before.from, to: range.to }) === null ? before : null;
 }
