@@ -24,7 +24,7 @@ export function createCopier(show: (outcome: string) => void): (text: string, so
     const copied = await copyText(text);
     if (press !== latest) return;
     if (!copied && source?.isConnected) getSelection()?.selectAllChildren(source);
-    show(copied ? 'Copied' : 'Not copied: select the text');
+    show(copied ? 'Copied' : 'Not copied. Text selected.');
     clearTimeout(timer);
     timer = window.setTimeout(() => show(''), copied ? COPIED_MS : FAILED_MS);
   };

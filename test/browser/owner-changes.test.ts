@@ -11,7 +11,7 @@ const { button, armed, hold } = stepsOn(() => page);
 
 const entries = () => page.locator('.entry');
 const titles = () => page.locator('.entry b').allInnerTexts();
-const kind = () => page.getByLabel('Kind');
+const kind = () => page.getByLabel('Type');
 const search = () => page.getByLabel('Domain or text');
 const hash = () => page.evaluate<string>('location.hash');
 /** What has the focus: its entry, its label, or its words. */
@@ -136,7 +136,7 @@ describe('narrowed', () => {
     expect(await page.getByLabel('From').inputValue()).toBe('2026-01-01');
     expect(await search().inputValue()).toBe('token');
     expect(await kind().inputValue()).toBe('rotate_token');
-    await button('Clear what narrows the changes').click();
+    await button('Clear the filters').click();
     await eventually(titles).toHaveLength(4);
     expect(await hash()).toBe(`#/${business.id}/changes`);
     expect(await search().inputValue()).toBe('');
@@ -146,7 +146,7 @@ describe('narrowed', () => {
   test('to nothing: it says so, with a way back', async () => {
     await open();
     await search().fill('nobody has ever added this');
-    await page.getByText('Nothing matches.').waitFor();
+    await page.getByText('No changes match.').waitFor();
     await expectAccessible(page);
     await button('Show all changes').click();
     await eventually(titles).toHaveLength(4);
@@ -161,9 +161,9 @@ describe('narrowed', () => {
     await page.getByText('The last day is before the first day.').waitFor();
     await eventually(() => entries().count()).toBe(0);
     await page.evaluate(`location.hash = '#/${business.id}/changes?from=2026-02-30'`);
-    await page.getByText('This is not a day. Choose one from 1970 on.').waitFor();
+    await page.getByText('This is not a valid date. Choose a date in 1970 or later.').waitFor();
     await page.evaluate(`location.hash = '#/${business.id}/changes?action=toString'`);
-    await page.getByText('There is no such kind of change.').waitFor();
+    await page.getByText('There is no such type of change.').waitFor();
     await expectAccessible(page);
     expect(asked).toEqual([]);
   });
@@ -231,7 +231,7 @@ describe('older changes', () => {
     await button('Loading…').click({ force: true });
     expect(held.calls).toBe(1);
     held.release(failWith(503, 'Service Unavailable'));
-    await page.getByText('The service cannot reach its database now.').waitFor();
+    await page.getByText('The service cannot reach its database right now.').waitFor();
     expect(await entries().count()).toBe(20);
     await page.unroute(/\/api\//);
     await button('Older').click();

@@ -96,7 +96,7 @@ describe('what cannot be undone', () => {
     expect(await page.locator('.done', { hasText: /\w/ }).count()).toBe(0);
     held.release(goOn);
     await dialog().waitFor({ state: 'detached' });
-    await done('The token works on every site now.');
+    await done('The token now works on every site.');
   });
 
   test('says what failed, stays as it was, and can be tried again', async () => {
@@ -104,7 +104,7 @@ describe('what cannot be undone', () => {
     const held = await hold('DELETE');
     held.release(failWith(503, 'Service Unavailable'));
     await confirm();
-    await dialog().getByText('The service cannot reach its database now.').waitFor();
+    await dialog().getByText('The service cannot reach its database right now.').waitFor();
     expect(await shownSites()).toEqual([A]);
     expect(await business.sites()).toEqual([A]);
     await page.unroute(/\/api\//);
@@ -118,11 +118,11 @@ describe('what cannot be undone', () => {
     const held = await hold('DELETE');
     held.release(loseAnswer);
     await confirm();
-    await dialog().getByText('The change may have been made all the same').waitFor();
+    await dialog().getByText('The change may have been made anyway').waitFor();
     await page.unroute(/\/api\//);
     await button('Cancel').click();
     await dialog().waitFor({ state: 'detached' });
-    await page.getByText('No domain is registered:').waitFor();
+    await page.getByText('No domains are registered, so').waitFor();
   });
 
   test('the last domain of a list that was shortened elsewhere is not removed without a dialog', async () => {
@@ -131,7 +131,7 @@ describe('what cannot be undone', () => {
     const { access_list } = await business.stored();
     await world.call('DELETE', `${business.id}/access/${access_list[0]?.id}`);
     await button('Remove https://b.example').click();
-    await page.getByText('This is the last domain now: without it, the token works everywhere.').waitFor();
+    await page.getByText('This is now the last domain. Without it, the token works everywhere.').waitFor();
     await page.getByText('Remove…', { exact: true }).waitFor();
     expect(await business.sites()).toEqual(['https://b.example']);
   });

@@ -13,7 +13,7 @@ const { button, dialog, done, armed, hold, shownSites, middleOf, clickAt } = ste
 const A = 'https://a.example';
 const B = 'https://b.example';
 const C = 'https://c.example';
-const field = () => page.getByLabel('Add a domain');
+const field = () => page.getByLabel('Add one or more domains');
 const tried = () => page.getByLabel('Would this origin pass?');
 /** A business of its own with these sites, whose view is open. */
 async function open(...sites: string[]): Promise<Spare> {
@@ -80,8 +80,8 @@ describe('a domain that is removed', () => {
   });
 
   test.each([
-    [failWith(503, 'Service Unavailable'), 'The service cannot reach its database now.', true],
-    [loseAnswer, 'The change may have been made all the same', false],
+    [failWith(503, 'Service Unavailable'), 'The service cannot reach its database right now.', true],
+    [loseAnswer, 'The change may have been made anyway', false],
   ])('says in its row what failed, and what is registered now', async (answer, words, isRegistered) => {
     await open(A, B);
     const held = await hold('DELETE');
@@ -106,7 +106,7 @@ describe('a domain that is removed', () => {
     await armed();
     await world.call('DELETE', `${business.id}/access/${access_list[1]?.id}`);
     await button(`Remove ${B}`).click();
-    await page.getByText('Somebody else has removed it already.').waitFor();
+    await page.getByText('It has already been removed.').waitFor();
     await undo(B).waitFor();
   });
 
@@ -116,7 +116,7 @@ describe('a domain that is removed', () => {
     await armed();
     await button('Let the token work everywhere').click();
     await dialog().waitFor({ state: 'detached' });
-    await page.locator('.removed', { hasText: 'Removed. The token works on every site now.' }).waitFor();
+    await page.locator('.removed', { hasText: 'Removed. The token now works on every site.' }).waitFor();
     await eventually(focused).toBe(`Undo: add ${A} again`);
     expect(await business.sites()).toEqual([]);
     await armed();
@@ -132,7 +132,7 @@ test('all domains that were removed at once come back by one Undo', async () => 
   await dialog().getByText('It removes 3 domains').waitFor();
   await armed();
   await button('Let the token work everywhere').click();
-  await done('Removed. The token works on every site now.');
+  await done('Removed. The token now works on every site.');
   expect(await business.sites()).toEqual([]);
   expect(await page.locator('.removed').count()).toBe(3);
   await eventually(focused).toBe('Undo: add 3 domains again');
@@ -151,7 +151,7 @@ describe('a domain is added', () => {
   test('with https:// completed, after a warning before the first one, and Undo asks before it removes the last', async () => {
     const business = await open();
     await page.getByText('Before you add the first domain:').waitFor();
-    expect(await page.getByText('Servers that use the token stop working at once').isVisible()).toBe(true);
+    expect(await page.getByText('Servers that use the token stop working immediately').isVisible()).toBe(true);
     await enter('shop.example/cart');
     await done('Added https://shop.example.');
     expect(await business.sites()).toEqual(['https://shop.example']);
@@ -204,12 +204,12 @@ describe('a domain is added', () => {
     expect(await problem.locator('.sentence').allInnerTexts()).toEqual([
       'Nothing was added:',
       'ftp://shop.example must be an http or https URL, such as https://example.com. Did you mean https://shop.example?',
-      'sh needs an ending, as in sh.com. If it is a name in your own network, write http:// before it.',
+      'sh needs a domain ending, as in sh.com. If it is a name on your own network, put http:// in front of it.',
     ]);
     expect(held.calls).toBe(0);
     await eventually(focused).toBe('site');
     await enter('');
-    await page.getByText('Type a domain first, such as shop.example.').waitFor();
+    await page.getByText('Enter a domain, such as shop.example.').waitFor();
   });
 
   test('only if the service finds them valid, too: it is named by its field', async () => {
@@ -225,9 +225,9 @@ describe('a domain is added', () => {
     await open(...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
     const held = await hold('POST');
     await enter('S1.example');
-    await page.getByText('Registered already: https://s1.example.').waitFor();
+    await page.getByText('Already registered: https://s1.example.').waitFor();
     const row = page.locator('.revealed', { hasText: 'https://s1.example' });
-    await row.getByText('Registered already').waitFor();
+    await row.getByText('Already registered').waitFor();
     expect(await row.isVisible()).toBe(true);
     expect(held.calls).toBe(0);
     await eventually(focused).toBe('site');
@@ -236,9 +236,9 @@ describe('a domain is added', () => {
   test('although a wildcard covers it, if that is what is meant', async () => {
     const business = await open('https://*.shop.example');
     await enter('www.shop.example');
-    await page.getByText('https://www.shop.example passes already: https://*.shop.example covers it.').waitFor();
+    await page.getByText('https://www.shop.example already passes: https://*.shop.example covers it.').waitFor();
     expect(await business.sites()).toEqual(['https://*.shop.example']);
-    await button('Add it all the same').click();
+    await button('Add it anyway').click();
     await done('Added https://www.shop.example.');
     await eventually(focused).toBe('site');
     expect(await business.sites()).toEqual(['https://*.shop.example', 'https://www.shop.example']);
@@ -264,7 +264,7 @@ describe('a domain is added', () => {
     const held = await hold('POST');
     held.release(loseAnswer);
     await enter('b.example');
-    await page.locator('#site-problem', { hasText: 'The change may have been made all the same' }).waitFor();
+    await page.locator('#site-problem', { hasText: 'The change may have been made anyway' }).waitFor();
     await page.locator('.box code', { hasText: B }).waitFor();
     expect(await field().inputValue()).toBe('b.example');
     expect(await page.locator('.add .done', { hasText: /\w/ }).count()).toBe(0);
@@ -280,7 +280,7 @@ describe('a domain is added', () => {
     await done(`Added ${C}.`);
     await page.clock.runFor(1200);
     await clickAt(point);
-    await page.getByText('Type a domain first').waitFor(); // the same button, with the field empty
+    await page.getByText('Enter a domain').waitFor(); // the same button, with the field empty
     expect(await business.sites()).toEqual([A, B, C]);
   });
 });
@@ -305,7 +305,7 @@ describe('an origin that is tried', () => {
     expect(await verdict().innerText()).toContain('null is refused. Sent by a sandboxed frame');
     await tried().fill('ftp://tulip.example');
     await page.keyboard.press('Tab');
-    expect(await verdict().innerText()).toContain('ftp://tulip.example is refused. Not a web site');
+    expect(await verdict().innerText()).toContain('ftp://tulip.example is refused. This is not a website');
     expect(await button(/^Register it/).count()).toBe(0);
     await enter('sh', tried());
     expect(await verdict().innerText()).toContain('https://sh is refused.');
@@ -338,7 +338,7 @@ describe('origins that were refused', () => {
       'https://a.shop.example',
       'http://shop.example',
     );
-    await page.getByText('Whoever has the token can make an entry appear here').waitFor();
+    await page.getByText('Anyone who has the token can make an entry appear here').waitFor();
     const row = (origin: string) => page.locator('.refused .item', { hasText: origin });
     expect(await row('http://shop.example').locator('.reason').innerText()).toBe(
       'It begins with http://, but https://shop.example is registered.',
@@ -349,7 +349,7 @@ describe('origins that were refused', () => {
     const point = await middleOf('Add https://*.shop.example');
     await clickAt(point);
     await button('Undo: remove https://*.shop.example, which was added for https://a.shop.example').waitFor();
-    await row('https://a.shop.example').getByText('Passes now.').waitFor();
+    await row('https://a.shop.example').getByText('Now passes.').waitFor();
     await eventually(focused).toContain('Undo: remove https://*.shop.example');
     await page.clock.runFor(1200);
     expect(await page.locator('.refused .item').count()).toBe(3);
@@ -416,15 +416,15 @@ describe('origins that were refused', () => {
     const labels = `Array.from(document.querySelectorAll('.refused [aria-label^=Dismiss]'), (button) => button.ariaLabel)`;
     const [first = '', second = '', third] = await page.evaluate<string[]>(labels);
     await button(first).dblclick();
-    await page.getByText('1 dismissed, until this page is closed.').waitFor();
+    await page.getByText('1 dismissed until you close this page.').waitFor();
     await armed();
     await button(second).focus(); // the second press may have taken the focus away
     await page.keyboard.press('Enter');
-    await page.getByText('2 dismissed, until this page is closed.').waitFor();
+    await page.getByText('2 dismissed until you close this page.').waitFor();
     await eventually(focused).toBe(third);
     await armed();
     await page.keyboard.press('Enter');
-    await page.getByText('3 dismissed, until this page is closed.').waitFor();
+    await page.getByText('3 dismissed until you close this page.').waitFor();
     await eventually(focused).toBe('Show again');
     await armed();
     await page.keyboard.press('Enter');
@@ -434,10 +434,12 @@ describe('origins that were refused', () => {
 
   test('if there are none, a suspended business is not told that nothing is refused', async () => {
     page = await openRoom(world, world.closed, 'domains', world.keys.owner);
-    expect(await page.locator('.refused .none').innerText()).toBe('No origin was refused lately.');
+    expect(await page.locator('.refused .none').innerText()).toBe('No origins were refused recently.');
     await world.leave();
     page = await openRoom(world, world.quiet, 'domains', world.keys.owner);
-    expect(await page.locator('.refused .none').innerText()).toBe('Nothing is refused while no domain is registered.');
+    expect(await page.locator('.refused .none').innerText()).toBe(
+      'Nothing is refused while no domains are registered.',
+    );
   });
 
   test('are all forgotten only after a confirmation', async () => {
@@ -449,7 +451,7 @@ describe('origins that were refused', () => {
     await button('Forget all…').click();
     await armed();
     await button('Forget 1 origin').click();
-    await page.getByText('No origin was refused lately.').waitFor();
+    await page.getByText('No origins were refused recently.').waitFor();
     expect(await world.call('GET', `${business.id}/access/refused`)).toEqual({ refused: [] });
     await eventually(focused).not.toBe('');
     await eventually(() => page.evaluate('document.activeElement === document.body')).toBe(false);
@@ -480,7 +482,7 @@ test('500 domains are filtered, by what the address says', async () => {
   await page.locator('.revealed', { hasText: 'https://s3.example' }).waitFor();
   expect(await page.getByLabel('Filter').inputValue()).toBe('');
   await enter('more.example');
-  await page.getByText('A business has at most 500 domains. This one has 500, so 0 more can be added.').waitFor();
+  await page.getByText('A business can have at most 500 domains. This one has 500, so you can add 0 more.').waitFor();
 });
 
 test('no origin passes for a business that is not active', async () => {

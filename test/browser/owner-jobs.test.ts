@@ -53,7 +53,7 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
   await titled('Zürich Café');
   await ended('find a business');
 
-  await page.getByText(/At the pace of the last seven whole days/).waitFor();
+  await page.getByText(/At the pace of the last seven full days/).waitFor();
   await ended('will the limit be reached?');
 
   await goTo(/^Days/);
@@ -63,12 +63,12 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
 
   await goTo(/^1 refused origin/, 'Shift+Tab');
   await press('Enter');
-  await titled('Refused lately');
+  await titled('Recently refused');
   await page.getByText(/www\./).first().waitFor();
   await goTo(/^Add https:\/\/www\.cafe\.example/);
   await armed();
   await press('Enter');
-  await page.getByText('Passes now.').waitFor();
+  await page.getByText('Now passes.').waitFor();
   await ended('why is a page refused? mend it');
 
   await goTo(/^Token$/, 'Shift+Tab');
@@ -80,7 +80,7 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
   await armed();
   await goTo(/^Replace, and keep/);
   await press('Enter');
-  await done('There is a new token');
+  await done('The new token is');
   await goTo(/^Stop /);
   await press('Enter');
   await page.getByRole('dialog').waitFor();
@@ -109,7 +109,7 @@ test('eight jobs take few presses and requests, by keyboard alone', async () => 
   await goTo(/^Changes$/, 'Shift+Tab');
   await press('Enter');
   await titled('Changes');
-  await goTo(/^Kind/);
+  await goTo(/^Type/);
   await type('Removing domains');
   await page.locator('.entry', { hasText: 'https://page-45.cafe.example' }).waitFor();
   expect(await page.locator('.entry', { hasText: 'https://page-45.cafe.example' }).innerText()).toContain(

@@ -114,7 +114,7 @@ describe('the order', () => {
 
   test('by last change says when that was', async () => {
     await visitServed([listed(1), listed(2, { updated_at: '2026-02-03T00:00:00.000Z' }), listed(3)]);
-    await order().selectOption('Last change');
+    await order().selectOption('Last changed');
     await eventually(names).toEqual(['Store 2', 'Store 1', 'Store 3']);
     await row('Store 2').getByText('changed Feb 3, 2026').waitFor();
   });
@@ -154,7 +154,7 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
   expect(cells.map(([, ...rest]) => rest)).toEqual([
     ['', `+12%${inWords('1,568 uses', 1400)}`, '12K'],
     ['Suspended', `New${inWords('28 uses', 0)}`, '28'],
-    ['87 % of the month', '–No uses in 28 days', '0'],
+    ['87% of monthly limit', '–No uses in 28 days', '0'],
     ['3 refused origins', `−25%${inWords('42 uses', 56)}`, '98'],
     ['Limit reached', '–No uses in 28 days', '0'],
     ['', `×1,234${inWords('17,276 uses', 14)}`, '17.3K'],
@@ -186,8 +186,8 @@ describe('the search', () => {
   test('that finds nothing says so, and is cleared by a button that leaves the focus in the field', async () => {
     await visitMany();
     await search().fill('nothing like it');
-    await page.getByText('No business matches “nothing like it”.').waitFor();
-    await button('Clear the search').click();
+    await page.getByText('No businesses match “nothing like it”.').waitFor();
+    await button('Clear search').click();
     await total(`${world.many} businesses`);
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('businesses-search');
   });
@@ -197,11 +197,11 @@ describe('the search', () => {
     await search().fill('NUMBER 4');
     await total(`7 of ${world.many} businesses`);
     await search().press('Enter');
-    await page.getByText('7 businesses match. Type more, or choose one.').waitFor();
+    await page.getByText('7 businesses match. Keep typing, or choose one.').waitFor();
     expect(await hash()).toBe('#/?q=NUMBER+4');
     await search().fill('example shop-44');
     await total(`1 of ${world.many} businesses`);
-    expect(await page.getByText('Type more').count()).toBe(0);
+    expect(await page.getByText('Keep typing').count()).toBe(0);
     await search().press('Enter');
     await opened('Shop number 44');
     await page.goBack();
@@ -215,10 +215,10 @@ describe('the search', () => {
     await search().fill('store 7');
     await total('1 of 50 businesses so far');
     await search().press('Enter');
-    await page.getByText('Not all businesses have been read yet.').waitFor();
+    await page.getByText('Some businesses are still loading.').waitFor();
     release();
     await total('1 of 60 businesses');
-    expect(await page.getByText('Not all businesses have been read yet.').count()).toBe(0);
+    expect(await page.getByText('Some businesses are still loading.').count()).toBe(0);
     expect(await hash()).toBe('#/?q=store+7');
   });
 
@@ -347,12 +347,12 @@ describe('a refresh', () => {
     await total('3 businesses');
     served.answer = (route) => route.abort();
     await button('Refresh').click();
-    await page.getByRole('alert').filter({ hasText: 'What is here may be as it was at' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Some of this list may be from' }).waitFor();
     expect(await names()).toHaveLength(3);
     served.answer = (route, json) => route.fulfill({ json });
-    await button('Go on').focus();
+    await button('Continue').focus();
     await page.keyboard.press('Enter');
-    await button('Go on').waitFor({ state: 'detached' });
+    await button('Continue').waitFor({ state: 'detached' });
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 });
@@ -367,20 +367,20 @@ describe('many businesses', () => {
     await total('50 businesses so far');
     expect(await names()).toHaveLength(50);
     release();
-    await page.getByRole('alert').filter({ hasText: 'Only 50 businesses could be read.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Only 50 businesses could be loaded.' }).waitFor();
     expect(await names()).toHaveLength(50);
     served.answer = (route, json) => route.fulfill({ json });
-    await button('Go on').click();
+    await button('Continue').click();
     await total(/^120 businesses · 217,800 uses in 30 days/);
     expect(served.asked).toEqual([0, 50, 50, 100]);
-    expect(await page.getByRole('alert').filter({ hasText: 'could be read' }).count()).toBe(0);
+    expect(await page.getByRole('alert').filter({ hasText: 'could be loaded' }).count()).toBe(0);
   });
 
   test('are shown by 100, and the first of those that come has the focus', async () => {
     await visitServed(120);
     await total('120 businesses');
     expect(await names()).toHaveLength(100);
-    await page.getByText('100 of 120 are shown.').waitFor();
+    await page.getByText('Showing 100 of 120.').waitFor();
     await button('Show more').dblclick();
     await eventually(names).toHaveLength(120);
     await eventually(focused).toBe('Store 101');
@@ -397,20 +397,20 @@ describe('many businesses', () => {
 
   test('beyond 500 are read on request', async () => {
     const served = await visitServed(600);
-    await page.getByText('The first 500 of more are here.').waitFor();
+    await page.getByText('The first 500 businesses are loaded.').waitFor();
     await total('The first 500 businesses');
     expect(served.asked).toHaveLength(10);
     await search().fill('store 7');
     await total('11 of the first 500 businesses');
     await search().fill('store 77 77');
     await search().press('Enter');
-    await page.getByText('There may be more matches among the businesses that were not read.').waitFor();
+    await page.getByText('There may be more matches among the businesses that are not loaded.').waitFor();
     await search().fill('');
-    await button('Read on').focus();
+    await button('Load more').focus();
     await page.keyboard.press('Enter');
     await total('600 businesses');
     expect(served.asked).toHaveLength(12);
-    expect(await button('Read on').count()).toBe(0);
+    expect(await button('Load more').count()).toBe(0);
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('total');
   });
 
@@ -439,7 +439,7 @@ describe('many businesses', () => {
     const served = await visitServed(30);
     await total('30 businesses');
     served.answer = (route) => route.abort();
-    await pressWhere('Store 3', () => button('Go on').waitFor());
+    await pressWhere('Store 3', () => button('Continue').waitFor());
   });
 });
 
@@ -472,7 +472,7 @@ test('the list with marks, the hint and the notice of more is accessible and fit
     undefined,
     '#/?sort=changed',
   );
-  await button('Read on').waitFor();
+  await button('Load more').waitFor();
   const look = async (name: string) => {
     for (const width of [320, 1280]) {
       await page.setViewportSize({ width, height: 900 });
@@ -488,6 +488,6 @@ test('the list with marks, the hint and the notice of more is accessible and fit
   await look('list-many');
   await search().fill('store 1');
   await search().press('Enter');
-  await page.getByText('Type more').waitFor();
+  await page.getByText('Keep typing').waitFor();
   await look('list-search');
 });

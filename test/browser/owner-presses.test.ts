@@ -16,7 +16,7 @@ const B = 'https://b.example';
 const C = 'https://c.example';
 const WILD = 'https://*.shop.example';
 
-const type = (text: string) => page.getByLabel('Add a domain').fill(text);
+const type = (text: string) => page.getByLabel('Add one or more domains').fill(text);
 async function press(name: string): Promise<void> {
   await armed();
   await button(name).click();
@@ -48,13 +48,13 @@ const REMOVING_ALL: Place = {
 const PLACES: Place[] = [
   { place: 'adding a domain', sites: [A], reach: () => type('b.example'), button: 'Add', writes: [ADD] },
   {
-    place: 'adding all the same',
+    place: 'adding anyway',
     sites: [WILD],
     reach: async () => {
       await type('a.shop.example');
       await press('Add');
     },
-    button: 'Add it all the same',
+    button: 'Add it anyway',
     writes: [ADD],
   },
   {
@@ -203,7 +203,7 @@ describe.each(PLACES)('$place', (place) => {
     const held = await hold(methodOf(place));
     held.release(loseAnswer);
     await button(place.button).press('Enter');
-    await page.getByText('The change may have been made all the same').first().waitFor();
+    await page.getByText('The change may have been made anyway').first().waitFor();
     await page.locator('.refresh [aria-disabled]').waitFor({ state: 'detached' });
     await armed();
     if (await dialog().isVisible()) {
@@ -270,7 +270,7 @@ test('all domains can be added again that were removed, also after a second atte
   const held = await hold('DELETE');
   held.release(loseAnswer);
   await button(REMOVING_ALL.button).click();
-  await dialog().getByText('No domain is registered any more.').waitFor();
+  await dialog().getByText('No registered domains are left.').waitFor();
   await page.unroute(/\/api\//);
   await button(REMOVING_ALL.button).click();
   await dialog().waitFor({ state: 'detached' });

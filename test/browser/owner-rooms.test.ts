@@ -39,7 +39,7 @@ test('the first Tab offers to skip to what is shown', async () => {
   await page.getByText('Would this origin pass?').waitFor();
   await page.mouse.click(2, 2); // where Tab begins
   await page.keyboard.press('Tab');
-  await eventually(focused).toBe('Skip to the content');
+  await eventually(focused).toBe('Skip to content');
   expect(await page.evaluate(`getComputedStyle(document.activeElement).clipPath`)).toBe('none');
   await page.keyboard.press('Enter');
   await eventually(focused).toBe('Domains');
@@ -51,7 +51,7 @@ describe('the head of a business', () => {
     await world.refuse(business, 'https://b.example', 'https://c.example');
     page = await openRoom(world, business, 'token');
     await page.getByRole('link', { name: '2 refused origins' }).click();
-    await eventually(focused).toBe('Refused lately');
+    await eventually(focused).toBe('Recently refused');
     await button('Dismiss https://c.example').click();
     await page.getByRole('link', { name: '1 refused origin', exact: true }).waitFor();
     await page.getByRole('link', { name: '← Businesses' }).click();
@@ -78,9 +78,9 @@ describe('the head of a business', () => {
     await answer({ daily: 100, today: 79, monthly: 1000, month: 799 });
     await mark.waitFor({ state: 'detached' });
     await answer({ daily: 100, today: 79, monthly: 1000, month: 879 });
-    await page.getByText('87 % of the month', { exact: true }).waitFor();
+    await page.getByText('87% of monthly limit', { exact: true }).waitFor();
     await answer({ daily: 100, today: 92, monthly: 1000, month: 879 });
-    await page.getByText('92 % of today', { exact: true }).waitFor();
+    await page.getByText('92% of daily limit', { exact: true }).waitFor();
     await answer({ daily: 100, today: 92, monthly: 1000, month: 1000 });
     await page.getByText('Limit reached', { exact: true }).waitFor();
   });
@@ -118,7 +118,7 @@ describe('what is shown is read again', () => {
     await button('Refresh').and(page.locator(':not([aria-disabled])')).waitFor(); // nothing is on its way
     await page.clock.fastForward(5 * 60_000);
     const add = async (name: string) => {
-      await page.getByLabel('Add a domain').fill(name);
+      await page.getByLabel('Add one or more domains').fill(name);
       await page.keyboard.press('Enter');
       await page.locator('.done', { hasText: `Added https://${name}.` }).waitFor();
     };

@@ -62,19 +62,19 @@ describe('the tag and the token', () => {
     const business = await open();
     await page.evaluate(script);
     await button('Copy the tag').click();
-    await page.getByText('Not copied: select the text').waitFor();
+    await page.getByText('Not copied. Text selected.').waitFor();
     expect(await page.evaluate('getSelection().toString().trim()')).toBe(tagOf(business));
     await page.locator('.snippet').nth(1).getByRole('button').click();
-    await page.getByText('Not copied: select the text').nth(1).waitFor();
+    await page.getByText('Not copied. Text selected.').nth(1).waitFor();
     expect(await page.evaluate('getSelection().toString().trim()')).toBe(business.token);
   });
 
   test('stand by how many domains restrict the token, with a link to them', async () => {
     const business = await open();
-    await page.getByText('The token works on every site: no domain restricts it.').waitFor();
+    await page.getByText('The token works on every site, because no domains are registered.').waitFor();
     await world.call('POST', `${business.id}/access`, { sites: ['https://a.example', 'https://b.example'] });
     await button('Refresh').click();
-    await page.getByText('2 domains restrict the token to their pages.').waitFor();
+    await page.getByText('The token works only on pages of 2 registered domains.').waitFor();
     await page.locator('#console section.token').getByRole('link', { name: 'Domains' }).click();
     await page.waitForURL(`**/owner#/${business.id}/domains`);
   });
@@ -92,7 +92,7 @@ describe('the token is replaced', () => {
     await armed();
     expect(await isRed(action)).toBe(status === 401);
     await button(action).click();
-    await done('There is a new token');
+    await done('The new token is');
     await dialog().waitFor({ state: 'detached' });
     await eventually(focused).toBe(OPENER);
     const { token } = await business.stored();
@@ -103,9 +103,9 @@ describe('the token is replaced', () => {
     expect(said).toMatch(
       status === 200
         ? new RegExp(
-            `^There is a new token ${tail(token)}\\. The old one works until \\w+ \\d+, \\d+, \\d\\d:\\d\\d UTC\\. `,
+            `^The new token is ${tail(token)}\\. The old one works until \\w+ \\d+, \\d+, \\d\\d:\\d\\d UTC\\. `,
           )
-        : `There is a new token ${tail(token)}. The old one no longer works. Paste the new tag into your pages.`,
+        : `The new token is ${tail(token)}. The old one no longer works. Paste the new tag into your pages.`,
     );
     const end = said.match(/works until (.* UTC)/)?.[1];
     expect(await working()).toEqual(
@@ -126,7 +126,7 @@ describe('the token is replaced', () => {
     await page.getByLabel('Stop the old token now').check();
     expect(await isRed('Replace, and stop the old one now')).toBe(true);
     await dialog()
-      .getByText(`Pages with ${tail(business.token)} are refused from the next request on.`)
+      .getByText(`From the next request, pages with ${tail(business.token)} are refused.`)
       .waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Escape');
@@ -143,7 +143,7 @@ describe('the token is replaced', () => {
     await openDialog();
     const held = await hold('GET');
     await button(KEEP).click();
-    await done('There is a new token');
+    await done('The new token is');
     await eventually(working).toHaveLength(1);
     expect((await working())[0]).toContain(`${tail(business.token)} works until`);
     expect(held.calls).toBeGreaterThan(0);
@@ -159,15 +159,15 @@ describe('the token is replaced', () => {
     const held = await hold('POST');
     held.release(loseAnswer);
     await button(KEEP).click();
-    await dialog().getByText('The change may have been made all the same').waitFor();
+    await dialog().getByText('The change may have been made anyway').waitFor();
     const { token } = await business.stored();
     await dialog()
-      .getByText(`The token was replaced: it ends in ${tail(token)} now.`)
+      .getByText(`The token has been replaced. The new one is ${tail(token)}.`)
       .waitFor();
     await button('Replace again, and keep the old one for 24 hours').waitFor();
     await button('Cancel').click();
     await dialog().waitFor({ state: 'detached' });
-    await page.getByText(`The token was replaced: it ends in ${tail(token)} now.`).waitFor();
+    await page.getByText(`The token has been replaced. The new one is ${tail(token)}.`).waitFor();
     await eventually(focused).toBe(OPENER);
     expect((await business.stored()).token).toBe(token);
   });
@@ -176,7 +176,7 @@ describe('the token is replaced', () => {
     const business = await open();
     await openDialog();
     await button(KEEP).click();
-    await done('There is a new token');
+    await done('The new token is');
     await dialog().waitFor({ state: 'detached' });
     const token = await rotate(business, '1h');
     await button('Refresh').click();
@@ -192,11 +192,11 @@ describe('the token is replaced', () => {
     await page.getByText('5 old tokens still work').waitFor();
     await button(OPENER).click();
     await dialog()
-      .getByText(`5 old tokens work already, and no more can: ${tail(business.token)} stops now.`)
+      .getByText(`At most 5 old tokens can work at a time, so ${tail(business.token)} stops now.`)
       .waitFor();
     await armed();
     await button(KEEP).click();
-    await done('There is a new token');
+    await done('The new token is');
     await eventually(working).toHaveLength(5);
     expect((await working()).join()).not.toContain(tail(business.token));
     expect(await statusWith(business, business.token)).toBe(401);
@@ -219,8 +219,8 @@ describe('old tokens', () => {
     await button('Stop them now…').click();
     await dialog()
       .getByText(
-        `Pages and servers that still use ${tail(business.token)} and ${tail(second)} are refused from the next request on. ` +
-          `The token ${tail(third)} goes on working.`,
+        `From the next request, pages and servers that still use ${tail(business.token)} and ${tail(second)} are refused. ` +
+          `The token ${tail(third)} keeps working.`,
       )
       .waitFor();
     await armed();
@@ -230,7 +230,7 @@ describe('old tokens', () => {
     await eventually(() => held.calls).toBe(1);
     expect(await working()).toHaveLength(2); // until the service has said so
     held.release(goOn);
-    await done(`The old tokens no longer work. The token ${tail(third)} goes on working.`);
+    await done(`The old tokens no longer work. The token ${tail(third)} keeps working.`);
     await dialog().waitFor({ state: 'detached' });
     expect(await working()).toEqual([]);
     await eventually(focused).toBe(OPENER);
@@ -248,9 +248,9 @@ describe('old tokens', () => {
     await button('Stop it now…').click();
     await armed();
     await button(STOP).click();
-    await dialog().getByText('The change may have been made all the same').waitFor();
+    await dialog().getByText('The change may have been made anyway').waitFor();
     await eventually(working).toEqual([]);
-    await dialog().getByText('No old token works any more.').waitFor();
+    await dialog().getByText('The old tokens no longer work.').waitFor();
     await button('Cancel').click();
     await dialog().waitFor({ state: 'detached' });
     await eventually(focused).toBe(OPENER);
@@ -274,7 +274,7 @@ describe('old tokens', () => {
     const business = await world.spare();
     await rotate(business, '1h');
     page = await openRoom(world, business, 'token', world.keys.spareReader);
-    await page.getByText('Whoever can only read is not shown the token').waitFor();
+    await page.getByText('With read-only access, you do not see the whole token').waitFor();
     expect((await working()).map((line) => line.slice(0, 17))).toEqual([`${tail(business.token)} works until`]);
     expect(await page.locator('#console .room').getByRole('button').count()).toBe(0);
     expect(await page.locator('#console').innerText()).not.toContain(business.token);

@@ -83,9 +83,9 @@ describe('the days', () => {
     const ago = (first: number, last: number) =>
       HISTORY.filter(([day]) => day >= first && day <= last).reduce((total, [, uses]) => total + uses, 0);
     const [now, before] = [ago(1, 27), ago(29, 55)];
-    expect(await figure('Mean').innerText()).toBe(`${Math.round((now / 27) * 10) / 10}\na day, of 27 whole days`);
+    expect(await figure('Mean').innerText()).toBe(`${Math.round((now / 27) * 10) / 10}\na day, over 27 full days`);
     expect(await figure('Peak').locator('.value').innerText()).toBe('22');
-    expect(await figure('Change').innerText()).toContain(`${now} against ${before} on 27 whole days, `);
+    expect(await figure('Change').innerText()).toContain(`${now} vs. ${before} over 27 full days, `);
     expect(await figure('Change').locator('.value').innerText()).toBe(`+${Math.round((now / before - 1) * 100)}%`);
     await expectAccessible(page);
   });
@@ -97,7 +97,7 @@ describe('the days', () => {
     await days().selectOption('Last 91 days');
     await shows(addDays(today(), -90), today());
     expect(await query()).toBe('range=91');
-    await page.getByText('A year before').click();
+    await page.getByText('Previous year').click();
     await eventually(query).toBe('range=91&compare=year');
     await eventually(() => asked.length).toBe(3);
     await settled();
@@ -109,10 +109,10 @@ describe('the days', () => {
     expect(asked.length).toBe(3); // what the last month needs had just been read
     await page.goBack();
     await shows(addDays(today(), -90), today());
-    expect(await page.getByRole('radio', { name: 'A year before' }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: 'Previous year' }).isChecked()).toBe(true);
     await page.goBack();
     await settled();
-    expect(await page.getByRole('radio', { name: 'Previous days' }).isChecked()).toBe(true);
+    expect(await page.getByRole('radio', { name: 'Previous period' }).isChecked()).toBe(true);
     await page.goForward();
     await page.goForward();
     await shows(`${last.slice(0, 8)}01`, last);
@@ -180,9 +180,9 @@ describe('the days', () => {
     const shown = await rangeIn();
     for (const [from, words] of [
       [addDays(today(), 1), 'Choose an earlier first day or a later last day.'],
-      ['2015-01-01', `days are more than a report can have, 1,830.`],
-      ['', 'The first day is not complete, or is before 1970.'],
-      ['1969-12-31', 'The first day is not complete, or is before 1970.'],
+      ['2015-01-01', `days exceed the report’s maximum of 1,830.`],
+      ['', 'The first day is incomplete or before 1970.'],
+      ['1969-12-31', 'The first day is incomplete or before 1970.'],
     ] as const) {
       await dateOf('From').fill(from);
       await page.getByRole('alert').filter({ hasText: words }).waitFor();
@@ -192,7 +192,7 @@ describe('the days', () => {
     expect(await query()).toBe('');
     expect(await chart().locator('.bar').count()).toBe(28);
     expect(await figure('Mean').locator('.value').innerText()).not.toBe('–');
-    await days().selectOption('Chosen days');
+    await days().selectOption('Custom range');
     await shows(shown[0] as string, shown[1] as string);
     expect(await page.getByRole('alert').allInnerTexts()).not.toContain(expect.stringMatching(/./));
     expect(asked.length).toBe(1);
@@ -200,8 +200,8 @@ describe('the days', () => {
 
   test('of an address that cannot be reported are the last 28, and a notice says why', async () => {
     const asked = await open(await used(), '?from=2026-03-09&to=2026-03-01');
-    await page.getByText('is after the last one, Mar 1, 2026.').waitFor();
-    await page.getByText('These are the last 28 days.').waitFor();
+    await page.getByText('is after the last day, Mar 1, 2026.').waitFor();
+    await page.getByText('Showing the last 28 days instead.').waitFor();
     await shows(addDays(today(), -27), today());
     expect(asked).toEqual([`${addDays(today(), -55)} ${today()}`]);
   });
@@ -209,7 +209,7 @@ describe('the days', () => {
   test('are not compared if one report cannot have both, and the view says so', async () => {
     const asked = await open(await used(), '?from=2022-01-01&to=2025-01-01');
     await settled();
-    await page.getByText('Not compared: with the days before, this would be more than 1,830 days').waitFor();
+    await page.getByText('Not compared: with the earlier days, the report would exceed 1,830 days').waitFor();
     expect(await page.locator('.figures dt').allInnerTexts()).toEqual(['Mean', 'Peak']);
     expect(asked).toEqual(['2022-01-01 2025-01-01']);
   });
@@ -217,7 +217,7 @@ describe('the days', () => {
   test('are compared by keys, and switching that off asks nothing', async () => {
     const asked = await open(await used());
     await settled();
-    await page.getByRole('radio', { name: 'Previous days' }).focus();
+    await page.getByRole('radio', { name: 'Previous period' }).focus();
     await page.keyboard.press('ArrowRight');
     await until(async () => expect(await query()).toBe('compare=year'));
     await settled();
@@ -266,7 +266,7 @@ describe('while a report is on its way', () => {
     held.release(goOn);
     await settled();
     await page.getByText('Updated').waitFor();
-    expect(await figure('Change').innerText()).toContain('against');
+    expect(await figure('Change').innerText()).toContain(' vs. ');
   });
 
   test('a failure takes the place of the chart, and trying again keeps the focus', async () => {
@@ -276,7 +276,7 @@ describe('while a report is on its way', () => {
     const reports = /\/business\/usage\//;
     await page.route(reports, failWith(503, 'x'));
     await days().selectOption('Last 91 days');
-    await page.getByRole('alert').filter({ hasText: 'The service cannot reach its database now.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The service cannot reach its database right now.' }).waitFor();
     expect(await chart().count()).toBe(0);
     expect(await page.locator('.figures .value').allInnerTexts()).toEqual(['–', '–', '–']);
     await expectAccessible(page);
@@ -307,7 +307,7 @@ test('a refresh reads again, and knows the day: at midnight yesterday is not tod
     `${addDays(yesterday, -27)} ${yesterday}`,
     `${addDays(today(), -27)} ${today()}`,
   ]);
-  expect(await figure('Mean').innerText()).toContain('of 27 whole days');
+  expect(await figure('Mean').innerText()).toContain('over 27 full days');
 });
 
 test('a new day is shown without a refresh, and a day that was read before its end is no whole day', async () => {
@@ -318,11 +318,11 @@ test('a new day is shown without a refresh, and a day that was read before its e
   const downloading = page.waitForEvent('download');
   await button('Download CSV').click(); // draws the view anew
   await downloading;
-  expect(await figure('Mean').innerText()).toContain('of 6 whole days');
+  expect(await figure('Mean').innerText()).toContain('over 6 full days');
   const before = asked.length;
   await page.clock.fastForward(10_000);
   await eventually(() => asked.length).toBeGreaterThan(before);
-  await eventually(() => figure('Mean').innerText()).toContain('of 7 whole days');
+  await eventually(() => figure('Mean').innerText()).toContain('over 7 full days');
 });
 
 test.each([1, -1])(
@@ -334,7 +334,7 @@ test.each([1, -1])(
     };
     await open(world.limited, '?compare=off', { before, lasts: 3 * DAY_MS }, world.keys.owner);
     await shows(addDays(today(), -27), today());
-    expect(await figure('Mean').innerText()).toContain('of 27 whole days');
+    expect(await figure('Mean').innerText()).toContain('over 27 full days');
     await eventually(() => page.locator('.meter').allInnerTexts()).toEqual([
       expect.stringMatching(/^Today\s[\s\S]* of 150/),
       expect.stringMatching(/^This month\s[\s\S]* of 5,000/),
@@ -371,7 +371,7 @@ describe('the file', () => {
     const reports = /\/business\/usage\//;
     await page.route(reports, files(failWith(503, 'x')));
     await button('Download CSV').click();
-    await page.getByText('Nothing was saved. The service cannot reach its database now.').waitFor();
+    await page.getByText('Nothing was saved. The service cannot reach its database right now.').waitFor();
     await eventually(() => page.evaluate('document.activeElement?.textContent')).toBe('Download CSV');
     await page.unroute(reports);
 
@@ -424,7 +424,7 @@ describe('the limits', () => {
     const meters = await page.locator('.meter').allInnerTexts();
     const number = new Intl.NumberFormat('en').format;
     expect(meters[0]).toContain(`${number(uses)} of 150`);
-    expect(meters[0]).toContain(`${number(150 - uses)} uses left. Starts again on `);
+    expect(meters[0]).toContain(`${number(150 - uses)} uses left. Resets on `);
     expect(meters[1]).toContain(`${number(month)} of 5,000`);
     const meter = page.locator('.meter').first();
     const box = (selector: string) =>
@@ -432,12 +432,12 @@ describe('the limits', () => {
         const { left, width, top, height } = element.getBoundingClientRect();
         return { left, width, top, height };
       });
-    const [bar, tick] = [await box('progress'), await box('i[title="Alert at 80 %"]')];
+    const [bar, tick] = [await box('progress'), await box('i[title="Alert at 80%"]')];
     expect(await meter.locator('i').count()).toBe(1); // the other threshold is the end
     expect((tick.left - bar.left) / bar.width).toBeCloseTo(0.8, 2);
     expect(tick).toMatchObject({ top: bar.top, height: bar.height });
-    expect(meters[1]).toMatch(/Starts again on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
-    expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven whole days, /);
+    expect(meters[1]).toMatch(/Resets on \w+, \w+ 1, 00:00 UTC \(\w+ \d\d:\d\d your time\)\./);
+    expect(await page.locator('.pace').innerText()).toMatch(/^At the pace of the last seven full days, /);
     await settled();
     // The last quarter does not have the seven days, so they are a request of their own.
     expect(asked.length).toBe(2);

@@ -19,10 +19,10 @@ describe('signing in', () => {
     page = await world.visit();
     for (const [key, words] of [
       [`bua_sk_0${'x'.repeat(33)}`, 'This key does not work. It may be mistyped, expired or revoked.'],
-      [world.tulip.token, 'This is the token of a business, which anyone can see.'],
+      [world.tulip.token, 'This is a business token, which is public.'],
       ['schlüssel', 'This key does not work.'], // which no header can carry
-      [world.keys.recorder, 'This key is only for recording uses, and cannot be used here.'],
-      [await newSessionKey(), 'This is the key of a session, which works only where the session began.'],
+      [world.keys.recorder, 'This key can only record uses, so it does not work here.'],
+      [await newSessionKey(), 'This is a session key, which works only where the session began.'],
     ] as const) {
       await page.getByLabel('API key').fill(key);
       await page.keyboard.press('Enter');
@@ -39,8 +39,8 @@ describe('signing in', () => {
     const headers = { 'Error-Code': 'operator_key_in_page' };
     for (const [next, words] of [
       [failWith(429, 'x'), 'Too many requests. Try again in 10 seconds.'],
-      [failWith(500, 'x'), 'The service failed to answer.'],
-      [failWith(503, 'x'), 'The service cannot reach its database now. Try again in 10 seconds.'],
+      [failWith(500, 'x'), 'The service failed to respond.'],
+      [failWith(503, 'x'), 'The service cannot reach its database right now. Try again in 10 seconds.'],
       [
         (route: Route) => route.fulfill({ status: 403, json: { message: 'x' }, headers }),
         'This is an operator key, which works only on servers.',
@@ -55,11 +55,11 @@ describe('signing in', () => {
 
 test('a key that can only read sees everything but the token, and nothing that changes', async () => {
   page = await openRoom(world, world.tulip, 'usage', world.keys.reader);
-  await page.getByText('Read only').waitFor();
+  await page.getByText('Read-only', { exact: true }).waitFor();
   const names = () => page.locator('.room').getByRole('button').allInnerTexts();
   expect(await names()).toEqual(['Download CSV', '‹', '›']);
   await goTo(page, 'domains');
-  await page.getByText('Refused lately').waitFor();
+  await page.getByText('Recently refused').waitFor();
   await page.getByLabel('Would this origin pass?').fill('https://other.example');
   await page.locator('.verdict').waitFor();
   expect(await names()).toEqual([]);

@@ -97,9 +97,9 @@ describe('the page at /', () => {
       await route.fulfill({ response: answer, body });
     });
     await page.goto(service);
-    await page.getByLabel('Business id').fill(quiet.id);
+    await page.getByLabel('Business ID').fill(quiet.id);
     await page.getByLabel('Business token').fill(quiet.token);
-    await page.getByRole('button', { name: 'Draw it' }).click();
+    await page.getByRole('button', { name: 'Show chart' }).click();
     await page.locator('#live [data-state=empty]').waitFor();
     expect(await page.locator('#tag').innerText()).toContain(quiet.token);
     await expectAccessible(page);

@@ -76,14 +76,14 @@ describe('when the session has ended, the link back is still there', () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: HOUR_MS });
     await list();
     await page.clock.runFor(HOUR_MS);
-    await page.getByText('Your time is over.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
     expect(await keptIn(page)).toBeNull();
   });
 
   test('before a browser brought the tab back', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
-    await page.getByText('Your time is over.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
   });
 
@@ -92,7 +92,7 @@ describe('when the session has ended, the link back is still there', () => {
     const headers = { Authorization: `Bearer ${(await keptIn(page))?.key}` };
     expect((await fetch(`${world.url}/api/v1/session`, { method: 'DELETE', headers })).status).toBe(200);
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
-    await page.getByText('You were signed out: this session no longer works.').waitFor();
+    await page.getByText('You have been signed out.').waitFor();
     expect(await links()).toEqual([PRODUCT]);
     await button('Sign in with an API key').click();
     expect(await links()).toEqual([PRODUCT]);
@@ -111,7 +111,7 @@ describe('when the session has ended, the link back is still there', () => {
 
   test('until another one begins that has none', async () => {
     page = await world.enter('#/', world.keys.owner, { ...IN_TAB, lasts: -1 });
-    await page.getByText('Your time is over.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
     await signIn(page, world.keys.owner);
     await list();
     expect(await links()).toEqual([]);

@@ -102,11 +102,10 @@ const waysToOpen: [string, (code: string) => Promise<void>][] = [
   ['within the page', withinThePage],
 ];
 
-const SPENT = 'This link has expired or was used already. Open it again from where you got this link.';
-const OVER = 'Your time is over. Sign in again.';
-const LINK_OVER = 'Your time is over. Open it again from where you got this link.';
-const ENDED =
-  'You were signed out: this session no longer works. It was ended in another tab or by the service. Sign in again.';
+const SPENT = 'This link has expired or has already been used. Open the console again from where you got this link.';
+const OVER = 'Your session has expired. Sign in again.';
+const LINK_OVER = 'Your session has expired. Open the console again from where you got this link.';
+const ENDED = 'You have been signed out. This session was ended in another tab or by the service. Sign in again.';
 const SIGNED_OUT = 'You are signed out, and the session has ended.';
 
 describe('a session from a key', () => {
@@ -203,7 +202,7 @@ describe('a session from a key', () => {
       expect(await keptIn(page)).toBeNull();
       held.release(fail);
       await says(
-        `You are signed out here, but the service could not be told: the session ends by itself at ${clock(kept?.endsAt ?? 0)}.`,
+        `You are signed out here, but the service could not be reached: the session expires at ${clock(kept?.endsAt ?? 0)}.`,
       );
       expect(await statusOf(kept?.key)).toBe(200);
       await world.leave();
@@ -245,16 +244,16 @@ describe('a session from a key', () => {
   test('says its end five minutes before, and is over then, with what was being typed', async () => {
     page = await world.enter(`#/${world.tulip.id}/domains`, world.keys.owner, { lasts: HOUR_MS });
     const { endsAt = 0 } = (await keptIn(page)) ?? {};
-    await page.getByLabel('Add a domain').fill('half.a.na');
+    await page.getByLabel('Add one or more domains').fill('half.a.na');
     await page.clock.runFor(HOUR_MS - 6 * 60_000);
     expect(await page.locator('.near-end').count()).toBe(0);
     await page.clock.runFor(60_000);
-    await says(`Your time ends at ${clock(endsAt)}. What you are typing is lost then. To go on, sign in again.`);
-    expect(await page.getByLabel('Add a domain').inputValue()).toBe('half.a.na');
+    await says(`Your session ends at ${clock(endsAt)}. Unsaved text will be lost. To continue, sign in again.`);
+    expect(await page.getByLabel('Add one or more domains').inputValue()).toBe('half.a.na');
     await button('Hide').click();
     await page.clock.runFor(60_000);
     expect(await page.locator('.near-end').count()).toBe(0);
-    await page.getByLabel('Add a domain').focus();
+    await page.getByLabel('Add one or more domains').focus();
     await page.clock.runFor(4 * 60_000);
     await says(OVER);
     await page.keyboard.type('me.example'); // not into the field for a key
@@ -384,18 +383,18 @@ describe('a link', () => {
     await list();
     expect(await page.locator('.row').count()).toBe(1);
     await page.evaluate(`location.hash = '#/${world.quiet.id}'`);
-    await says(`There is no business ${world.quiet.id} that you can see here.`);
+    await says(`Business ${world.quiet.id} does not exist, or you do not have access to it.`);
   });
 
   test('to read only shows nothing that changes', async () => {
     page = await world.visit(link(await world.newCode({ role: 'read' })));
-    await page.getByText('Read only').waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Tulip Shop' }).click();
     await tulip();
     await goTo(page, 'token');
     expect(await button('Replace the token…').count()).toBe(0);
     await page.reload();
-    await page.getByText('Read only').waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
   });
 
   test('that is opened while another one is being opened wins, and the session of the other ends', async () => {
@@ -431,7 +430,7 @@ describe('a link', () => {
     await openIt();
     await says(SPENT);
     expect(await page.locator('body').innerText()).not.toContain('Tulip');
-    await button(`Go on as before (${keyWay(world.keys.owner)})`).click();
+    await button(`Keep the earlier session (${keyWay(world.keys.owner)})`).click();
     await list();
   });
 
@@ -447,10 +446,12 @@ describe('a link', () => {
     const failures = [
       [failWith(429, 'x'), 'The service cannot be reached. Check your connection, then try again.'],
       [failWith(503, 'x'), 'Too many requests. Try again in 10 seconds.'],
-      [goOn, 'The service cannot reach its database now. Try again in 10 seconds.'],
+      [goOn, 'The service cannot reach its database right now. Try again in 10 seconds.'],
     ] as const;
     for (const [index, [next, words]] of failures.entries()) {
-      await says(`${words} A link works once, for two minutes. After that, open it again from where you got it.`);
+      await says(
+        `${words} A link works once, within two minutes. After that, open the console again from where you got this link.`,
+      );
       expect(await readable()).not.toContain(code);
       expect(tries).toBe(index + 1);
       fail = next;
@@ -477,8 +478,8 @@ describe('a link', () => {
     page = await world.visit(link(await world.newCode({ minutes: 1 })));
     await list();
     const endsAt = (await keptIn(page))?.endsAt ?? 0;
-    const back = 'open it again from where you got this link.';
-    await says(`Your time ends at ${clock(endsAt)}. What you are typing is lost then. To go on, ${back}`);
+    const back = 'open the console again from where you got this link.';
+    await says(`Your session ends at ${clock(endsAt)}. Unsaved text will be lost. To continue, ${back}`);
     await page.clock.install({ time: endsAt - 30_000 });
     await page.reload();
     await list();
@@ -508,7 +509,7 @@ describe('a link', () => {
     await list();
     const key = (await keptIn(page))?.key;
     await button('Sign out').click();
-    await says(`${SIGNED_OUT} Open it again from where you got this link.`);
+    await says(`${SIGNED_OUT} Open the console again from where you got this link.`);
     expect(await statusOf(key)).toBe(401);
   });
 });
@@ -566,7 +567,7 @@ describe('a link in a tab that somebody is signed in to', () => {
     await asks(`link …${tail}`);
     await openIt();
     await says(SPENT);
-    await button(`Go on as before (link …${tail})`).click();
+    await button(`Keep the earlier session (link …${tail})`).click();
     await list();
     expect(await wayIn()).toBe(`Link …${tail}`);
   });

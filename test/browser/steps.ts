@@ -29,7 +29,7 @@ export async function openRoom(
 
 export const goTo = async (page: Page, room: Room): Promise<void> => {
   const name = `${room.charAt(0).toUpperCase()}${room.slice(1)}`;
-  await page.getByRole('navigation', { name: 'Views of this business' }).getByRole('link', { name }).click();
+  await page.getByRole('navigation', { name: 'Business views' }).getByRole('link', { name }).click();
   await awaitRoom(page, room);
 };
 

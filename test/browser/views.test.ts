@@ -150,7 +150,7 @@ const FAULT = `(() => {
 test('whatever Tab reaches shows that it has the focus, and nothing covers it', async () => {
   const FOUR_MINUTES = 4 * 60_000; // so that its end is said at the lower edge of the window, all the time
   page = await world.enter('#/', world.keys.owner, { lasts: FOUR_MINUTES });
-  await page.getByText('Your time ends at').waitFor();
+  await page.getByText('Your session ends at').waitFor();
   const faults: unknown[] = [];
   const reached: Record<string, number> = {};
   for (const room of ['', 'usage', 'domains', 'token', 'changes'] as const) {
@@ -259,19 +259,19 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'list-broken-off': () => brokenOff(['#/', world.keys.owner], LIST),
   'list-empty': async () => {
     await begin(['#/', world.keys.nobody]);
-    await page.getByText('There is no business').waitFor();
+    await page.getByText('You have no businesses yet.').waitFor();
   },
   'list-many': () => open(['#/?sort=changed', world.keys.many]),
   'list-several-match': async () => {
     await open(['#/', world.keys.many]);
     await page.getByRole('searchbox').fill('number 4');
     await page.getByRole('searchbox').press('Enter');
-    await page.getByText('Type more, or choose one.').waitFor();
+    await page.getByText('Keep typing, or choose one.').waitFor();
   },
   'list-not-found': async () => {
     await open(['#/', world.keys.many]);
     await page.getByRole('searchbox').fill('nothing like it');
-    await page.getByText('No business matches').waitFor();
+    await page.getByText('No businesses match').waitFor();
   },
 
   'usage-empty': () => open(owned('quiet')),
@@ -288,7 +288,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'usage-read-again-in-vain': () => brokenOff(owned('tulip'), OF_BUSINESS),
   'business-unknown': async () => {
     await begin(['#/99999', world.keys.owner]);
-    await page.getByText('There is no business 99999 that you can see here.').waitFor();
+    await page.getByText('Business 99999 does not exist, or you do not have access to it.').waitFor();
   },
 
   'domains-none': () => open(owned('quiet', '/domains')),
@@ -307,13 +307,13 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.route(/\/access\/\d+$/, failWith(503, 'Service Unavailable'));
     await armed();
     await button(`Remove ${A}`).click();
-    await row(A).getByText('The service cannot reach its database now.').waitFor();
+    await row(A).getByText('The service cannot reach its database right now.').waitFor();
   },
   'domains-all-removed': async () => {
     await spare('domains', A, B, C);
     await openDialog('Remove all domains…');
     await button('Let the token work everywhere').click();
-    await done('Removed. The token works on every site now.');
+    await done('Removed. The token now works on every site.');
     await dialog().waitFor({ state: 'detached' });
   },
   'domains-added': async () => {
@@ -329,7 +329,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'domains-covered': async () => {
     await spare('domains', C);
     await add('www.tulip.example');
-    await page.getByText('passes already').waitFor();
+    await page.getByText('already passes').waitFor();
   },
   'domains-filtered': async () => {
     await spare('domains', ...Array.from({ length: 40 }, (_, n) => `https://s${n}.example`));
@@ -351,7 +351,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.getByText('1 dismissed').waitFor();
     await armed();
     await button('Add https://*.shop.example').click();
-    await page.getByText('Passes now.').waitFor();
+    await page.getByText('Now passes.').waitFor();
   },
   'refused-forget': async () => {
     const business = await world.spare(A);
@@ -378,7 +378,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await spare('token');
     await openDialog('Replace the token…');
     await button('Replace, and keep the old one for 24 hours').click();
-    await done('There is a new token');
+    await done('The new token is');
     await dialog().waitFor({ state: 'detached' });
   },
   'token-replace-lost': async () => {
@@ -388,7 +388,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.route(/\/token$/, loseAnswer);
     await armed();
     await button('Replace, and stop the old one now').click();
-    await dialog().getByText('The token was replaced: it ends in').waitFor();
+    await dialog().getByText('The token has been replaced.').waitFor();
     await armed();
   },
 
@@ -404,7 +404,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   },
   'changes-none-found': async () => {
     await open([`#/${world.busy.id}/changes?search=nobody`, world.keys.busy]);
-    await page.getByText('Nothing matches.').waitFor();
+    await page.getByText('No changes match.').waitFor();
   },
   'changes-range-not-valid': async () => {
     await open([`#/${world.busy.id}/changes?from=2026-11-02&to=2026-11-01`, world.keys.busy]);
@@ -415,7 +415,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   'near-end': async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: 60_000 });
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
-    await page.getByText('Your time ends at').waitFor();
+    await page.getByText('Your session ends at').waitFor();
   },
   'return-link': async () => {
     page = await world.enter(`#/${world.tulip.id}`, world.keys.owner, { returnUrl: 'https://product.example/' });
@@ -428,7 +428,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
   },
   'return-link-over': async () => {
     page = await world.enter('#/', world.keys.owner, { lasts: -1, returnUrl: 'https://product.example/' });
-    await page.getByText('Your time is over.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
   },
   'link-over': async () => {
     page = await world.visit(`#code=${await world.newCode({ minutes: 1 })}`);
@@ -437,7 +437,7 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await page.reload();
     await page.getByRole('link', { name: 'Tulip Shop' }).waitFor();
     await page.clock.fastForward(30_000);
-    await page.getByText('Your time is over.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
   },
   'link-asks-at-first': async () => {
     await open(['#/', world.keys.owner]);
@@ -457,13 +457,13 @@ const STATES: Record<string, () => Promise<unknown>> = {
     await asked(world.lateCode);
     await armed();
     await button('Open the link').click();
-    await page.getByText('This link has expired or was used already.').waitFor();
+    await page.getByText('This link has expired or has already been used.').waitFor();
   },
   'signed-out': async () => {
     await open(['#/', world.keys.owner]);
     await abort(/\/session$/);
     await button('Sign out').click();
-    await page.getByText('but the service could not be told').waitFor();
+    await page.getByText('but the service could not be reached').waitFor();
   },
 };
 

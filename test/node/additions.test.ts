@@ -38,17 +38,21 @@ test.each([
 });
 
 test.each([
-  ['sh', 'needs an ending, as in sh.com. If it is a name in your own network, write http:// before it', null],
-  ['sh:8080', 'needs an ending, as in sh.com. If it is a name in your own network, write http:// before it', null],
-  ['co.uk', 'is not a site of one owner: a name before it is missing, as in shop.co.uk', null],
-  ['*.co.uk', 'is not a site of one owner: a name before it is missing, as in shop.co.uk', null],
-  ['github.io', 'is not a site of one owner: a name before it is missing, as in shop.github.io', null],
+  ['sh', 'needs a domain ending, as in sh.com. If it is a name on your own network, put http:// in front of it', null],
+  [
+    'sh:8080',
+    'needs a domain ending, as in sh.com. If it is a name on your own network, put http:// in front of it',
+    null,
+  ],
+  ['co.uk', 'is shared by many owners. Put a name in front of it, as in shop.co.uk', null],
+  ['*.co.uk', 'is shared by many owners. Put a name in front of it, as in shop.co.uk', null],
+  ['github.io', 'is shared by many owners. Put a name in front of it, as in shop.github.io', null],
   ['ftp://shop.example/x', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
   ['mailto:me@shop.example', 'must be an http or https URL, such as https://example.com', 'https://shop.example'],
   ['http:shop.example', 'must be an http or https URL, such as https://example.com', 'http://shop.example'],
   [
     'https//shop.example',
-    'needs an ending, as in https.com. If it is a name in your own network, write http:// before it',
+    'needs a domain ending, as in https.com. If it is a name on your own network, put http:// in front of it',
     'https://shop.example',
   ],
   ['me@shop.example', 'must not contain a user name or password', 'https://shop.example'],
@@ -81,11 +85,11 @@ const many = (count: number, end: string) => Array.from({ length: count }, (_, n
 test('adds at most 100 at a time, and 500 in all', () => {
   expect(parseAdditions(many(100, 'a.example').join(' '), []).tooMany).toBe(null);
   expect(parseAdditions(many(101, 'a.example').join(' '), []).tooMany).toBe(
-    'These are 101 domains. At most 100 can be added at a time.',
+    'You entered 101 domains. You can add at most 100 at a time.',
   );
   expect(parseAdditions(many(2, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(null);
   expect(parseAdditions(many(3, 'a.example').join(' '), many(498, 'b.example')).tooMany).toBe(
-    'A business has at most 500 domains. This one has 498, so 2 more can be added.',
+    'A business can have at most 500 domains. This one has 498, so you can add 2 more.',
   );
   expect(parseAdditions('https://s1.b.example', many(500, 'b.example')).tooMany).toBe(null);
 });

@@ -31,14 +31,14 @@ describe('the address', () => {
     expect(asked(`search=${'x'.repeat(255)}`).problems).toEqual({});
   });
 
-  const NO_DAY = 'This is not a day. Choose one from 1970 on.';
+  const NO_DAY = 'This is not a valid date. Choose a date in 1970 or later.';
   test.each([
     ['from=2026-02-30', { from: NO_DAY }],
     ['from=yesterday&to=1969-12-31', { from: NO_DAY, to: NO_DAY }],
     ['from=2026-11-02&to=2026-11-01', { to: 'The last day is before the first day.' }],
     ['from=nonsense&to=2026-11-01', { from: NO_DAY }],
-    [`search=${'x'.repeat(256)}`, { search: 'Search for at most 255 characters.' }],
-    ['action=toString', { action: 'There is no such kind of change.' }],
+    [`search=${'x'.repeat(256)}`, { search: 'Enter at most 255 characters.' }],
+    ['action=toString', { action: 'There is no such type of change.' }],
   ])('%s is reported as invalid', (query, problems) => {
     expect(asked(query).problems).toEqual(problems);
   });

@@ -34,7 +34,7 @@ const CASES: Record<Action, Case> = {
     before: { token: '…abcd' },
     after: { token: '…wxyz', former_works_until: '2026-11-23T06:21:00.000000Z' },
     title: 'Token replaced',
-    lines: ['Token: …abcd → …wxyz', 'The old one works until: Nov 23, 2026, 06:21 UTC'],
+    lines: ['Token: …abcd → …wxyz', 'Old token works until: Nov 23, 2026, 06:21 UTC'],
   },
   stop_former_tokens: {
     before: { tokens: [{ last_four: 'abcd', expires_at: '2026-11-23T06:21:00.000000Z' }] },
@@ -52,7 +52,7 @@ const CASES: Record<Action, Case> = {
     before: { monthly_limit: null, daily_limit: 100, status: 'active' },
     after: { monthly_limit: 12_000, daily_limit: null, status: 'suspended' },
     title: 'Business changed',
-    lines: ['Limit of the month: no limit → 12,000', 'Limit of the day: 100 → no limit', 'Status: active → suspended'],
+    lines: ['Monthly limit: no limit → 12,000', 'Daily limit: 100 → no limit', 'Status: active → suspended'],
   },
   delete_business: {
     before: { user_id: 7, name: 'Shop', main_domain: 'shop.example' },
@@ -64,7 +64,7 @@ const CASES: Record<Action, Case> = {
     before: null,
     after: { key: '…abcd', name: 'Server', expires_on: null, business_id: 5, read_only: true, role: 'read' },
     title: 'API key created',
-    lines: ['Key: …abcd', 'Name: Server', 'Works until the end of: no end', 'It may: only read'],
+    lines: ['Key: …abcd', 'Name: Server', 'Expires after: never', 'Role: read only'],
   },
   revoke_key: {
     before: { id: 12, key: '…abcd', name: 'Server' },
@@ -91,9 +91,9 @@ test.each(Object.entries(CASES))('%s', (action, { before, after, title, lines })
 });
 
 test.each<[string, Values, Values, string[]]>([
-  ['a day', { expires_on: '2026-11-23' }, null, ['Works until the end of: Nov 23, 2026']],
-  ['yes and no', { read_only: true }, { read_only: false }, ['Can only read: yes → no']],
-  ['a limit of 0', { daily_limit: 5 }, { daily_limit: 0 }, ['Limit of the day: 5 → 0']],
+  ['a day', { expires_on: '2026-11-23' }, null, ['Expires after: Nov 23, 2026']],
+  ['yes and no', { read_only: true }, { read_only: false }, ['Read-only: yes → no']],
+  ['a limit of 0', { daily_limit: 5 }, { daily_limit: 0 }, ['Daily limit: 5 → 0']],
   ['an invalid instant', { name: '2026-99-99T00:00:00Z' }, null, ['Name: 2026-99-99T00:00:00Z']],
   ['an empty text', { name: '' }, { name: 'Shop' }, ['Name: empty → Shop']],
   ['a null without a special meaning', null, { name: null }, ['Name: none']],

@@ -58,10 +58,10 @@ test('names tokens by their last four characters', () => {
 const replaced: Done = { action: 'replaced', token: 'bua_pk_newwxyz', old: token('oldd') };
 const stopped: Done = { action: 'stopped', token: 'bua_pk_newwxyz' };
 test.each<[string, Done, ReturnType<typeof token>[], string | null]>([
-  ['a replacement says until when the old token works', replaced, [token('oldd')], 'There is a new token …wxyz. The old one works until Nov 22, 2026, 08:21 UTC. Paste the new tag into your pages.'],
-  ['a replacement no longer says so once the old token has expired or was revoked', replaced, [], 'There is a new token …wxyz. The old one no longer works. Paste the new tag into your pages.'],
-  ['a replacement that revokes the old token says so', { ...replaced, old: null }, [], 'There is a new token …wxyz. The old one no longer works. Paste the new tag into your pages.'],
-  ['revoking the old tokens says that the current one works', stopped, [], 'The old tokens no longer work. The token …wxyz goes on working.'],
+  ['a replacement says until when the old token works', replaced, [token('oldd')], 'The new token is …wxyz. The old one works until Nov 22, 2026, 08:21 UTC. Paste the new tag into your pages.'],
+  ['a replacement no longer says so once the old token has expired or was revoked', replaced, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['a replacement that revokes the old token says so', { ...replaced, old: null }, [], 'The new token is …wxyz. The old one no longer works. Paste the new tag into your pages.'],
+  ['revoking the old tokens says that the current one works', stopped, [], 'The old tokens no longer work. The token …wxyz keeps working.'],
   ['revoking the old tokens says nothing while one of them works', stopped, [token('aaaa')], null],
 ])('%s', (_, done, working, words) => {
   expect(doneWords(done, 'bua_pk_newwxyz', working)).toBe(words);

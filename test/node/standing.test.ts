@@ -28,18 +28,18 @@ const limits = (
 test.each<[string, Limits, ReturnType<typeof limitStatusOf>]>([
   ['without limits', null, null],
   ['below 80 % of a limit', limits(null, 0, 1000, 799), null],
-  ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80 % of the month' }],
-  ['just below a limit, which is never rounded up', limits(1000, 999, null, 0), { level: 'near', words: '99 % of today' }],
+  ['at 80 % of a limit', limits(null, 0, 1000, 800), { level: 'near', words: '80% of monthly limit' }],
+  ['just below a limit, which is never rounded up', limits(1000, 999, null, 0), { level: 'near', words: '99% of daily limit' }],
   ['at a limit', limits(1000, 1000, null, 0), { level: 'full', words: 'Limit reached' }],
   ['above a limit', limits(null, 0, 1000, 1001), { level: 'full', words: 'Limit reached' }],
   ['below the first threshold', limits(null, 0, 1000, 499, [50, 80]), null],
-  ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', words: '50 % of the month' }],
+  ['at the first threshold', limits(null, 0, 1000, 500, [50, 80]), { level: 'near', words: '50% of monthly limit' }],
   ['at a limit, below the first threshold', limits(10, 10, null, 0, [150]), { level: 'full', words: 'Limit reached' }],
   ['with a limit of 0', limits(0, 0, null, 0), { level: 'full', words: 'Limit reached' }],
   ['at one of two limits', limits(10, 10, 1000, 900), { level: 'full', words: 'Limit reached' }],
-  ['nearer to the daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90 % of today' }],
-  ['nearer to the monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90 % of the month' }],
-  ['as near to both, where the month wins', limits(100, 90, 1000, 900), { level: 'near', words: '90 % of the month' }],
+  ['nearer to the daily limit', limits(100, 90, 1000, 850), { level: 'near', words: '90% of daily limit' }],
+  ['nearer to the monthly limit', limits(100, 85, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
+  ['as near to both, where the month wins', limits(100, 90, 1000, 900), { level: 'near', words: '90% of monthly limit' }],
 ])('the standing is right %s', (_, given, standing) => {
   expect(limitStatusOf(given)).toEqual(standing);
 }); // biome-ignore format: a row on a line

@@ -12,17 +12,17 @@ import {
 } from '../../src/page/owner/usage/usage-words.ts';
 
 test.each([
-  ['', '2026-03-09', 'The first day is not complete, or is before 1970. Choose one from Jan 1, 1970, on.'],
-  ['2026-03-09', '', 'The last day is not complete, or is before 1970. Choose one from Jan 1, 1970, on.'],
+  ['', '2026-03-09', 'The first day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
+  ['2026-03-09', '', 'The last day is incomplete or before 1970. Choose Jan 1, 1970, or later.'],
   [
     '2026-03-09',
     '2026-03-01',
-    'The first day, Mar 9, 2026, is after the last one, Mar 1, 2026. Choose an earlier first day or a later last day.',
+    'The first day, Mar 9, 2026, is after the last day, Mar 1, 2026. Choose an earlier first day or a later last day.',
   ],
   [
     '2020-01-01',
     '2026-01-05',
-    '2,197 days are more than a report can have, 1,830. With this last day, choose Jan 2, 2021, or later as the first day.',
+    '2,197 days exceed the report’s maximum of 1,830. To keep this last day, choose Jan 2, 2021, or later as the first day.',
   ],
 ])('explains how to correct the range “%s” to “%s”', (from, to, words) => {
   expect(problemWords(findRangeProblem({ from, to }) as RangeProblem, { from, to })).toBe(words);
@@ -32,10 +32,10 @@ const days = (first: number, ...counts: number[]) =>
   counts.map((count, index) => ({ date: `2026-03-${`${first + index}`.padStart(2, '0')}`, count }));
 
 test.each([
-  ['of whole days', figuresOf(days(11, 1100, 900, 5), days(4, 1000, 600, 7), '2026-03-13'), [['Mean', '1,000', 'a day, of 2 whole days'], ['Peak', '1,100', 'on Wed, Mar 11, 2026'], ['Change', '+25%', '2,000 against 1,600 on 2 whole days, Mar 4\u2009–\u20095, 2026']]],
-  ['of a new business', figuresOf(days(11, 12, 5), days(4, 0, 0), '2026-03-12'), [['Mean', '12', 'a day, of one whole day'], ['Peak', '12', 'on Wed, Mar 11, 2026'], ['Change', 'New', '12 against 0 on one whole day, Mar 4, 2026']]],
-  ['of days without uses', figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, of 2 whole days'], ['Peak', '–', 'no uses'], ['Change', '0%', '0 against 0 on 2 whole days, Mar 4\u2009–\u20095, 2026']]],
-  ['of today alone', figuresOf(days(11, 3), days(4, 2), '2026-03-11'), [['Mean', '–', 'no day is over yet'], ['Peak', '3', 'on Wed, Mar 11, 2026'], ['Change', '–', 'no day is over yet']]],
+  ['of whole days', figuresOf(days(11, 1100, 900, 5), days(4, 1000, 600, 7), '2026-03-13'), [['Mean', '1,000', 'a day, over 2 full days'], ['Peak', '1,100', 'on Wed, Mar 11, 2026'], ['Change', '+25%', '2,000 vs. 1,600 over 2 full days, Mar 4\u2009–\u20095, 2026']]],
+  ['of a new business', figuresOf(days(11, 12, 5), days(4, 0, 0), '2026-03-12'), [['Mean', '12', 'a day, over one full day'], ['Peak', '12', 'on Wed, Mar 11, 2026'], ['Change', 'New', '12 vs. 0 over one full day, Mar 4, 2026']]],
+  ['of days without uses', figuresOf(days(11, 0, 0), days(4, 0, 0), '2026-03-13'), [['Mean', '0', 'a day, over 2 full days'], ['Peak', '–', 'no uses'], ['Change', '0%', '0 vs. 0 over 2 full days, Mar 4\u2009–\u20095, 2026']]],
+  ['of today alone', figuresOf(days(11, 3), days(4, 2), '2026-03-11'), [['Mean', '–', 'no full days yet'], ['Peak', '3', 'on Wed, Mar 11, 2026'], ['Change', '–', 'no full days yet']]],
   ['that are still loading', null, [['Mean', '–', ''], ['Peak', '–', ''], ['Change', '–', '']]],
 ])('words the figures %s', (_, figures, words) => {
   expect(figureWords(figures, true)).toEqual(words);
@@ -43,22 +43,22 @@ test.each([
 }); // biome-ignore format: a row on a line
 
 test.each<[Pace, string]>([
-  [{ is: 'reached' }, 'The limit of the month is reached.'],
+  [{ is: 'reached' }, 'The monthly limit has been reached.'],
   [
     { is: 'reaching', at: Date.parse('2026-11-27T23:59:00Z') },
-    'At the pace of the last seven whole days, the limit will be reached on Fri, Nov 27.',
+    'At the pace of the last seven full days, the limit will be reached on Fri, Nov 27.',
   ],
   [
     { is: 'below', expected: 8412.3 },
-    'At the pace of the last seven whole days, it will be about 8,400 of 10,000 by the end of the month.',
+    'At the pace of the last seven full days, usage will be about 8,400 of 10,000 by the end of the month.',
   ],
   [
     { is: 'below', expected: 9951 },
-    'At the pace of the last seven whole days, it will be just under the 10,000 by the end of the month.',
+    'At the pace of the last seven full days, usage will be just under 10,000 by the end of the month.',
   ],
   [
     { is: 'below', expected: 0 },
-    'At the pace of the last seven whole days, it will be about 0 of 10,000 by the end of the month.',
+    'At the pace of the last seven full days, usage will be about 0 of 10,000 by the end of the month.',
   ],
 ])('words the pace %j', (pace, words) => {
   expect(paceWords(pace, 10_000)).toBe(words);
@@ -74,6 +74,6 @@ test('words what is left of a limit and when it resets', () => {
   expect(leftWords(-500, 500)).toBe('500 over: the next use is refused.');
   // The local time zone may be any.
   expect(startsAgainWords(Date.parse('2026-12-01T00:00:00Z'))).toMatch(
-    /^Starts again on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,
+    /^Resets on Tue, Dec 1, 00:00 UTC( \((Mon|Tue),? \d\d:\d\d your time\))?\.$/,
   );
 });

@@ -41,13 +41,13 @@ async function requireOk<A extends Answer>(call: Promise<A>): Promise<A> {
   const body: (Partial<ErrorBody> & { errors?: FieldErrors }) | null = await answer.json().catch(() => null);
   const wait = Number(answer.headers.get('Retry-After') ?? '');
   const code = answer.headers.get('Error-Code');
-  const message = body?.message ?? `The service answered ${answer.status}.`;
+  const message = body?.message ?? `The service responded with status ${answer.status}.`;
   throw new Failure(answer.status, message, { seconds: wait || null, code, errors: body?.errors ?? {} });
 }
 
 const readData = async <Data>(answer: DataAnswer<Data>): Promise<Data> => {
   const { data } = await answer.json().catch(() => {
-    throw new Failure(0, 'The response of the service was cut off.');
+    throw new Failure(0, 'The response from the service was cut off.');
   });
   return data;
 };

@@ -86,7 +86,7 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
       <>
         <Back href={memory.list.href} />
         <Title name={`Business ${id}`} />
-        <p class="card empty">There is no business {id} that you can see here.</p>
+        <p class="card empty">Business {id} does not exist, or you do not have access to it.</p>
       </>
     );
   }
@@ -102,15 +102,15 @@ export function BusinessView({ session, id, tab, part, query, memory }: Props) {
       </div>
       {known && (
         <p class="sub">
-          {known.main_domain} · id {id}
+          {known.main_domain} · ID {id}
         </p>
       )}
       {known && known.status !== 'active' && (
         <Notice kind="warning">
-          This business is {known.status}: its token is refused everywhere, and no use is recorded.
+          This business is {known.status}: its token is refused everywhere, and no uses are recorded.
         </Notice>
       )}
-      <nav class="rooms" aria-label="Views of this business">
+      <nav class="rooms" aria-label="Business views">
         {TABS.map((one) => (
           <a key={one} href={businessHref(id, one)} aria-current={one === tab ? 'page' : undefined}>
             {NAMES[one]}

@@ -183,7 +183,7 @@ export function Console() {
   return (
     <>
       <button type="button" class="skip" onClick={skipToContent}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="bar">
         <a class="home" href={session === null ? '/' : '#/'}>
@@ -196,7 +196,7 @@ export function Console() {
         )}
         {session !== null && (
           <div class="who">
-            {session.stored.readOnly && <span class="mark">Read only</span>}
+            {session.stored.readOnly && <span class="mark">Read-only</span>}
             <span class="key">
               {credentialOf(session.stored).kind} <code>…{credentialOf(session.stored).tail}</code>
             </span>

@@ -16,12 +16,12 @@ export function limitStatusOf(limits: Limits): { level: Level; words: string } |
   if (limits === null) return null;
   const { daily, monthly, today, month, alert_at } = limits;
   const used = [
-    { limit: monthly, count: month ?? 0, period: 'the month' },
-    { limit: daily, count: today ?? 0, period: 'today' },
+    { limit: monthly, count: month ?? 0, period: 'monthly limit' },
+    { limit: daily, count: today ?? 0, period: 'daily limit' },
   ].flatMap(({ limit, count, period }) =>
     limit === null ? [] : { level: levelOf(limit, count, alert_at), share: Math.floor((count / limit) * 100), period },
   );
   if (used.some(({ level }) => level === 'full')) return { level: 'full', words: 'Limit reached' };
   const nearest = used.reduce((most, one) => (one.share > most.share ? one : most));
-  return nearest.level === null ? null : { level: 'near', words: `${nearest.share} % of ${nearest.period}` };
+  return nearest.level === null ? null : { level: 'near', words: `${nearest.share}% of ${nearest.period}` };
 }

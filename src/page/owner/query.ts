@@ -5,7 +5,7 @@ import { now } from './clock.ts';
 
 /** Wraps errors of this page, too. */
 export const failureOf = (error: unknown): Failure =>
-  error instanceof Failure ? error : new Failure(-1, `Something is wrong with this page: ${error}`);
+  error instanceof Failure ? error : new Failure(-1, `Something went wrong on this page: ${error}`);
 
 type IsWanted = () => boolean;
 

@@ -4,7 +4,7 @@ import { plural, zonedTime } from './formats.ts';
 import { credentialOf, type StoredSession } from './sign-in/storage.ts';
 
 const LAST_DOMAIN =
-  'This is the last domain now: without it, the token works everywhere. To remove it all the same, press “Remove…”.';
+  'This is now the last domain. Without it, the token works everywhere. To remove it anyway, press “Remove…”.';
 
 /** Returns the service's error for a field, without the field's name. */
 export const ruleAbout = ({ errors }: Failure, path: string): string | null =>
@@ -24,8 +24,9 @@ export function failureWords(failure: Failure): string {
   const later = seconds === null ? 'Try again in a moment.' : `Try again in ${plural(seconds, 'second')}.`;
   if (status === 0) return `${message} Check your connection, then try again.`;
   if (status === 429) return `Too many requests. ${later}`;
-  if (status === 503) return `The service cannot reach its database now. ${later}`;
-  if (status >= 500) return 'The service failed to answer. Try again. If it keeps failing, tell whoever runs it.';
+  if (status === 503) return `The service cannot reach its database right now. ${later}`;
+  if (status >= 500)
+    return 'The service failed to respond. Try again. If this keeps happening, contact the service operator.';
   return refusalWords(failure);
 }
 
@@ -33,33 +34,30 @@ export function failureWords(failure: Failure): string {
 export function changeFailureWords(failure: Failure): string {
   const unknown = failure.status === 0 || failure.status === 500;
   const words = failureWords(failure);
-  return unknown ? `${words} The change may have been made all the same: see “Changes”.` : words;
+  return unknown ? `${words} The change may have been made anyway. Check “Changes”.` : words;
 }
 
 export function refusedKeyWords(failure: Failure): string {
   if (failure.status === 401) {
-    return 'This key does not work. It may be mistyped, expired or revoked. Ask whoever runs the service for another one.';
+    return 'This key does not work. It may be mistyped, expired or revoked. Ask the service operator for a new one.';
   }
   return REFUSED_KEYS[failure.code ?? ''] ?? failureWords(failure);
 }
 
 /** By `Error-Code`. */
 const REFUSED_KEYS: Record<string, string> = {
-  record_only_key:
-    'This key is only for recording uses, and cannot be used here. Ask whoever runs the service for another one.',
+  record_only_key: 'This key can only record uses, so it does not work here. Ask the service operator for another one.',
   operator_key_in_page:
     'This is an operator key, which works only on servers. Sign in with an API key: it starts with bua_sk_.',
-  token_not_allowed:
-    'This is the token of a business, which anyone can see. Sign in with an API key: it starts with bua_sk_.',
-  session_not_allowed:
-    'This is the key of a session, which works only where the session began. Sign in with an API key.',
+  token_not_allowed: 'This is a business token, which is public. Sign in with an API key: it starts with bua_sk_.',
+  session_not_allowed: 'This is a session key, which works only where the session began. Sign in with an API key.',
 };
 
-const OPEN_AGAIN = 'Open it again from where you got this link.';
+const OPEN_AGAIN = 'Open the console again from where you got this link.';
 
 export function refusedLinkWords(failure: Failure): string {
-  if (isSpent(failure)) return `This link has expired or was used already. ${OPEN_AGAIN}`;
-  return `${failureWords(failure)} A link works once, for two minutes. After that, open it again from where you got it.`;
+  if (isSpent(failure)) return `This link has expired or has already been used. ${OPEN_AGAIN}`;
+  return `${failureWords(failure)} A link works once, within two minutes. After that, open the console again from where you got this link.`;
 }
 
 /** Whether trying a link again cannot help. */
@@ -75,19 +73,19 @@ type Ending = { tail: string | null; endsAt: number };
 const signInAgainWords = ({ tail }: Ending): string => (tail === null ? OPEN_AGAIN : 'Sign in again.');
 
 export const nearExpiryWords = ({ tail, endsAt }: Ending): string =>
-  `Your time ends at ${zonedTime(endsAt)}. What you are typing is lost then. To go on, ` +
-  (tail === null ? 'open it again from where you got this link.' : 'sign in again.');
+  `Your session ends at ${zonedTime(endsAt)}. Unsaved text will be lost. To continue, ` +
+  (tail === null ? 'open the console again from where you got this link.' : 'sign in again.');
 
-export const expiredWords = (ending: Ending): string => `Your time is over. ${signInAgainWords(ending)}`;
+export const expiredWords = (ending: Ending): string => `Your session has expired. ${signInAgainWords(ending)}`;
 
 /** For a session that the service rejects before it expires. */
 export const endedWords = (ending: Ending): string =>
-  `You were signed out: this session no longer works. It was ended in another tab or by the service. ${signInAgainWords(ending)}`;
+  `You have been signed out. This session was ended in another tab or by the service. ${signInAgainWords(ending)}`;
 
 /** `isEnded`: whether the service confirmed it; null while that is pending. */
 export function signedOutWords(ending: Ending, isEnded: boolean | null): string {
   const goOn = ending.tail === null ? ` ${OPEN_AGAIN}` : '';
   if (isEnded === null) return `You are signed out here. Ending the session…${goOn}`;
   if (isEnded) return `You are signed out, and the session has ended.${goOn}`;
-  return `You are signed out here, but the service could not be told: the session ends by itself at ${zonedTime(ending.endsAt)}.${goOn}`;
+  return `You are signed out here, but the service could not be reached: the session expires at ${zonedTime(ending.endsAt)}.${goOn}`;
 }

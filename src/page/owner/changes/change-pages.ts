@@ -18,20 +18,20 @@ export type Filter = {
   problems: Partial<Record<FilterField, string>>;
 };
 
-const NO_DAY = 'This is not a day. Choose one from 1970 on.';
+const NO_DAY = 'This is not a valid date. Choose a date in 1970 or later.';
 
 export function filterOf(query: URLSearchParams): Filter {
   const textOf = (name: FilterField) => (query.get(name) ?? '').trim();
   const values = { action: textOf('action'), search: textOf('search'), from: textOf('from'), to: textOf('to') };
   const { action, search, from, to } = values;
   const problems: Filter['problems'] = {};
-  if (action !== '' && !Object.hasOwn(ACTIONS, action)) problems.action = 'There is no such kind of change.';
+  if (action !== '' && !Object.hasOwn(ACTIONS, action)) problems.action = 'There is no such type of change.';
   if (from !== '' && !isDay(from)) problems.from = NO_DAY;
   if (to !== '' && !isDay(to)) problems.to = NO_DAY;
   else if (problems.from === undefined && from !== '' && to !== '' && from > to) {
     problems.to = 'The last day is before the first day.';
   }
-  if (search.length > MAX_SEARCH_LENGTH) problems.search = `Search for at most ${MAX_SEARCH_LENGTH} characters.`;
+  if (search.length > MAX_SEARCH_LENGTH) problems.search = `Enter at most ${MAX_SEARCH_LENGTH} characters.`;
   const sent: ChangeFilter = {
     ...(action !== '' && { action: action as Action }),
     ...(search !== '' && { search }),

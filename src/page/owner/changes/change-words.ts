@@ -8,19 +8,19 @@ import { ACTIONS } from './actions.ts';
 /** Labels of fields whose name does not make one. */
 const FIELDS: Record<string, string> = {
   sites: 'Domains',
-  former_works_until: 'The old one works until',
+  former_works_until: 'Old token works until',
   tokens: 'Old tokens',
   user_id: 'Owner',
   country_id: 'Country',
   business_size: 'Size',
-  daily_limit: 'Limit of the day',
-  monthly_limit: 'Limit of the month',
-  billing_day: 'The month begins on day',
-  overage: 'Counted beyond a limit',
+  daily_limit: 'Daily limit',
+  monthly_limit: 'Monthly limit',
+  billing_day: 'Billing day',
+  overage: 'Allowed overage',
   alert_at: 'Alerts at',
-  role: 'It may',
-  read_only: 'Can only read',
-  expires_on: 'Works until the end of',
+  role: 'Role',
+  read_only: 'Read-only',
+  expires_on: 'Expires after',
 };
 
 /** Row ids mean nothing to an owner. */
@@ -29,14 +29,14 @@ const HIDDEN = new Set(['id', 'business_id', 'access_id']);
 const NULLS: Record<string, string> = {
   daily_limit: 'no limit',
   monthly_limit: 'no limit',
-  overage: 'any number',
-  expires_on: 'no end',
-  former_works_until: 'it stopped at once',
+  overage: 'unlimited',
+  expires_on: 'never',
+  former_works_until: 'stopped immediately',
 };
 const ROLES: Record<string, string> = {
-  full: 'do everything',
-  read: 'only read',
-  record: 'only read usage and record uses',
+  full: 'full access',
+  read: 'read only',
+  record: 'record uses and read usage only',
 };
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
@@ -69,7 +69,7 @@ function valueWords(field: string, value: unknown): string {
 const NUMBERS: Record<string, (value: number) => string> = {
   user_id: (value) => `user ${value}`,
   country_id: (value) => `${value}`,
-  alert_at: (value) => `${number(value)} %`,
+  alert_at: (value) => `${number(value)}%`,
 };
 function textWords(field: string, value: string): string {
   if (INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return instantWords(value);

@@ -31,7 +31,11 @@ export function Changes({ api, id, query, revision, onRead }: Props) {
     bar.current?.querySelector('select')?.focus(); // the pressed button can disappear
   }
   return (
-    <Section id="changes" title="Changes" note="Newest first, of the last 400 days. Days and times are UTC.">
+    <Section
+      id="changes"
+      title="Changes"
+      note="Changes from the last 400 days, newest first. Days and times are in UTC."
+    >
       <search ref={bar}>
         <Filters filter={filter} isFiltered={isFiltered} setTyping={setTyping} clear={clear} />
       </search>
@@ -115,13 +119,13 @@ function List({ api, id, filter, revision, clear, onRead }: ListProps) {
 }
 
 function Empty({ next, clear }: { next: number | null; clear: (() => void) | null }) {
-  if (clear === null) return <p class="empty">Nothing has been changed yet.</p>;
+  if (clear === null) return <p class="empty">No changes yet.</p>;
   return (
     <div class="empty" role="status">
       <p>
         {next === null
-          ? 'Nothing matches.'
-          : 'Nothing matches among the newest changes. “Older” searches further back.'}
+          ? 'No changes match.'
+          : 'None of the newest changes match. Press “Older” to search further back.'}
       </p>
       <Button class="quiet" onClick={clear}>
         Show all changes

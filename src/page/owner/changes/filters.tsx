@@ -59,7 +59,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
     flush();
   }
   const problemWith = (name: FilterField) =>
-    incomplete.includes(name) ? 'This day is not complete. The list has not changed.' : (problems[name] ?? '');
+    incomplete.includes(name) ? 'This date is incomplete. The list has not changed.' : (problems[name] ?? '');
   const shared = (name: FilterField) => ({
     id: `changes-${name}`,
     name,
@@ -81,12 +81,12 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
   };
 
   return (
-    <form ref={form} class="narrowing" aria-label="Filter the changes" onSubmit={submit}>
+    <form ref={form} class="narrowing" aria-label="Filter changes" onSubmit={submit}>
       {field(
         'action',
-        'Kind',
+        'Type',
         <select {...shared('action')} onChange={() => apply('push')}>
-          <option value="">Everything</option>
+          <option value="">All changes</option>
           {Object.entries(ACTIONS).map(
             ([action, { choice }]) =>
               action !== HIDDEN_ACTION && (
@@ -104,7 +104,7 @@ export function Filters({ filter: { values, problems }, isFiltered, setTyping, c
       )}
       {day('from', 'From')}
       {day('to', 'To')}
-      <Button class="quiet clear" label="Clear what narrows the changes" busy={!isFiltered} onClick={clear}>
+      <Button class="quiet clear" label="Clear the filters" busy={!isFiltered} onClick={clear}>
         Clear
       </Button>
     </form>

@@ -8,8 +8,8 @@ type Parsed = { site: string; wrong?: never } | { site?: never; wrong: Wrong };
 
 const MISSING = {
   ending: (host: string) =>
-    `needs an ending, as in ${host}.com. If it is a name in your own network, write http:// before it`,
-  name: (host: string) => `is not a site of one owner: a name before it is missing, as in shop.${host}`,
+    `needs a domain ending, as in ${host}.com. If it is a name on your own network, put http:// in front of it`,
+  name: (host: string) => `is shared by many owners. Put a name in front of it, as in shop.${host}`,
 };
 
 function parseSite(text: string): Parsed {
@@ -70,9 +70,9 @@ export function parseAdditions(text: string, registered: readonly string[]): Add
   }
   const count = sites.size - additions.known.length;
   if (count > MAX_SITES_PER_CALL) {
-    additions.tooMany = `These are ${count} domains. At most ${MAX_SITES_PER_CALL} can be added at a time.`;
+    additions.tooMany = `You entered ${count} domains. You can add at most ${MAX_SITES_PER_CALL} at a time.`;
   } else if (count > 0 && registered.length + count > MAX_SITES) {
-    additions.tooMany = `A business has at most ${MAX_SITES} domains. This one has ${registered.length}, so ${MAX_SITES - registered.length} more can be added.`;
+    additions.tooMany = `A business can have at most ${MAX_SITES} domains. This one has ${registered.length}, so you can add ${MAX_SITES - registered.length} more.`;
   }
   return additions;
 }

@@ -7,7 +7,7 @@ import type { TabProps } from '../session.ts';
 import { changeFailureWords } from '../words.ts';
 
 /** Shown after all domains were removed. */
-export const EVERYWHERE = 'Removed. The token works on every site now.';
+export const EVERYWHERE = 'Removed. The token now works on every site.';
 
 export type DomainChanges = ReturnType<typeof useDomainChanges>;
 
@@ -97,7 +97,7 @@ export function ChangeFailure({ changes, source }: { changes: DomainChanges; sou
   if (failure === null) return null;
   return (
     <Notice kind="problem">
-      {failure.status === 404 ? 'Somebody else has removed it already.' : changeFailureWords(failure)}
+      {failure.status === 404 ? 'It has already been removed.' : changeFailureWords(failure)}
     </Notice>
   );
 }

@@ -12,7 +12,7 @@ import { unicodeName } from './unicode-name.ts';
 
 const FORM = 'form';
 const UNDO = 'undo in form';
-const EMPTY = 'Type a domain first, such as shop.example.';
+const EMPTY = 'Enter a domain, such as shop.example.';
 const MAX_NAMED = 5;
 
 type Props = {
@@ -102,7 +102,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
 
   return (
     <form ref={form} class="add" autocomplete="off" noValidate onSubmit={submit}>
-      <label for="site">Add a domain, or several</label>
+      <label for="site">Add one or more domains</label>
       <div class="line">
         <input
           id="site"
@@ -154,14 +154,14 @@ export function DomainForm({ sites, changes, reveal }: Props) {
       {wrong.length === 0 && (
         <>
           <div class="told" role="status">
-            {known.length > 0 && `Registered already: ${listed(known)}.`}
+            {known.length > 0 && `Already registered: ${listed(known)}.`}
           </div>
           <div class="told" role="status">
             {covered.length > 0 && (
               <>
                 {covered.map(({ site, by }) => (
                   <span key={site} class="sentence">
-                    <code>{named(site)}</code> passes already: <code>{named(by)}</code> covers it.
+                    <code>{named(site)}</code> already passes: <code>{named(by)}</code> covers it.
                   </span>
                 ))}
                 <Button
@@ -174,7 +174,7 @@ export function DomainForm({ sites, changes, reveal }: Props) {
                     )
                   }
                 >
-                  {covered.length === 1 ? 'Add it all the same' : 'Add them all the same'}
+                  {covered.length === 1 ? 'Add it anyway' : 'Add them anyway'}
                 </Button>
               </>
             )}
@@ -183,8 +183,8 @@ export function DomainForm({ sites, changes, reveal }: Props) {
       )}
       {sites.length === 0 && (
         <Notice id="site-warning" kind="warning">
-          <b>Before you add the first domain:</b> from then on, the token works only on pages of registered sites.
-          Servers that use the token stop working at once, because they send no origin. Give them an API key first.
+          <b>Before you add the first domain:</b> after that, the token works only on pages of registered sites. Servers
+          that use the token stop working immediately, because they send no origin. Give them an API key first.
         </Notice>
       )}
     </form>

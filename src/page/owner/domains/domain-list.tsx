@@ -47,7 +47,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
           <input
             id="domain-filter"
             {...VERBATIM}
-            placeholder="part of a domain"
+            placeholder="Part of a domain"
             value={wanted}
             onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || null }, 'replace')}
           />
@@ -60,7 +60,7 @@ export function DomainList({ rows, sites, wanted, revealed, readOnly, changes }:
       )}
       {rows.length > 0 && (
         <div ref={box} class="box" tabIndex={readOnly ? 0 : undefined}>
-          {shown.length === 0 && <p class="none">No domain matches “{filter}”.</p>}
+          {shown.length === 0 && <p class="none">No domains match “{filter}”.</p>}
           <ul class="rows">
             {shown.map((site) => (
               <DomainRow
@@ -92,7 +92,7 @@ function DomainRow({ site, sites, revealed, readOnly, changes }: RowProps) {
   return (
     <li class={`item${isRegistered ? '' : ' removed'}${isRevealed ? ' revealed' : ''}`}>
       <SiteName site={site} />
-      {isRevealed && isRegistered && <span class="state">Registered already</span>}
+      {isRevealed && isRegistered && <span class="state">Already registered</span>}
       {!isRegistered && <span class={isCleared ? 'state done' : 'state'}>{isCleared ? EVERYWHERE : 'Removed'}</span>}
       {!readOnly && (
         <Button

@@ -13,9 +13,9 @@ import { OriginCheck } from './origin-check.tsx';
 import { Refused } from './refused.tsx';
 import { useScrollAnchor, useStableRows } from './stable-layout.ts';
 
-const UNRESTRICTED = 'No domain is registered: the token works on every site, and on servers.';
+const UNRESTRICTED = 'No domains are registered, so the token works on every site and on servers.';
 const RESTRICTED = 'The token works only on pages of these sites.';
-const INACTIVE = 'While the business is not active, its token works nowhere.';
+const INACTIVE = 'The token does not work while the business is not active.';
 const ALL = 'all';
 
 export function Domains(props: TabProps) {
@@ -92,12 +92,12 @@ export function Domains(props: TabProps) {
           next={() => document.getElementById(confirming === 'check' ? 'origin' : 'site')}
         >
           <p>
-            Without any domain, the token of this business works on <b>every</b> site: anyone who copies it from one of
+            Without any domains, the token of this business works on <b>every</b> site: anyone who copies it from one of
             your pages can use it on their own pages.
           </p>
           <p>
             {sites.length === 0
-              ? 'No domain is registered any more.'
+              ? 'No registered domains are left.'
               : `This takes effect with the next request. It removes ${plural(sites.length, 'domain')}:`}
           </p>
           <ul class="going">

@@ -38,7 +38,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
     ? ['Undo', 'Removing…', `Undo: remove ${origin}`]
     : ['Register it', 'Adding…', `Register it: ${origin}`];
   return (
-    <Section id="origin-check" title="Try an origin">
+    <Section id="origin-check" title="Check an origin">
       <label for="origin">Would this origin pass?</label>
       <input
         id="origin"
@@ -63,7 +63,7 @@ export function OriginCheck({ isActive, sites, readOnly, changes }: Props) {
                   <SiteName site={site} /> lets <SiteName site={origin} /> pass.
                 </>
               ) : passes ? (
-                'every origin passes, because no domain is registered.'
+                'every origin passes, because no domains are registered.'
               ) : (
                 <>
                   <SiteName site={origin} /> is refused. {explainRefusal(origin, sites).reason}

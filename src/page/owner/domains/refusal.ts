@@ -7,7 +7,7 @@ type Refusal = { reason: string; offers: string[] };
 
 const NULL_ORIGIN =
   'Sent by a sandboxed frame, or by a page that was opened as a file. It names no site, so it cannot be registered.';
-const FOREIGN = 'Not a web site that could be registered.';
+const FOREIGN = 'This is not a website, so it cannot be registered.';
 
 export function explainRefusal(origin: string, sites: readonly string[]): Refusal {
   if (origin === 'null') return { reason: NULL_ORIGIN, offers: [] };
@@ -32,19 +32,19 @@ export function explainRefusal(origin: string, sites: readonly string[]): Refusa
   const otherPort = sameHost.find((site) => site.startsWith(`${protocol}//`)) ?? sameHost[0];
   if (otherPort !== undefined) {
     const difference = otherPort.startsWith(`${protocol}//`) ? 'port' : 'scheme and port';
-    return refusal(`It has another ${difference} than ${otherPort}, which is registered.`);
+    return refusal(`It has a different ${difference} from ${otherPort}, which is registered.`);
   }
   const wider = sites.find((site) => site.includes('//*.') && coversHost(site, origin));
-  if (wider !== undefined) return refusal(`It has another port than ${wider}, which is registered.`);
+  if (wider !== undefined) return refusal(`It has a different port from ${wider}, which is registered.`);
 
   const above = sites.find((site) => !site.includes('*') && hostname.endsWith(`.${hostOf(site)}`));
   if (above !== undefined) {
     const wildcard = canonicalSite(at(`*.${hostOf(above)}`)).site;
     if (wildcard !== undefined && canHaveOneOwner(wildcard)) offers.push(wildcard);
-    return refusal(`It is a subdomain of ${above}, which lets no subdomain pass.`);
+    return refusal(`It is a subdomain of ${above}, which does not cover subdomains.`);
   }
   const below = sites.find((site) => hostOf(site).endsWith(`.${hostname}`) || site === at(`*.${hostname}`));
-  return refusal(below ? `It is the domain above ${below}, which does not let it pass.` : 'Not registered.');
+  return refusal(below ? `It is a parent domain of ${below}, which does not cover it.` : 'Not registered.');
 }
 
 /** Whether a wildcard with the origin's scheme and port would cover it. */

@@ -74,21 +74,21 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
 
   return (
     <div ref={root}>
-      <Section id="refused" title="Refused lately">
+      <Section id="refused" title="Recently refused">
         {failure !== null && <FailureNotice failure={failure} reload={reload} />}
         {data === null && failure === null && <Loading rows={LOADING_ROWS} />}
         {data !== null && rows.length + hidden.length === 0 && (
           <p class="none">
             {isActive && sites.length === 0
-              ? 'Nothing is refused while no domain is registered.'
-              : 'No origin was refused lately.'}
+              ? 'Nothing is refused while no domains are registered.'
+              : 'No origins were refused recently.'}
           </p>
         )}
         {rows.length > 0 && (
           <>
             <p class="note">
               Pages of these sites tried to use the token and were refused.{' '}
-              <b>Whoever has the token can make an entry appear here:</b> add only sites that are yours.
+              <b>Anyone who has the token can make an entry appear here:</b> add only your own sites.
             </p>
             <ul class="rows">
               {rows.map((one) => (
@@ -111,7 +111,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
         <p class="note hidden-ones" role="status">
           {hidden.length > 0 && (
             <>
-              {hidden.length} dismissed, until this page is closed.{' '}
+              {hidden.length} dismissed until you close this page.{' '}
               <Button class="link" busy={!armed} onClick={showAgain}>
                 {SHOW_AGAIN}
               </Button>
@@ -135,7 +135,7 @@ export function Refused({ api, business, isActive, sites, changes, ...props }: P
           onClose={closeDialog}
           next={title}
         >
-          <p>The service forgets the whole list, with its counts. An origin that tries again is listed as a new one.</p>
+          <p>The service forgets the whole list and its counts. An origin that tries again is listed as new.</p>
           <p>To hide a single origin, use “Dismiss”.</p>
         </Confirm>
       )}
@@ -166,7 +166,7 @@ function RefusedRow({ refused, sites, added, passes, isArmed, readOnly, changes,
     <li class={`item${passes ? ' passing' : ''}`}>
       <span class="named">
         <SiteName site={origin} />
-        <span class="reason">{passes ? 'Passes now.' : reason}</span>
+        <span class="reason">{passes ? 'Now passes.' : reason}</span>
         <small>
           at least {plural(count, 'time')}, last on {instantWords(last_seen)}
         </small>

@@ -21,7 +21,7 @@ const ORDER_NAMES: Record<Order, string> = {
   name: 'Name',
   uses: 'Most uses',
   growth: 'Most growth',
-  changed: 'Last change',
+  changed: 'Last changed',
 };
 
 /** `firstNew`: the first row that "Show more" added, which gets the focus. */
@@ -121,7 +121,7 @@ export function BusinessesView({ session, query, memory }: Props) {
         </h1>
         <Refresh readAt={readAt} isBusy={busy} refresh={refresh} />
       </div>
-      <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Go on' : 'Try again', press: goOn, busy }}>
+      <Notice kind="problem" action={{ label: businesses.length > 0 ? 'Continue' : 'Try again', press: goOn, busy }}>
         {problem}
       </Notice>
       <div class="tools">
@@ -131,9 +131,9 @@ export function BusinessesView({ session, query, memory }: Props) {
               ref={search}
               id={SEARCH_ID}
               type="search"
-              aria-label="Search by name, domain or id"
+              aria-label="Search by name, domain or ID"
               aria-keyshortcuts="/"
-              placeholder="Search by name, domain or id"
+              placeholder="Search by name, domain or ID"
               autocomplete="off"
               value={text}
               onInput={({ currentTarget }) => type(currentTarget.value)}
@@ -165,20 +165,20 @@ export function BusinessesView({ session, query, memory }: Props) {
       <p class="total" role="status" ref={total} tabIndex={-1} aria-busy={busy ? 'true' : undefined}>
         {!isHidden && businesses.length > 0 && totalWords(listing, matches, wanted)}
       </p>
-      <Notice kind="warning" action={{ label: 'Read on', press: readOn, busy }}>
+      <Notice kind="warning" action={{ label: 'Load more', press: readOn, busy }}>
         {more}
       </Notice>
       {isHidden ? (
         failure === null && <Loading rows={LOADING_ROWS} />
       ) : businesses.length === 0 ? (
-        <p class="card empty">There is no business that you can see here. Ask whoever runs the service to add one.</p>
+        <p class="card empty">You have no businesses yet. Ask the service operator to add one.</p>
       ) : matches.length === 0 ? (
         <div class="card empty">
           <p>
-            No business matches “{wanted}”{extent === 'all' ? '' : ' so far'}.
+            No businesses match “{wanted}”{extent === 'all' ? '' : ' so far'}.
           </p>
           <Button class="quiet" onClick={clear}>
-            Clear the search
+            Clear search
           </Button>
         </div>
       ) : (
@@ -196,13 +196,13 @@ export function BusinessesView({ session, query, memory }: Props) {
           <Button class="quiet" onClick={showMore}>
             Show more
           </Button>
-          <span>{`${number(rows)} of ${number(matches.length)} are shown.`}</span>
+          <span>{`Showing ${number(rows)} of ${number(matches.length)}.`}</span>
         </p>
       )}
       {!isHidden && matches.length > 0 && (
         <p class="note">
-          Growth compares the last 14 whole days with the 14 before them. The line leaves out today, which is not over
-          yet. Days are UTC.
+          Growth compares the last 14 full days with the 14 days before. The line excludes today, which is not over yet.
+          Days are in UTC.
         </p>
       )}
     </div>
@@ -223,22 +223,22 @@ function totalWords({ businesses, extent }: Listing, matches: readonly ListedBus
 /** Explains why Enter opened nothing. */
 function enteredWords(count: number, extent: Listing['extent']): string | null {
   if (count === 0) return null; // the list itself says so
-  if (count > 1) return `${businessWords(count)} match. Type more, or choose one.`;
+  if (count > 1) return `${businessWords(count)} match. Keep typing, or choose one.`;
   return extent === 'partial'
-    ? 'Not all businesses have been read yet. Press Enter again in a moment.'
-    : 'There may be more matches among the businesses that were not read. Choose this one, or read on.';
+    ? 'Some businesses are still loading. Press Enter again in a moment.'
+    : 'There may be more matches among the businesses that are not loaded. Choose this one, or load more.';
 }
 
 /** Null if all were read, or are being read for the first time. */
 function moreWords({ businesses, extent, cap }: Listing, busy: boolean): string | null {
   const count = number(businesses.length);
-  if (extent === 'capped') return `The first ${count} of more are here. Searching and sorting cover only these.`;
-  return extent === 'partial' && cap > STEP && busy ? `Reading more. ${count} are here.` : null;
+  if (extent === 'capped') return `The first ${count} businesses are loaded. Search and sorting cover only these.`;
+  return extent === 'partial' && cap > STEP && busy ? `Loading more. ${count} are loaded so far.` : null;
 }
 
 /** Describes what is shown after a failure. */
 function incompleteWords({ businesses, extent, readAt }: Listing): string {
   if (businesses.length === 0) return '';
-  if (extent === 'partial' || readAt === null) return `Only ${businessWords(businesses.length)} could be read.`;
-  return `What is here may be as it was at ${clockTime(readAt)}.`;
+  if (extent === 'partial' || readAt === null) return `Only ${businessWords(businesses.length)} could be loaded.`;
+  return `Some of this list may be from ${clockTime(readAt)}.`;
 }

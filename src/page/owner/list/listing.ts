@@ -2,7 +2,7 @@
 // until newer pages arrive.
 import type { Businesses, ListedBusiness } from '../../../wire/responses.ts';
 
-/** The number of businesses to read before asking whether to read on. */
+/** The number of businesses to read before offering "Load more". */
 export const STEP = 500;
 
 export type Listing = {

@@ -17,7 +17,7 @@ export function LinkQuestion({ stored, stay, open }: QuestionProps) {
       <h1 id="question-title">Open another session?</h1>
       <div id="question" class="question">
         <p>You are signed in with {credentialWords(stored)}. This link opens another session.</p>
-        <p>If you open it, your session ends. If you did not expect a link, stay signed in.</p>
+        <p>If you open it, your current session ends. If you were not expecting a link, stay signed in.</p>
       </div>
       <p class="ways">
         <button type="button" ref={safe} aria-describedby="question" onClick={stay}>
@@ -56,7 +56,7 @@ export function LinkView({ notice, retry, earlier, stay, useKey }: ViewProps) {
         {retry && <Button onClick={retry}>Try again</Button>}
         {earlier && (
           <Button class="quiet" onClick={stay}>
-            Go on as before ({credentialWords(earlier)})
+            Keep the earlier session ({credentialWords(earlier)})
           </Button>
         )}
         <Button class="quiet" onClick={useKey}>

@@ -57,11 +57,11 @@ export function SignIn({ notice, signIn }: Props) {
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
         <p id="key-note" class="note">
-          The key is sent once and then forgotten. This tab keeps a session instead, which ends when you sign out, or
+          Your key is sent once and not stored. Instead, this tab keeps a session, which ends when you sign out, or
           after 12 hours at the latest.
         </p>
       </form>
-      <p class="note">To get an API key, ask whoever runs the service.</p>
+      <p class="note">To get an API key, ask the service operator.</p>
       <p class="note">
         <a href="/">For developers</a>
       </p>

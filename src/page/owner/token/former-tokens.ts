@@ -47,9 +47,9 @@ export type Done = { token: string } & ({ action: 'replaced'; old: FormerToken |
 export function doneWords(done: Done, token: string, working: readonly FormerToken[]): string | null {
   if (done.token !== token) return null; // replaced since
   if (done.action === 'stopped') {
-    return working.length > 0 ? null : `The old tokens no longer work. The token ${tailOf(token)} goes on working.`;
+    return working.length > 0 ? null : `The old tokens no longer work. The token ${tailOf(token)} keeps working.`;
   }
   const still = working.find(({ last_four }) => last_four === done.old?.last_four);
   const old = still ? `The old one works until ${instantWords(still.expires_at)}.` : 'The old one no longer works.';
-  return `There is a new token ${tailOf(token)}. ${old} Paste the new tag into your pages.`;
+  return `The new token is ${tailOf(token)}. ${old} Paste the new tag into your pages.`;
 }

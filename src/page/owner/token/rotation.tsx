@@ -148,11 +148,11 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
           >
             <p>
               {working.length === 0
-                ? 'No old token works any more.'
-                : `Pages and servers that still use ${formatLastFour(working)} are refused from the next request on.`}{' '}
-              The token {tailOf(business.token)} goes on working.
+                ? 'The old tokens no longer work.'
+                : `From the next request, pages and servers that still use ${formatLastFour(working)} are refused.`}{' '}
+              The token {tailOf(business.token)} keeps working.
             </p>
-            <p class="note">A token that was stopped never works again.</p>
+            <p class="note">A stopped token never works again.</p>
           </Confirm>
         )}
       </Section>
@@ -161,7 +161,7 @@ export function Rotation({ api, business, readOnly, onChanged, reload }: TabProp
 }
 
 /** For a failure after which the replacement turns out to have been made. */
-const replacedWords = ({ token }: Business): string => `The token was replaced: it ends in ${tailOf(token)} now.`;
+const replacedWords = ({ token }: Business): string => `The token has been replaced. The new one is ${tailOf(token)}.`;
 
 type QuestionProps = {
   now: number;
@@ -187,7 +187,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
       work={() => work(chosen)}
       {...closing}
     >
-      <p>The business gets a new token at once. This cannot be undone.</p>
+      <p>The business gets a new token immediately. This cannot be undone.</p>
       <fieldset class="choice">
         <legend class="sr-only">The old token</legend>
         {CHOICES.map((choice) => (
@@ -197,8 +197,8 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
               {choice.label}
               <small>
                 {choice.keep === null
-                  ? `Pages with ${tailOf(token)}${earlier} are refused from the next request on.`
-                  : `Pages with ${tailOf(token)} go on working until ${instantWords(new Date(now + parseDuration(choice.keep)))}.`}
+                  ? `From the next request, pages with ${tailOf(token)}${earlier} are refused.`
+                  : `Pages with ${tailOf(token)} keep working until ${instantWords(new Date(now + durationOf(choice.keep)))}.`}
               </small>
             </span>
           </label>
@@ -206,7 +206,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
       </fieldset>
       {first && chosen.keep !== null && (
         <p class="note">
-          {MAX_FORMER_TOKENS} old tokens work already, and no more can: {tailOf(first.last_four)} stops now.
+          At most {MAX_FORMER_TOKENS} old tokens can work at a time, so {tailOf(first.last_four)} stops now.
         </p>
       )}
       <Notice kind="warning">{warning}</Notice>

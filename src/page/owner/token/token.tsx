@@ -36,7 +36,7 @@ export function Token(props: TabProps) {
   );
 }
 
-const HIDDEN = 'Whoever can only read is not shown the token, because the token can record uses.';
+const HIDDEN = 'With read-only access, you do not see the whole token, because it can record uses.';
 const PUBLIC =
   'The tag draws the chart of this business on any page where the token works. Anyone can read the token there.';
 
@@ -57,12 +57,12 @@ function Snippet({ title, text, label }: { title: string; text: string; label: s
 /** Where the token works. */
 function Reach({ business: { id, status, access_list } }: { business: BusinessDetails }) {
   const link = <a href={businessHref(id, 'domains')}>{DOMAINS}</a>;
-  if (status !== 'active') return <p>While the business is {status}, the token works nowhere.</p>;
-  if (access_list.length === 0) return <p>The token works on every site: no domain restricts it. {link}</p>;
+  if (status !== 'active') return <p>The token does not work while the business is {status}.</p>;
+  if (access_list.length === 0) return <p>The token works on every site, because no domains are registered. {link}</p>;
   const words =
     access_list.length === 1
-      ? 'One domain restricts the token to its pages.'
-      : `${number(access_list.length)} domains restrict the token to their pages.`;
+      ? 'The token works only on pages of one registered domain.'
+      : `The token works only on pages of ${number(access_list.length)} registered domains.`;
   return (
     <p>
       {words} {link}

@@ -29,7 +29,7 @@ export function Limits({ limits, pace, isPaceUnknown, now }: Props) {
       </div>
       {monthly !== null && pace !== null && <p class="pace">{paceWords(pace, monthly)}</p>}
       {isPaceUnknown && (
-        <p class="pace">The forecast for this month could not be read. Press “Refresh” to try again.</p>
+        <p class="pace">The forecast for this month could not be loaded. Press “Refresh” to try again.</p>
       )}
     </Section>
   );
@@ -64,7 +64,7 @@ function Meter({ name, used, limit, ends, limits: { overage, alert_at }, now }: 
       <div class="gauge">
         <progress aria-label={`Uses, ${name.toLowerCase()}`} max={Math.max(1, limit)} value={limit === 0 ? 1 : used} />
         {ticks.map((percent) => (
-          <i key={percent} style={{ left: `${percent}%` }} title={`Alert at ${percent} %`} />
+          <i key={percent} style={{ left: `${percent}%` }} title={`Alert at ${percent}%`} />
         ))}
       </div>
       <small>

@@ -58,7 +58,7 @@ export function RangeChoice({ shown, comparison, address, fault, today }: Props)
               {CHOICES[name].label}
             </option>
           ))}
-          <option value="">Chosen days</option>
+          <option value="">Custom range</option>
         </select>
         <Button class="quiet arrow" label="Later days" busy={after === null} onClick={() => choose(after)}>
           ›

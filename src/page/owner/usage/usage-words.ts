@@ -22,24 +22,24 @@ const ENDS = { from: 'first', to: 'last' } as const;
 /** Explains what is wrong with a range, and how to correct it. */
 export function problemWords(problem: RangeProblem, { from, to }: { from: string; to: string }): string {
   if (problem.is === 'not a day') {
-    return `The ${ENDS[problem.end]} day is not complete, or is before 1970. Choose one from ${dayWords(FIRST_DAY)}, on.`;
+    return `The ${ENDS[problem.end]} day is incomplete or before 1970. Choose ${dayWords(FIRST_DAY)}, or later.`;
   }
   if (problem.is === 'reversed') {
-    return `The first day, ${dayWords(from)}, is after the last one, ${dayWords(to)}. Choose an earlier first day or a later last day.`;
+    return `The first day, ${dayWords(from)}, is after the last day, ${dayWords(to)}. Choose an earlier first day or a later last day.`;
   }
-  const most = `${number(problem.days)} days are more than a report can have, ${number(MAX_RANGE_DAYS)}.`;
-  return `${most} With this last day, choose ${dayWords(problem.earliest)}, or later as the first day.`;
+  const most = `${number(problem.days)} days exceed the report’s maximum of ${number(MAX_RANGE_DAYS)}.`;
+  return `${most} To keep this last day, choose ${dayWords(problem.earliest)}, or later as the first day.`;
 }
 
 export const COMPARISON_WORDS: Record<Comparison, string> = {
-  previous: 'Previous days',
-  year: 'A year before',
+  previous: 'Previous period',
+  year: 'Previous year',
   off: 'Off',
 };
 
-export const NOT_COMPARED = `Not compared: with the days before, this would be more than ${number(MAX_RANGE_DAYS)} days, or begin before 1970.`;
+export const NOT_COMPARED = `Not compared: with the earlier days, the report would exceed ${number(MAX_RANGE_DAYS)} days or begin before 1970.`;
 
-const wholeDays = (days: number) => (days === 1 ? 'one whole day' : `${number(days)} whole days`);
+const wholeDays = (days: number) => (days === 1 ? 'one full day' : `${number(days)} full days`);
 
 type FigureWords = [name: string, value: string, detail: string];
 const NONE = '–';
@@ -48,10 +48,10 @@ const NONE = '–';
 export function figureWords(figures: Figures | null, isCompared: boolean): FigureWords[] {
   const names = ['Mean', 'Peak', ...(isCompared ? ['Change'] : [])];
   if (figures === null) return names.map((name) => [name, NONE, '']);
-  const noWhole = 'no day is over yet';
+  const noWhole = 'no full days yet';
   const { mean: perDay, peak, wholeDays: days } = figures;
   const words: FigureWords[] = [
-    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', meanWords(perDay), `a day, of ${wholeDays(days)}`],
+    perDay === null ? ['Mean', NONE, noWhole] : ['Mean', meanWords(perDay), `a day, over ${wholeDays(days)}`],
     peak === null ? ['Peak', NONE, 'no uses'] : ['Peak', compact(peak.count), dayOfPeak(peak.date)],
   ];
   return isCompared ? [...words, changeWords(figures) ?? ['Change', NONE, noWhole]] : words;
@@ -62,7 +62,7 @@ const dayOfPeak = (date: string) => `on ${shortDayWords(date)}, ${date.slice(0, 
 function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null {
   if (compared === null) return null;
   const { used, before, days: range } = compared;
-  const sums = `${number(used)} against ${number(before)} on ${wholeDays(days)}, ${rangeWords(range)}`;
+  const sums = `${number(used)} vs. ${number(before)} over ${wholeDays(days)}, ${rangeWords(range)}`;
   if (before === 0) return ['Change', used === 0 ? '0%' : 'New', sums];
   return ['Change', percentChange(used, before), sums];
 }
@@ -70,18 +70,18 @@ function changeWords({ compared, wholeDays: days }: Figures): FigureWords | null
 /** Says when a limit resets, in UTC and, where that differs, in local time. */
 export function startsAgainWords(at: number): string {
   const here = new Date(at).getTimezoneOffset() === 0 ? '' : ` (${weekdayTime(at)} your time)`;
-  return `Starts again on ${shortInstantWords(at)}${here}.`;
+  return `Resets on ${shortInstantWords(at)}${here}.`;
 }
 
 export function paceWords(pace: Pace, limit: number): string {
-  if (pace.is === 'reached') return 'The limit of the month is reached.';
-  const from = 'At the pace of the last seven whole days,';
+  if (pace.is === 'reached') return 'The monthly limit has been reached.';
+  const from = 'At the pace of the last seven full days,';
   if (pace.is === 'reaching') return `${from} the limit will be reached on ${shortDayWords(pace.at)}.`;
   const expected = aboutWords(pace.expected);
   const share = `${number(limit)} by the end of the month`;
   // Rounding can bring the forecast up to the limit.
   const isAlmost = Number(expected.replaceAll(',', '')) >= limit;
-  return `${from} ${isAlmost ? `it will be just under the ${share}` : `it will be about ${expected} of ${share}`}.`;
+  return `${from} ${isAlmost ? `usage will be just under ${share}` : `usage will be about ${expected} of ${share}`}.`;
 }
 
 export function leftWords(left: number, overage: number | null): string {

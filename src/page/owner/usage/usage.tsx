@@ -77,7 +77,7 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
           shown={shown}
           comparison={comparison}
           address={`${query}`}
-          fault={problem && `${problemWords(problem, typed)} These are the last 28 days.`}
+          fault={problem && `${problemWords(problem, typed)} Showing the last 28 days instead.`}
           today={today}
         />
         <Chart report={report} name={name} data={data} compare={compared === null ? 'off' : comparison} />
@@ -86,8 +86,8 @@ export function Usage({ api, id, name, listed, limits, isActive, query, revision
         </p>
         <FigureList figures={figures} isCompared={compared !== null} isBusy={busy} />
         <p class="note">
-          Days are UTC.
-          {range.to >= readOn && ' Today is not over yet: only the total and the peak include it.'}
+          Days are in UTC.
+          {range.to >= readOn && ' Today is not over yet, so only the total and the peak include it.'}
           {comparison !== 'off' && compared === null && ` ${NOT_COMPARED}`}
         </p>
       </section>
