@@ -268,7 +268,7 @@ test.each(['/api/v1/health', '/api/v1/openapi.json'])('%s takes no parameter exc
   const read = (query: string, wrap?: () => never) =>
     app.fetch(new Request(BASE + path + query), { ...databases(wrap), ASSETS: env.ASSETS });
   expect((await read('?_=1')).status).toBe(200);
-  const answer = await read('?verbose=1', () => null as never); // without asking a database
+  const answer = await read('?verbose=1', () => null as never); // without a query
   const message = 'verbose is not a parameter of this operation, which accepts none';
   expect({ status: answer.status, body: await answer.json() }).toEqual(invalid('verbose', message));
 });

@@ -240,7 +240,7 @@ test('is refused for a deleted business', async () => {
   });
 });
 
-describe('input that is refused changes nothing:', () => {
+describe('rejected input changes nothing:', () => {
   const ID = 'must be 1 to 255 printable ASCII characters without spaces';
   const QUANTITY = 'must be a whole number from 0 to 1000000';
   const LIST = 'must be a list of 1 to 1000 uses, such as [{"id":"order-1","quantity":0}]';

@@ -198,7 +198,7 @@ function ReplaceQuestion({ now, token, working, warning, work, ...closing }: Que
               <small>
                 {choice.keep === null
                   ? `From the next request, pages with ${tailOf(token)}${earlier} are refused.`
-                  : `Pages with ${tailOf(token)} keep working until ${instantWords(new Date(now + durationOf(choice.keep)))}.`}
+                  : `Pages with ${tailOf(token)} keep working until ${instantWords(new Date(now + parseDuration(choice.keep)))}.`}
               </small>
             </span>
           </label>
