@@ -79,7 +79,7 @@ describe('a console link', () => {
     expect(await statusOf('DELETE', business)).toBe(read_only ? 403 : 200);
   });
 
-  test('is for a business of the user only', async () => {
+  test('is only for a business of the user', async () => {
     const [business, other] = [await newBusiness(), await newBusiness()];
     const before = await everything();
     const message = `business_id must be a business of user ${business.user_id}`;

@@ -45,7 +45,7 @@ const UNKNOWN = { status: 401, body: { status: false, message: 'Id is not valid'
 const create = (body: object, headers: Record<string, string> = {}) => send('POST', '/business', { body, headers });
 
 describe('creating a business', () => {
-  test('answers with the business as it is read then; its token works, and a new owner has a home', async () => {
+  test('returns the business; its token works, and a new owner has a home', async () => {
     const user_id = newUser();
     const { status, body } = await create({ user_id, ...FIELDS });
     expect(status).toBe(200);
@@ -156,7 +156,7 @@ describe('creating a business', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('refuses what is missing, unknown or contradicts what is stored, and leaves nothing', async () => {
+  test('rejects input that is missing, unknown or contradicts stored data, and stores nothing', async () => {
     const taken = await newBusiness({ token: `Taken-token-of-somebody-${newUser()}` });
     const before = await everything();
     const { name: _, ...nameless } = FIELDS;
@@ -256,7 +256,7 @@ describe('an Idempotency-Key', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('is no dead end where the response was lost and the customer corrects the name, in whatever database', async () => {
+  test('still works if the response was lost and the customer corrects the name, in any database', async () => {
     for (const { number } of homes) {
       const user_id = newUser();
       const { id } = (await create({ user_id, ...FIELDS, database: number }, KEY)).body.data;
@@ -311,7 +311,7 @@ describe('an Idempotency-Key', () => {
     expect(answerOf(await create(body, KEY))).toEqual(answerOf(first));
   });
 
-  test('covers the id; requests without one have the digest that they always had', async () => {
+  test('covers the id; requests without an id have the same digest as before', async () => {
     const last = Number(await env.DB.prepare('select max(id) as id from businesses').first('id'));
     const body = { user_id: newUser(), ...FIELDS, database: 0, id: last + 1000 };
     const sign = (fields: object) => create({ ...body, ...fields }, { 'Idempotency-Key': 'signup' });

@@ -508,7 +508,7 @@ describe('a 401 says in WWW-Authenticate how to send a credential', () => {
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   });
 
-  test('and pages may read it, and the name of a file', async () => {
+  test('and pages may read it and the header with the file name', async () => {
     const { usage } = await newBusiness();
     const exposed = (await call('GET', usage)).headers.get('Access-Control-Expose-Headers')?.split(',');
     expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Content-Disposition', 'Retry-After']));

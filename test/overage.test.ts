@@ -79,7 +79,7 @@ describe('overage', () => {
     expect((await use(business, { body: { quantity: 21 } })).headers.get('Retry-After')).toBeNull();
   });
 
-  test('is a field of a business: in what creates, changes and shows it', async () => {
+  test('is a field of a business when it is created, changed or read', async () => {
     const business = await newBusiness();
     const patch = async (body: object) =>
       (await call('PATCH', `/api/v1/business/${business.id}`, { as: OPERATOR.full, body })).body.data.limits;

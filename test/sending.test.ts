@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 const businesses = new Map<Home, Awaited<ReturnType<typeof newBusiness>>>();
-/** The business of these tests in a database. */
+/** The business that these tests use in a database. */
 async function businessIn(home: Home) {
   for (let found = businesses.get(home); ; found = businesses.get(home)) {
     if (found !== undefined) return found;

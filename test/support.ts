@@ -61,7 +61,7 @@ export function monthAround(day: string, billing_day: number) {
   return { starts_on, ends_on: addDays(next, -1) };
 }
 
-/** Who is let in from a server: the owner by an API key, or where none is, the operator or else a session. */
+/** A server's credential for the route: the owner's API key if allowed, otherwise an operator key, otherwise a session. */
 export async function callerOf(
   { keyRefusal, operatorRefusal }: { keyRefusal: string | null; operatorRefusal?: string },
   owner: { key: string; user_id: number; home: Home },
@@ -327,7 +327,7 @@ export async function newKey(
   return { key, id, actor: `key ${id} (…${last_four})` };
 }
 
-/** A session of the owner of a business from a console link, for a day from NOW. */
+/** Creates a session for a business's owner, as from a console link. It lasts a day from NOW. */
 export const newSession = (owner: { user_id: number; home: Home }) =>
   newKey(owner, { ends_at: formatTimestamp(later(86_400_000)) });
 

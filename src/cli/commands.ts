@@ -46,7 +46,7 @@ export type Command = {
   shownBy?: string;
   /** Converts the given values for the request. `inWords` rewords errors about them. */
   prepare?: (given: Given) => Promise<{ sent: Given; inWords?: (error: string) => string }>;
-  /** Whether the response is lines, which are printed as they are, page by page. */
+  /** Whether the response consists of lines, which are printed unchanged, page by page. */
   hasLines?: true;
   /** Formats the output. By default, the `data` of the response. */
   shown?: (data: Data, given: Given) => unknown;

@@ -42,7 +42,7 @@ function countEntriesIn(value: unknown): number {
   return inside.reduce<number>((sum, entry) => sum + countEntriesIn(entry), Math.max(1, inside.length));
 }
 
-/** The value of a text, or why it is refused. `repeated`: an object has the same member twice. */
+/** The value of a JSON text, or why it is rejected. `repeated`: an object has a duplicate member. */
 export type ParsedJson = { value: unknown; problem?: never } | { problem: 'too_large' | 'not_json' | 'repeated' };
 
 export function parseBoundedJson(text: string): ParsedJson {

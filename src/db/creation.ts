@@ -117,7 +117,7 @@ export async function createBusiness(databases: BoundDatabases, fields: NewBusin
   const { home, isFree } = await claimHome(databases, user_id, { wanted: database, token });
   if (home !== null && database !== undefined && home !== database)
     throw new Conflict('database', `must be ${home}, the database of user ${user_id}`);
-  // With an idempotency key, the token may belong to the business that the same request created before.
+  // With an idempotency key, the token may belong to the business that an earlier attempt of this request created.
   if (home === null || (!isFree && request.idempotencyKey === undefined))
     throw new Conflict('token', UNUSED_TOKEN_RULE);
   return createBusinessIn(databases.askIn(home), home, fields, { ...request, isFree });

@@ -10,7 +10,7 @@ import { sumOfCounts } from './usage.ts';
 
 type Ended = Placeholders<'limit' | 'after' | 'ended'>;
 
-/** The billing months that contain the day `ended`, each with its uses if it ended then. `page` selects the business ids in order. */
+/** The billing months that contain the day `ended`. Those that end on it have their uses. `page` selects the business ids in order. */
 function monthsOf(permission: Permission, { ended }: Ended, page: SQL) {
   const { id, user_id, name, monthly_limit } = businesses;
   const { starts_on, ends_on } = billingMonth(businesses, sql`${ended}`);

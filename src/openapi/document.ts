@@ -84,7 +84,7 @@ const OPERATOR =
   'An operator key: secret, for the servers of whoever runs the service. It acts on every business, or only records uses.';
 const TOKEN = 'A business token: public, for web pages. It acts on its own business, from the registered domains.';
 
-/** A field that is not described is an error in a `closed` description; else later versions may add one to a response. */
+/** In a `closed` description, an undescribed field is an error. Otherwise, later versions may add fields to a response. */
 const overrideOf = (closed: boolean): ZodOpenApiOverride =>
   function override({ zodSchema, jsonSchema, io }) {
     const { def } = zodSchema._zod;

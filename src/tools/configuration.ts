@@ -36,8 +36,8 @@ type Config = {
 export type Configuration = ReturnType<typeof readConfiguration>;
 
 /**
- * Reads a configuration, by default wrangler.toml, for an environment, by default that of CLOUDFLARE_ENV. `databases` are by number.
- * Throws an error of one line if something is wrong.
+ * Reads a configuration, wrangler.toml by default, for an environment, CLOUDFLARE_ENV by default. `databases` is indexed by number. Throws
+ * a one-line error if something is wrong.
  */
 export function readConfiguration(given?: string, environment?: string) {
   const file = given === undefined ? CONFIG : resolve(given);

@@ -72,7 +72,7 @@ function withDatabaseId(toml: string, env: string | undefined, binding: string, 
   return null;
 }
 
-/** A pattern for a key of TOML, bare or quoted. */
+/** A pattern for a TOML key, bare or quoted. */
 function keyPattern(key: string): string {
   const escaped = key.replace(/[^\w-]/g, String.raw`\$&`);
   return `(?:${escaped}|"${escaped}"|'${escaped}')`;

@@ -252,7 +252,7 @@ function stateSql(tables: string[]): string {
     (select max(id) from businesses) as last_id, (${tables.includes('homes') ? homes : "select '[]'"}) as homes`;
 }
 
-/** Why a database cannot be the one of its binding, or not with this version. Null if it can. `known` are the migrations that it may have. */
+/** Why a database cannot be used for its binding, or not with this version. Null if it can. `known` are the migrations that it may have. */
 function problemWith(
   database: ConfiguredDatabase,
   tables: string[],

@@ -421,7 +421,7 @@ describe('for every request', () => {
     expect(await everything()).toBe(before);
   });
 
-  test('a business in another database is answered like an unknown id', {
+  test('a business in another database gets the same response as an unknown id', {
     tags: 'slow',
   }, async () => {
     const before = await everything();

@@ -77,7 +77,7 @@ test('docs/operating.md has the fields of the line of a run', async () => {
   expect(named.sort()).toEqual([...new Set(linesOfRuns().flatMap(Object.keys))].sort());
 });
 
-test('the questions to the log ask for fields that lines have', () => {
+test('the log queries in docs/operating.md use fields that log lines have', () => {
   const [questions = ''] = /^# Who is over.*?^```$/ms.exec(read('docs/operating.md')) ?? [];
   const commands = questions.replace(/^#.*/gm, '');
   const asked = [...commands.matchAll(/[.{,] ?([a-z]\w+)/g)].map(([, field = '']) => field);

@@ -103,7 +103,7 @@ async function newOwner(): Promise<Owner> {
 
 const sessionOf = async ({ key }: Owner) =>
   ((await send(key, 'POST', '', { of: 'session' })).data as { session_key: string }).session_key;
-/** What a page, or a server, gets that asks for the usage. */
+/** The status that a page or a server gets when it requests usage. */
 const visit = async ({ id }: Owner, as: string, origin?: string) =>
   (await send(as, 'GET', `/usage/${id}`, origin === undefined ? {} : { origin })).status;
 const visits = (owner: Owner, ...credentials: string[]) => Promise.all(credentials.map((as) => visit(owner, as)));

@@ -18,7 +18,7 @@ export type Served = { url: string; ofHttp: Owner; ofClient: Owner; ofProduct: O
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The URL at which the tests request the server (state.ts). */
+    /** The URL at which tests reach the server (state.ts). */
     served: string;
   }
 }

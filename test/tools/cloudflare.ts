@@ -109,7 +109,7 @@ export class Account {
       return ok({ id: 'script', tag: 'tag', startup_time_ms: 1, entry_point: 'index.js', handlers: ['fetch'] });
     }
     if (route === `GET /workers/workers/${script}`) return ok({ subdomain: { enabled: true } });
-    // Even for an uploaded Worker: wrangler then does not compare the upload with it.
+    // Even for an uploaded Worker, so that wrangler does not compare the upload with it.
     return route.startsWith('GET') ? no(404, 10007, 'This Worker does not exist on your account.') : ok({});
   }
 

@@ -13,7 +13,7 @@ const SLOW = { tags: 'slow', timeout: 120_000 };
 const NOW = new Date();
 const [FIRST_PORT, SECOND_PORT] = [8787, 8788];
 
-/** Starts a service and returns reads of its data. */
+/** Starts a service and returns functions that read its data. */
 async function newService(state: string, config?: string) {
   const operatorKey = newOperatorKey();
   const secrets = { OPERATOR_KEY_4: secretTextOf('full', await sha256Hex(operatorKey)) };

@@ -51,7 +51,7 @@ export function Console() {
    * nothing in sessionStorage can become a script.
    */
   const returnUrl = useRef(readSession()?.returnUrl);
-  /** The code of a link that is not opened yet. Not in a state, so that it does not stay in memory. */
+  /** The code of a link that has not been opened yet. Not in component state, so that it does not stay in memory. */
   const pendingCode = useRef<string | null>(null);
   // Takes the code out of the address first, before anything is awaited.
   const [state, setState] = useState<State>(() => {
@@ -92,7 +92,7 @@ export function Console() {
     return { is: 'signed out', notice, byLink: stored.tail === null };
   }
 
-  /** Replaces the session of the browser tab, and ends it. */
+  /** Replaces the browser tab's session, and ends the old one. */
   function begin(stored: StoredSession): void {
     const earlier = readSession();
     storeSession(stored);
