@@ -146,8 +146,10 @@ test('a row has the growth and the uses in words, and a mark for what needs atte
   await total('6 businesses · 29,384 uses in 30 days');
   const cells = await page
     .locator('.row')
-    .evaluateAll((rows: { cells: { textContent: string }[] }[]) =>
-      rows.map(({ cells }) => Array.from(cells, ({ textContent }) => textContent)),
+    .evaluateAll((rows: unknown[]) =>
+      (rows as { cells: { textContent: string }[] }[]).map(({ cells }) =>
+        Array.from(cells, ({ textContent }) => textContent),
+      ),
     );
   const inWords = (now: string, before: number) =>
     `: ${now} in the 14 days up to Mar 29, 2026, ${before.toLocaleString('en')} in the 14 days before`;
